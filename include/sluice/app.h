@@ -2,7 +2,7 @@
 /* Application protocols: which packets carry one, and the parts of their messages that rules name.
  *
  * Protocols are found by the bytes of a message, not by ports. DNS over UDP is read, with multicast
- * DNS and LLMNR, which have its form. A datagram is enough for it. */
+ * DNS and LLMNR, which have its form, and SIP over UDP. A datagram is enough for them. */
 #ifndef SLUICE_APP_H
 #define SLUICE_APP_H
 
@@ -20,10 +20,11 @@ enum sl_app {
     SL_APP_DNS,
     SL_APP_MDNS,  /* the form of DNS, with port 5353 */
     SL_APP_LLMNR, /* the form of DNS, with port 5355 */
+    SL_APP_SIP,
     SL_N_APPS
 };
 
-/* "dns", "mdns", "llmnr", as EVE has them; NULL: SL_APP_UNKNOWN. */
+/* "dns", "mdns", "llmnr", "sip", as EVE has them; NULL: SL_APP_UNKNOWN. */
 SL_API const char *sl_app_name(enum sl_app app);
 
 /* The buffers that contents of rules are searched for in. A name belongs to several. */

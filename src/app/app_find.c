@@ -2,14 +2,17 @@
 /* The application protocol of each packet. */
 #include "base/bytes.h"
 #include "dns.h"
+#include "sip.h"
 #include "sluice/app.h"
 
 enum { IP_UDP = 17, UDP_LEN = 8, PORT_DNS = 53, PORT_MDNS = 5353, PORT_LLMNR = 5355 };
 
 const char *sl_app_name(enum sl_app app)
 {
-    static const char *const names[SL_N_APPS] = {
-        [SL_APP_DNS] = "dns", [SL_APP_MDNS] = "mdns", [SL_APP_LLMNR] = "llmnr"};
+    static const char *const names[SL_N_APPS] = {[SL_APP_DNS] = "dns",
+                                                 [SL_APP_MDNS] = "mdns",
+                                                 [SL_APP_LLMNR] = "llmnr",
+                                                 [SL_APP_SIP] = "sip"};
 
     return app < SL_N_APPS ? names[app] : NULL;
 }
@@ -39,6 +42,8 @@ static enum sl_app app_of(const struct sl_batch *batch, uint32_t item)
 
     if (packet->protocol != IP_UDP || packet->transport == 0 || payload.len < DNS_HEADER_LEN)
         return SL_APP_UNKNOWN;
+    if (sip_probe(batch->bytes + payload.offset, payload.len))
+        return SL_APP_SIP;
     const uint8_t *udp = batch->bytes + packet->offset + packet->transport;
     const enum dns_verdict verdict =
         dns_probe(batch->bytes + payload.offset, payload.len, sent_len_of(udp, payload.len));

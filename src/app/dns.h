@@ -13,6 +13,7 @@
 #include <stdint.h>
 
 #include "dns_walk_core.h"
+#include "sluice/app.h"
 
 enum {
     DNS_NAME_TEXT_MAX = DNS_NAME_LEN_MAX - 2, /* bytes of the longest name as text */
@@ -150,6 +151,12 @@ bool dns_next(struct dns_reader *reader, struct dns_record *record);
  * record->data. False: there are no more. */
 bool dns_next_string(struct dns_bytes *rest, struct dns_bytes *string);
 bool dns_next_option(struct dns_bytes *rest, struct dns_option *option);
+
+/* Whether messages of a protocol have the form of DNS. */
+static inline bool dns_has_form(enum sl_app app)
+{
+    return app == SL_APP_DNS || app == SL_APP_MDNS || app == SL_APP_LLMNR;
+}
 
 enum dns_verdict {
     DNS_NO,    /* no message of DNS */

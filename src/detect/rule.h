@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "app/sip.h"
 #include "detect/transform/transform.h"
 #include "expression.h"
 #include "rule_memory.h"
@@ -112,12 +113,16 @@ enum rule_buffer {
     RULE_BUFFER_ICMPV4_HEADER,
     RULE_BUFFER_ICMPV6_HEADER,
     RULE_BUFFER_SOURCE, /* addresses: 4 or 16 bytes */
-    RULE_BUFFER_DESTINATION
+    RULE_BUFFER_DESTINATION,
+    RULE_BUFFER_SIP, /* and enum sip_field: parts of the payload */
+    RULE_BUFFER_SIP_END = RULE_BUFFER_SIP + SIP_N_FIELDS
 };
 
 /* SL_BUFFER_* of a buffer that the matcher searches; 0: it does not. */
 static inline uint32_t rule_buffer_searched(enum rule_buffer buffer)
 {
+    if (buffer >= RULE_BUFFER_SIP)
+        return SL_BUFFER_PAYLOAD;
     return buffer <= RULE_BUFFER_DNS_RESPONSE ? UINT32_C(1) << buffer : 0;
 }
 
@@ -130,10 +135,22 @@ _Static_assert(1 << RULE_BUFFER_PAYLOAD == SL_BUFFER_PAYLOAD &&
                    1 << RULE_BUFFER_DNS_RESPONSE == SL_BUFFER_DNS_RESPONSE,
                "searched buffers have the order of SL_BUFFER_*");
 
+/* A name in a message of DNS. */
+static inline bool rule_buffer_is_name(enum rule_buffer buffer)
+{
+    return buffer >= RULE_BUFFER_DNS_QUERY && buffer <= RULE_BUFFER_DNS_RESPONSE;
+}
+
+static inline enum sip_field rule_buffer_sip(enum rule_buffer buffer)
+{
+    return (enum sip_field)(buffer - RULE_BUFFER_SIP);
+}
+
 /* A buffer of which a message may have several. Each is matched alone. */
 static inline bool rule_buffer_repeats(enum rule_buffer buffer)
 {
-    return buffer >= RULE_BUFFER_DNS_QUERY && buffer <= RULE_BUFFER_DNS_RESPONSE;
+    return rule_buffer_is_name(buffer) ||
+           (buffer >= RULE_BUFFER_SIP && !sip_field_is_single(rule_buffer_sip(buffer)));
 }
 
 enum rule_payload_kind {

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "app/dns.h"
 #include "base/diag.h"
 #include "sluice/app.h"
 
@@ -28,7 +29,7 @@ enum sl_status dns_messages_list(struct dns_messages *messages, const struct sl_
     if (!reserve(messages, batch->n_items))
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the DNS messages of a batch");
     for (uint32_t item = 0; item < batch->n_items; item++)
-        if (batch->origin[item].app != SL_APP_UNKNOWN) {
+        if (dns_has_form(batch->origin[item].app)) {
             messages->nth[messages->n] = 0;
             messages->item[messages->n++] = item;
         }

@@ -273,7 +273,8 @@ EVENT_INLINE void event_alert(const struct event_visit *visit, const struct sl_e
     event_list(visit, FIELD_METADATA, signature->metadata);
     event_end(visit);
     if (event->origin.app != SL_APP_UNKNOWN) {
-        event_message(visit, event);
+        if (dns_has_form(event->origin.app))
+            event_message(visit, event);
         event_text(visit, FIELD_APP_PROTO, sl_app_name((enum sl_app)event->origin.app));
     }
     if (event->origin.flow != 0)

@@ -84,11 +84,27 @@ static const struct rule_names *names_of(struct rule_buffers *buffers, const str
     return buffers->no_memory ? NULL : &buffers->names;
 }
 
-/* The i-th buffer: of names of all buffers the i-th. False: the packet does not have it. */
-static bool take(struct rule_buffers *buffers, const struct rule_view *view,
-                 enum rule_buffer buffer, size_t i, struct bytes *bytes)
+/* The next part of a message of SIP. */
+static bool take_sip(const struct rule_view *view, enum rule_buffer buffer, struct sip_walk *walk,
+                     struct bytes *bytes)
 {
-    if (!rule_buffer_repeats(buffer))
+    const struct rule_scan *payload = view->scan;
+    struct sip_span span;
+
+    if (!sip_next(&span, walk, payload->payload, payload->len, rule_buffer_sip(buffer)))
+        return false;
+    *bytes = (struct bytes){payload->payload + span.at, span.len};
+    return true;
+}
+
+/* The i-th buffer, for each i in turn: of names of all buffers the i-th. `walk` is zeroed at first.
+ * False: the packet does not have it. */
+static bool take(struct rule_buffers *buffers, const struct rule_view *view,
+                 enum rule_buffer buffer, size_t i, struct sip_walk *walk, struct bytes *bytes)
+{
+    if (buffer >= RULE_BUFFER_SIP)
+        return take_sip(view, buffer, walk, bytes);
+    if (!rule_buffer_is_name(buffer))
         return i == 0 && take_single(view, buffer, bytes);
 
     const struct rule_names *names = names_of(buffers, view);
@@ -136,8 +152,9 @@ static const struct rule_derived *derive(struct rule_buffers *buffers, const str
                                          const struct rule_payload *step)
 {
     const enum rule_buffer buffer =
-        rule_buffer_repeats(step->buffer) ? RULE_BUFFER_DNS_QUERY : step->buffer;
+        rule_buffer_is_name(step->buffer) ? RULE_BUFFER_DNS_QUERY : step->buffer;
     const size_t first = buffers->n_results;
+    struct sip_walk walk = {0};
     struct bytes bytes;
 
     for (size_t i = 0; i < buffers->n_derived; i++)
@@ -150,7 +167,7 @@ static const struct rule_derived *derive(struct rule_buffers *buffers, const str
     if (derived == NULL)
         return NULL;
     buffers->derived = derived;
-    for (size_t i = 0; take(buffers, view, buffer, i, &bytes); i++)
+    for (size_t i = 0; take(buffers, view, buffer, i, &walk, &bytes); i++)
         if (!derive_one(buffers, step->chain, bytes))
             return NULL;
     derived += buffers->n_derived++;
@@ -161,7 +178,7 @@ static const struct rule_derived *derive(struct rule_buffers *buffers, const str
 /* A name alone, behind a period, lies in the text of names so. */
 static bool is_dotted_name(const struct rule_payload *step)
 {
-    return rule_buffer_repeats(step->buffer) && step->chain->n == 1 &&
+    return rule_buffer_is_name(step->buffer) && step->chain->n == 1 &&
            step->chain->step[0].kind == TRANSFORM_DOT_PREFIX;
 }
 
@@ -190,7 +207,7 @@ static bool transform_bytes(struct rule_buffers *buffers, const struct rule_view
 /* Whether the i-th name belongs to the buffer; other buffers are there once. */
 static bool belongs(const struct rule_buffers *buffers, enum rule_buffer buffer, size_t i)
 {
-    return !rule_buffer_repeats(buffer) ||
+    return !rule_buffer_is_name(buffer) ||
            (buffers->names.name[i].buffers & rule_buffer_searched(buffer)) != 0;
 }
 
@@ -198,9 +215,10 @@ bool rule_buffers_match(struct rule_buffers *buffers, const struct rule_view *vi
                         const struct rule_payload *steps, size_t n, struct rule_work *work)
 {
     struct rule_scan *scan = &buffers->scan;
+    struct sip_walk walk = {0};
     struct bytes bytes;
 
-    for (size_t i = 0; take(buffers, view, steps[0].buffer, i, &bytes); i++) {
+    for (size_t i = 0; take(buffers, view, steps[0].buffer, i, &walk, &bytes); i++) {
         if (!belongs(buffers, steps[0].buffer, i))
             continue;
         if (steps[0].chain != NULL && !transform_bytes(buffers, view, &steps[0], i, &bytes))

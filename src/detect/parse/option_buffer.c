@@ -72,6 +72,11 @@ void rule_section_sort(struct rule_parser *parser)
 
 /* ---- options --------------------------------------------------------------------------------- */
 
+#define OF_SIP(name, field)                                                       \
+    {                                                                             \
+        name, (enum rule_buffer)(RULE_BUFFER_SIP + (field)), OVER_UDP, SL_APP_SIP \
+    }
+
 static const struct buffer {
     const char *name;
     enum rule_buffer buffer;
@@ -96,6 +101,37 @@ static const struct buffer {
     {"icmpv6.hdr", RULE_BUFFER_ICMPV6_HEADER, ANY_IP | RULE_ICMPV6, 0},
     {"ip.src", RULE_BUFFER_SOURCE, UINT16_MAX, 0},
     {"ip.dst", RULE_BUFFER_DESTINATION, UINT16_MAX, 0},
+    OF_SIP("sip.method", SIP_METHOD),
+    OF_SIP("sip.uri", SIP_URI),
+    OF_SIP("sip.request_line", SIP_REQUEST_LINE),
+    OF_SIP("sip.protocol", SIP_PROTOCOL),
+    OF_SIP("sip.stat_code", SIP_STAT_CODE),
+    OF_SIP("sip.stat_msg", SIP_STAT_MSG),
+    OF_SIP("sip.response_line", SIP_RESPONSE_LINE),
+    OF_SIP("sip.from", SIP_FROM),
+    OF_SIP("sip.to", SIP_TO),
+    OF_SIP("sip.via", SIP_VIA),
+    OF_SIP("sip.user_agent", SIP_USER_AGENT),
+    OF_SIP("sip.ua", SIP_USER_AGENT),
+    OF_SIP("sip.content_type", SIP_CONTENT_TYPE),
+    OF_SIP("sip.content_length", SIP_CONTENT_LENGTH),
+    OF_SIP("sdp.origin", SDP_ORIGIN),
+    OF_SIP("sdp.session_name", SDP_SESSION_NAME),
+    OF_SIP("sdp.session_info", SDP_SESSION_INFO),
+    OF_SIP("sdp.uri", SDP_URI),
+    OF_SIP("sdp.email", SDP_EMAIL),
+    OF_SIP("sdp.phone_number", SDP_PHONE_NUMBER),
+    OF_SIP("sdp.connection_data", SDP_CONNECTION_DATA),
+    OF_SIP("sdp.bandwidth", SDP_BANDWIDTH),
+    OF_SIP("sdp.time", SDP_TIME),
+    OF_SIP("sdp.repeat_time", SDP_REPEAT_TIME),
+    OF_SIP("sdp.timezone", SDP_TIMEZONE),
+    OF_SIP("sdp.encryption_key", SDP_ENCRYPTION_KEY),
+    OF_SIP("sdp.attribute", SDP_ATTRIBUTE),
+    OF_SIP("sdp.media.media", SDP_MEDIA),
+    OF_SIP("sdp.media.media_info", SDP_MEDIA_INFO),
+    OF_SIP("sdp.media.connection_data", SDP_MEDIA_CONNECTION_DATA),
+    OF_SIP("sdp.media.encryption_key", SDP_MEDIA_ENCRYPTION_KEY),
 };
 
 const char *rule_buffer_name(enum rule_buffer buffer)
