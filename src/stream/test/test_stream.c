@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "stream/stream_tcp.h"
+#include "stream_operations.h"
 #include "stream_trial.h"
 
 enum { CLIENT, SERVER, CLIENT_ISN = -20 /* wraps */, SERVER_ISN = 7000 };
@@ -506,6 +507,31 @@ static void test_memory_bound(void **state)
     stream_output_free(&output);
 }
 
+/* Random flows. $SLUICE_TEST_STREAMS lengthens the trial. */
+static void test_operations(void **state)
+{
+    const char *wanted = getenv("SLUICE_TEST_STREAMS");
+    const long n = wanted != NULL ? atol(wanted) : 400;
+    uint64_t random = 1;
+    uint8_t input[8 * 300];
+
+    (void)state;
+    for (long i = 0; i < n; i++) {
+        const uint64_t seed = random;
+
+        for (size_t at = 0; at < sizeof input; at++)
+            input[at] = (uint8_t)(test_random(&random) >> 56);
+        for (size_t at = 8; at < sizeof input && i % 2 == 0; at += 8) {
+            input[at] &= 0x41; /* plain segments */
+            input[at + 4] &= 7;
+        }
+        const char *fault = stream_operations_check(input, sizeof input);
+
+        if (fault != NULL)
+            fail_msg("seed %llu: %s", (unsigned long long)seed, fault);
+    }
+}
+
 static void test_names(void **state)
 {
     enum sl_host_policy policy;
@@ -538,7 +564,7 @@ int main(void)
         cmocka_unit_test(test_midstream),   cmocka_unit_test(test_handshakes),
         cmocka_unit_test(test_refused),     cmocka_unit_test(test_holes),
         cmocka_unit_test(test_queue_bound), cmocka_unit_test(test_memory_bound),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_operations),  cmocka_unit_test(test_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

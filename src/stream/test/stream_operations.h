@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: MIT */
+/* A flow by bytes: 8 have its config, each 8 behind them are a segment. It is played with two cuts
+ * into batches. */
+#ifndef STREAM_OPERATIONS_H
+#define STREAM_OPERATIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* What is broken; NULL: nothing. */
+const char *stream_operations_check(const uint8_t *input, size_t input_len);
+
+#endif
