@@ -32,7 +32,8 @@ static void report_edge(const struct stream_site *site, uint32_t half, uint64_t 
 /* ---- the plain case -------------------------------------------------------------------------- */
 
 enum {
-    PLAIN_WANTED = STREAM_STARTED | STREAM_ESTABLISHED | STREAM_WINDOW | STREAM_CONTEXT_HELD,
+    PLAIN_ACK = STREAM_STARTED | STREAM_ESTABLISHED | STREAM_WINDOW,
+    PLAIN_BYTES = PLAIN_ACK | STREAM_CONTEXT_HELD,
     PLAIN_REFUSED = STREAM_FIN_NOTED | STREAM_FIN_DONE | STREAM_RST | STREAM_QUEUED | STREAM_URGENT
 };
 
@@ -41,8 +42,9 @@ static bool is_plain(const struct stream_shard *shard, const struct stream_half 
                      const struct stream_half *to, const struct stream_segment *segment)
 {
     const bool timed = stream_has(from, STREAM_TIMESTAMPS);
+    const uint32_t wanted = segment->len != 0 ? PLAIN_BYTES : PLAIN_ACK;
 
-    return (from->flags & (PLAIN_WANTED | PLAIN_REFUSED)) == PLAIN_WANTED &&
+    return (from->flags & (wanted | PLAIN_REFUSED)) == wanted &&
            (to->flags & (STREAM_STARTED | STREAM_QUEUED | STREAM_FIN_DONE)) == STREAM_STARTED &&
            (segment->flags & (TCP_FIN | TCP_SYN | TCP_RST | TCP_URG | TCP_ACK)) == TCP_ACK &&
            segment->seq == from->seq && segment->snapped == 0 && !segment->bad_checksum &&
