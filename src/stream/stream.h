@@ -21,7 +21,6 @@
 #include "sluice/stream.h"
 
 enum {
-    STREAM_BLOCK_LEN = 256,    /* bytes: memory is counted in blocks */
     STREAM_HOLES_MAX = 64,     /* of a half */
     STREAM_QUEUE_MAX = 262144, /* bytes of blocks that the queues of a flow hold */
     STREAM_CONTEXT_MAX = 16384
@@ -105,7 +104,7 @@ struct stream_record {
     uint32_t item;         /* the packet that brought it about */
     uint32_t source;       /* PACKET: the packet that holds the bytes. It may lie before `item` */
     uint32_t at;           /* PACKET: bytes from the batch's first; COPIED, CONTEXT: of copied */
-    uint32_t len;          /* bytes; GAP: at most 2^30 */
+    uint32_t len;          /* bytes; GAP: below 2^31 */
     uint32_t previous; /* PACKET, COPIED: the record of the bytes right before them, of one of these
                           kinds or CONTEXT; 0: there are none, as at a begin or behind a gap */
     uint8_t kind;      /* enum stream_record_kind */

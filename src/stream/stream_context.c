@@ -29,7 +29,7 @@ void stream_context_free(struct stream_shard *shard, struct stream *stream, uint
     if (rest->context == 0)
         return;
     stream_holder_remove(shard, &shard->contexts, rest->context);
-    stream_blocks_give(shard, rest->context);
+    stream_blocks_give(&shard->arena, rest->context);
     rest->context = 0;
     stream->half[half].flags &= (uint16_t)~STREAM_CONTEXT_HELD;
 }
@@ -43,13 +43,18 @@ static void give_up(const struct stream_site *site, struct stream *stream, uint3
     stream_stats(site)->contexts_lost++;
 }
 
+static struct stream_holder *held_by(const struct stream_shard *shard, uint32_t context)
+{
+    return (struct stream_holder *)stream_block_at(&shard->arena, context);
+}
+
 bool stream_context_evict(const struct stream_site *site)
 {
     const uint32_t oldest = site->shard->contexts.oldest;
 
     if (oldest == 0)
         return false;
-    const struct stream_holder *holder = &stream_block_at(site->shard, oldest)->holder;
+    const struct stream_holder *holder = held_by(site->shard, oldest);
 
     give_up(site, holder->stream, holder->half);
     return true;
@@ -62,7 +67,7 @@ static void add_block(const struct stream_site *site, uint32_t half, uint32_t bl
     struct stream_rest *rest = &site->stream->rest[half];
 
     if (rest->context == 0) {
-        struct stream_holder *holder = &stream_block_at(shard, block)->holder;
+        struct stream_holder *holder = held_by(shard, block);
 
         *holder =
             (struct stream_holder){.stream = site->stream, .half = (uint8_t)half, .n_blocks = 1};
@@ -71,12 +76,8 @@ static void add_block(const struct stream_site *site, uint32_t half, uint32_t bl
         return;
     }
     /* Behind the others, so that bytes stay where they are. */
-    uint32_t last = rest->context;
-
-    while (stream_block_at(shard, last)->data.next_block != 0)
-        last = stream_block_at(shard, last)->data.next_block;
-    stream_block_at(shard, last)->data.next_block = block;
-    stream_block_at(shard, rest->context)->holder.n_blocks++;
+    stream_blocks_append(&shard->arena, rest->context, block);
+    held_by(shard, rest->context)->n_blocks++;
 }
 
 void stream_context_hold(const struct stream_site *site, uint32_t half)
@@ -88,8 +89,8 @@ void stream_context_hold(const struct stream_site *site, uint32_t half)
     const uint32_t wanted =
         stream_blocks_of(h->next < shard->context_len ? (uint32_t)h->next : shard->context_len);
 
-    while (rest->context == 0 || stream_block_at(shard, rest->context)->holder.n_blocks < wanted) {
-        const uint32_t block = stream_blocks_take(shard, 1);
+    while (rest->context == 0 || held_by(shard, rest->context)->n_blocks < wanted) {
+        const uint32_t block = stream_blocks_take(&shard->arena, 1);
 
         if (block != 0) {
             add_block(site, half, block);
@@ -116,7 +117,7 @@ static void ring_write(const struct stream_shard *shard, uint32_t context, uint6
         const uint32_t at = (uint32_t)(offset % ring);
         const uint32_t part = len < ring - at ? len : ring - at;
 
-        stream_blocks_write(shard, context, at, bytes, part);
+        stream_blocks_write(&shard->arena, context, at, bytes, part);
         offset += part;
         bytes += part;
         len -= part;
@@ -151,7 +152,7 @@ void stream_context_read(const struct stream_shard *shard, const struct stream *
         const uint32_t at = (uint32_t)(offset % ring);
         const uint32_t part = len < ring - at ? len : ring - at;
 
-        stream_blocks_read(shard, stream->rest[half].context, at, bytes, part);
+        stream_blocks_read(&shard->arena, stream->rest[half].context, at, bytes, part);
         offset += part;
         bytes += part;
         len -= part;
@@ -168,7 +169,7 @@ static bool ring_equal(const struct stream_shard *shard, uint32_t context, uint6
         const uint32_t at = (uint32_t)(offset % ring);
         const uint32_t part = len < ring - at ? len : ring - at;
 
-        equal = stream_blocks_equal(shard, context, at, bytes, part);
+        equal = stream_blocks_equal(&shard->arena, context, at, bytes, part);
         offset += part;
         bytes += part;
         len -= part;

@@ -14,14 +14,6 @@ struct stream_site {
     bool is_end; /* of the flow */
 };
 
-/* The bytes of a segment, or a part of them. */
-struct stream_part {
-    uint32_t begin, end; /* sequence numbers */
-    uint32_t at;         /* bytes from the batch's first */
-    enum stream_rank rank;
-    enum sl_stream_doubt doubt; /* of STREAM_DOUBTFUL */
-};
-
 static inline struct sl_stream_stats *stream_stats(const struct stream_site *site)
 {
     return &site->shard->output->stats;
@@ -90,11 +82,5 @@ void stream_queue_finish(const struct stream_site *site, uint32_t half);
 
 /* Drops what waits. */
 void stream_queue_drop(const struct stream_site *site, uint32_t half);
-
-/* ---- policies ---- */
-
-/* Whether new bytes replace those of a piece, both given by the sequence numbers of their ends. */
-bool stream_policy_new_wins(enum sl_host_policy policy, const struct stream_part *new_part,
-                            uint32_t old_begin, uint32_t old_end);
 
 #endif

@@ -25,13 +25,8 @@ static bool open_shard(struct stream_shard *shard, uint32_t n_blocks,
                                    .keeps_urgent = config->keeps_urgent,
                                    .min_ttl = config->min_ttl,
                                    .context_len = config->context_len,
-                                   .overlap_len = config->overlap_len,
-                                   .n_blocks = n_blocks,
-                                   .n_used = 1,
-                                   .n_free = n_blocks - 1};
-    /* Pages are touched when they are used. */
-    shard->block = (struct stream_block *)aligned_alloc(64, (size_t)n_blocks * STREAM_BLOCK_LEN);
-    return shard->block != NULL;
+                                   .overlap_len = config->overlap_len};
+    return stream_arena_open(&shard->arena, n_blocks);
 }
 
 enum sl_status stream_shards_create(struct stream_shard **out, uint32_t n,
@@ -64,7 +59,7 @@ enum sl_status stream_shards_create(struct stream_shard **out, uint32_t n,
 void stream_shards_free(struct stream_shard *shards, uint32_t n)
 {
     for (uint32_t i = 0; shards != NULL && i < n; i++)
-        free(shards[i].block);
+        stream_arena_close(&shards[i].arena);
     free(shards);
 }
 
@@ -75,7 +70,7 @@ struct stream_shard *stream_shard_at(struct stream_shard *shards, uint32_t index
 
 uint64_t stream_shard_held(const struct stream_shard *shard)
 {
-    return (uint64_t)(shard->n_blocks - 1 - shard->n_free) * STREAM_BLOCK_LEN;
+    return stream_arena_held(&shard->arena);
 }
 
 void stream_output_free(struct stream_output *output)
@@ -109,6 +104,38 @@ void stream_shard_end(struct stream_shard *shard)
     }
     shard->output = NULL;
     shard->bytes = NULL;
+}
+
+static struct stream_holder *holder_at(const struct stream_shard *shard, uint32_t index)
+{
+    return (struct stream_holder *)stream_block_at(&shard->arena, index);
+}
+
+void stream_holder_append(struct stream_shard *shard, struct stream_holders *list, uint32_t index)
+{
+    struct stream_holder *holder = holder_at(shard, index);
+
+    holder->older = list->newest;
+    holder->newer = 0;
+    if (list->newest != 0)
+        holder_at(shard, list->newest)->newer = index;
+    else
+        list->oldest = index;
+    list->newest = index;
+}
+
+void stream_holder_remove(struct stream_shard *shard, struct stream_holders *list, uint32_t index)
+{
+    const struct stream_holder *holder = holder_at(shard, index);
+
+    if (holder->older != 0)
+        holder_at(shard, holder->older)->newer = holder->newer;
+    else
+        list->oldest = holder->newer;
+    if (holder->newer != 0)
+        holder_at(shard, holder->newer)->older = holder->older;
+    else
+        list->newest = holder->older;
 }
 
 /* Twice the room. */
