@@ -12,25 +12,41 @@
 extern "C" {
 #endif
 
-/* How a receiver decides between segments that overlap, beyond a hole: "original" is what it has
- * already, "new" is what comes later. Behaviour as Novak and Sturges (Target-Based TCP Stream
- * Reassembly, 2007) measured it. */
+/* How a receiver decides between bytes that overlap, while it waits for others before them: those
+ * it has, or new ones. New ones win by where they begin and end beside the old. Behaviour as Novak
+ * and Sturges (Target-Based TCP Stream Reassembly, 2007) and Novak (Target-Based Fragmentation
+ * Reassembly, 2005) measured it. New bytes win
+ *
+ * |                     | of TCP where they                  | of IP fragments where they     |
+ * | bsd, hpux10, irix   | begin before                       | begin before                   |
+ * | first               | never                              | never                          |
+ * | last                | always                             | always                         |
+ * | linux               | begin before, or at the same and   | begin before or at the same    |
+ * |                     | end behind                         |                                |
+ * | old-linux           | begin before, or at the same and   | begin before or at the same    |
+ * |                     | end at the same or behind          |                                |
+ * | windows, windows2k3 | begin before                       | begin before and end behind    |
+ * | solaris             | end behind, or at the same and do  | begin before, and end at the   |
+ * |                     | not begin behind                   | same or behind                 |
+ * | hpux11              | as solaris                         | never                          |
+ * | macos               | begin before                       | never                          | */
 enum sl_host_policy {
-    SL_HOST_BSD,        /* "bsd", the default: original, but new that begins before it */
-    SL_HOST_FIRST,      /* "first": original */
-    SL_HOST_LAST,       /* "last": new */
-    SL_HOST_LINUX,      /* "linux" */
-    SL_HOST_OLD_LINUX,  /* "old-linux": 2.2 and before */
-    SL_HOST_WINDOWS,    /* "windows" */
-    SL_HOST_WINDOWS2K3, /* "windows2k3" */
-    SL_HOST_SOLARIS,    /* "solaris" */
-    SL_HOST_HPUX10,     /* "hpux10" */
-    SL_HOST_HPUX11,     /* "hpux11" */
-    SL_HOST_IRIX,       /* "irix" */
-    SL_HOST_MACOS,      /* "macos" */
+    SL_HOST_BSD, /* the default */
+    SL_HOST_FIRST,
+    SL_HOST_LAST,
+    SL_HOST_LINUX,
+    SL_HOST_OLD_LINUX, /* 2.2 and before */
+    SL_HOST_WINDOWS,
+    SL_HOST_WINDOWS2K3,
+    SL_HOST_SOLARIS,
+    SL_HOST_HPUX10,
+    SL_HOST_HPUX11,
+    SL_HOST_IRIX,
+    SL_HOST_MACOS,
     SL_N_HOST_POLICIES
 };
 
+/* "bsd", "old-linux". */
 SL_API const char *sl_host_policy_name(enum sl_host_policy policy);
 
 /* SL_EINVAL: no policy has the name of name_len bytes. */
