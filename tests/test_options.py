@@ -84,6 +84,7 @@ class Options(case.Case):
         for command, reason in (
                 ([*run, "--home", "192.0.2.0/24"], "--home '192.0.2.0/24' needs --rules"),
                 ([*run, "-q", "--stats"], "-q and --stats exclude one another"),
+                ([*run, "--data-dir", "x"], "--data-dir 'x' needs --rules"),
                 ([*run, "--sensor-id", "5"], "--sensor-id 5 needs --alerts eve:FILE"),
                 ([*run, "--sensor-id=5", "--json"], "--sensor-id 5 needs --alerts eve:FILE"),
                 ([*run, "--max-latency", "100"], "--max-latency needs an interface or a pipe"),

@@ -51,6 +51,30 @@ class RuleFiles(case.Case):
         self.assertEqual(sluice("rules", "--compile", table, good, bad).returncode, 2)
         self.assertFalse(os.path.exists(table))
 
+    def test_sets_of_data_are_saved(self):
+        """What one run sets the next one knows. A file that cannot be written is an error."""
+        rules = self.path("data.rules", b"alert ip any any -> any any (ip.src; "
+                                        b"dataset:set,hosts,type ip,state hosts.lst; sid:1;)\n")
+        folder = os.path.join(os.path.dirname(rules), "data")
+        run = ["run", "-r", CAPTURE, "--rules", rules, "--json"]
+        lost = sluice(*run)
+        self.assertIn(b"sets of data that rules save are lost at the end (--data-dir", lost.stderr)
+        self.assert_refused(sluice(*run, "--data-dir", folder), folder + ": cannot be used: No")
+        self.assert_refused(sluice(*run, "--data-dir", rules), rules + ": is no folder")
+        os.mkdir(folder)
+        first, second = (json.loads(sluice(*run, "--data-dir", folder).stdout) for _ in range(2))
+        with open(os.path.join(folder, "hosts.lst"), encoding="ascii") as file:
+            hosts = file.read().split()
+        self.assertGreater(len(hosts), 1)
+        self.assertEqual(len(set(hosts)), len(hosts))
+        self.assertEqual(first["alerts_total"], len(hosts))
+        self.assertEqual(second["alerts_total"], 0)
+        saves = self.path("save.rules", b"alert ip any any -> any any (ip.src; "
+                                        b"dataset:set,hosts,type ip,save a/hosts.lst; sid:1;)\n")
+        failed = sluice("run", "-r", CAPTURE, "--rules", saves, "--data-dir", folder)
+        self.assertEqual(failed.returncode, 2)
+        self.assertIn(folder.encode() + b"/a/hosts.lst: ", failed.stderr)
+
     def test_other_files_are_not(self):
         good = self.path("good.rules", GOOD + BAD)
         skipped = self.path("skipped.rules", SKIPPED)

@@ -84,6 +84,9 @@ static void on_notice(void *user, const struct sl_run_notice *notice)
     case SL_RUN_CHECKSUMS_OFFLOADED:
         cli_error("%s: %s (-k none turns their check off)", notice->diag->file, notice->diag->text);
         break;
+    case SL_RUN_DATA_UNSAVED:
+        cli_error("%s (--data-dir names their folder)", notice->diag->text);
+        break;
     case SL_RUN_DEVICE_DROPPED:
         cli_error("cuda:%d is dropped: %s; batches to be done again elsewhere: %s",
                   notice->device->device.index, notice->device->why,

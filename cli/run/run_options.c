@@ -35,6 +35,7 @@ static const char usage[] =
     "                         configuration of rules as Suricata and Snort have it, in place of "
     "the\n"
     "                         files beside the rules\n"
+    "  --data-dir FOLDER      where sets of data are that rules load and save by state or save\n"
     "  --compiled FILE        what sluice rules --compile made of the same rules\n"
     "  --profile-rules[=N]    checks, matches and time of the N rules (10) that took most; with "
     "=FILE\n"
@@ -190,6 +191,7 @@ enum {
     OPTION_SET,
     OPTION_FROM_CONFIG,
     OPTION_CONFIGURATION,
+    OPTION_DATA_DIR,
     OPTION_COMPILED,
     OPTION_PROFILE,
     OPTION_HEADER,
@@ -222,6 +224,7 @@ static const struct option long_options[] = {
     {"classification-file", required_argument, NULL, OPTION_CONFIGURATION},
     {"reference-config-file", required_argument, NULL, OPTION_CONFIGURATION},
     {"threshold-file", required_argument, NULL, OPTION_CONFIGURATION},
+    {"data-dir", required_argument, NULL, OPTION_DATA_DIR},
     {"compiled", required_argument, NULL, OPTION_COMPILED},
     {"profile-rules", optional_argument, NULL, OPTION_PROFILE},
     {"header-checks", optional_argument, NULL, OPTION_HEADER},
@@ -348,6 +351,9 @@ static int parse_option(struct run_options *options, int option, int *list, char
         return 0;
     case OPTION_PROFILE:
         run_profile_option_set(&options->profile, optarg);
+        return 0;
+    case OPTION_DATA_DIR:
+        options->config.data_folder = optarg;
         return 0;
     case OPTION_HEADER:
         options->header_list = optarg != NULL ? optarg : "all";
@@ -513,6 +519,9 @@ static bool check_effects(const struct run_options *options)
                   options->config.compiled);
     else if (!rules && options->profile.on)
         cli_error("--profile-rules needs --rules: nothing else is measured");
+    else if (!rules && options->config.data_folder != NULL)
+        cli_error("--data-dir '%s' needs --rules: the rules whose sets of data it has",
+                  options->config.data_folder);
     else if (!rules && options->rule_files.n_sets != 0)
         cli_error("--set '%s' needs --rules: the rules whose variable it sets",
                   options->rule_files.sets[0]);

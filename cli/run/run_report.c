@@ -133,13 +133,16 @@ static void print_flows(const struct sl_run_result *result, FILE *out)
 static void print_state(const struct sl_run_result *result, FILE *out)
 {
     const struct sl_state_stats *state = &result->state;
-    char text[32], refused[32], hosts[32], evicted[32];
+    char text[32], refused[32], hosts[32], evicted[32], values[32], lost[32];
 
     if (!result->has_state)
         return;
     fprintf(out, "state      %s variables of flows (%s not set), %s of hosts (%s evicted)\n",
             cli_count(state->flow_bits, text), cli_count(state->flow_bits_refused, refused),
             cli_count(state->hosts, hosts), cli_count(state->hosts_evicted, evicted));
+    if (state->data_values + state->data_refused != 0)
+        fprintf(out, "           %s values in sets of data that rules change (%s not set)\n",
+                cli_count(state->data_values, values), cli_count(state->data_refused, lost));
 }
 
 static void print_details(const struct sl_run_result *result, FILE *out)

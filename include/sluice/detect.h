@@ -46,6 +46,16 @@ SL_CHECK SL_API enum sl_status sl_rules_assign(struct sl_rules *rules, const cha
 SL_CHECK SL_API enum sl_status sl_rules_configure(struct sl_rules *rules, const char *path,
                                                   struct sl_diag *diag);
 
+/* Names the folder of sets of data that rules load and save with `state` or `save`, for the files
+ * that are loaded later. Without one `state` begins empty, and nothing is saved. SL_EIO: it is no
+ * folder. SL_ENOMEM. */
+SL_CHECK SL_API enum sl_status sl_rules_keep_data(struct sl_rules *rules, const char *folder,
+                                                  struct sl_diag *diag);
+
+/* Whether compiled rules change a set of data that they want saved, and no folder was named for it.
+ */
+SL_API bool sl_rules_lose_data(const struct sl_rules *rules);
+
 /* Reads a rule file, with its lines of configuration. Files classification.config, reference.config
  * and threshold.config beside it are read first, unless sl_rules_configure has read one. A folder
  * stands for its files that end in ".rules". A path that is not there and holds '*', '?' or '['
@@ -287,6 +297,8 @@ struct sl_state_stats {
     uint64_t flow_bits_refused; /* not set: the flow had 64, or its shard had no memory for more */
     uint64_t hosts;             /* variables and counts now */
     uint64_t hosts_evicted;     /* that gave way */
+    uint64_t data_values;       /* in sets of data that rules change */
+    uint64_t data_refused;      /* not set: the set had no memory for more */
 };
 
 /* Makes a state, and the slot that the table of its flows needs (struct sl_flow_config). SL_ENOMEM.
@@ -298,6 +310,15 @@ SL_CHECK SL_API enum sl_status sl_state_create(struct sl_state **state, struct s
 /* Takes the memory for the flows of this table. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status
 sl_state_open(struct sl_state *state, const struct sl_flow_table *flows, struct sl_diag *diag);
+
+/* Takes the sets of data that these compiled rules change, as they were loaded. A set whose name is
+ * known stays as it is. Before packets of these rules are decided, in their order. SL_ENOMEM. */
+SL_CHECK SL_API enum sl_status sl_state_adopt(struct sl_state *state, const struct sl_rules *rules,
+                                              struct sl_diag *diag);
+
+/* Writes the sets that rules want saved (sl_rules_keep_data), when no packet is decided. SL_EIO,
+ * SL_ENOMEM: a file was not written; the others are. */
+SL_CHECK SL_API enum sl_status sl_state_save(const struct sl_state *state, struct sl_diag *diag);
 
 /* Settles the candidates of packet i (sl_evaluator_candidates) with the slot of its flow. A shard
  * has the packets of its flows in order, and is one thread's at a time. A packet without a flow has

@@ -62,6 +62,7 @@ enum sl_run_notice_kind {
     SL_RUN_DEVICE_DROPPED,      /* a GPU that failed; others repeat its batches: `device` */
     SL_RUN_CHECKSUMS_OFFLOADED, /* most packets of this host have wrong checksums: an interface with
                                    checksum offload writes them later */
+    SL_RUN_DATA_UNSAVED,        /* rules want sets of data saved, and no folder is named for it */
     SL_RUN_CPU_TAKES_OVER       /* the GPU that "auto" chose cannot be used for these tables */
 };
 
@@ -133,7 +134,8 @@ struct sl_run_config {
     const char *const *rule_configurations; /* files for sl_rules_configure */
     size_t n_rule_configurations;
     struct sl_rules *rules;
-    bool profile_rules;   /* measures each rule: sl_rules_profiled of the result's rules */
+    bool profile_rules;      /* measures each rule: sl_rules_profiled of the result's rules */
+    const char *data_folder; /* of sets that rule files save (sl_rules_keep_data); NULL: none */
     const char *compiled; /* a file of sl_mpm_save made from the same rules; NULL: compiled here */
 
     const char *const *databases; /* ClamAV's, or one file of sl_clamav_save: for payloads */

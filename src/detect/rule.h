@@ -240,7 +240,8 @@ struct rule_payload {
     uint8_t window_name;             /* one that takes the place of `window` */
     const struct rule_bytes *number; /* RULE_BYTE_* */
     struct rule_expression *expression; /* of the set */
-    const struct rule_data *data;       /* RULE_DATA: what it asks of a set of data */
+    bool asks; /* its section asks a set that rules change: its values are kept */
+    const struct rule_data *data; /* RULE_DATA: what it asks of a set of data */
     const uint8_t *bytes; /* of a content; RULE_EXPRESSION: a literal that each match holds */
     uint32_t len;
     uint32_t fast_offset, fast_len; /* the part of `bytes` that the matcher gets */
@@ -303,7 +304,6 @@ struct sl_rules {
     struct rule_expression *expression; /* the newest */
     struct rule_dataset *dataset;       /* the newest */
     const char *data_folder;            /* with a slash behind it; NULL: sets are not saved */
-    bool data_unsaved;                  /* some rule asks for it */
 
     struct rule **rule; /* in order of files and lines */
     size_t n_rules, cap_rules;

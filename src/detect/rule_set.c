@@ -2,9 +2,11 @@
 /* The rule set: its variables, its counts, and the rules that were not loaded. */
 #include "rule_set.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/diag.h"
 #include "detect/compile/rule_compile.h"
@@ -126,6 +128,32 @@ enum sl_status sl_rules_require(const struct sl_rules *rules, const char *name,
                     "no rule was loaded: %zu were read, %zu bad, %zu "
                     "skipped%s",
                     rules->count.lines, rules->count.bad, rules->count.skipped, reasons);
+}
+
+enum sl_status sl_rules_keep_data(struct sl_rules *rules, const char *folder, struct sl_diag *diag)
+{
+    const size_t len = strlen(folder);
+    char *text = rule_arena_alloc(&rules->shared, len + 2);
+    struct stat found;
+
+    if (stat(folder, &found) != 0)
+        return diag_set(diag, SL_EIO, folder, 0, "cannot be used: %s", strerror(errno));
+    if (!S_ISDIR(found.st_mode))
+        return diag_set(diag, SL_EIO, folder, 0, "is no folder");
+    if (text == NULL)
+        return rule_set_no_memory(diag);
+    memcpy(text, folder, len);
+    text[len] = '/';
+    rules->data_folder = text;
+    return SL_OK;
+}
+
+bool sl_rules_lose_data(const struct sl_rules *rules)
+{
+    for (const struct rule_dataset *set = rules->dataset; set != NULL; set = set->next)
+        if (set->changes && set->unsaved)
+            return true;
+    return false;
 }
 
 bool sl_rules_assume_home(const struct sl_rules *rules)

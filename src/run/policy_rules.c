@@ -16,6 +16,8 @@ static enum sl_status load_files(struct run_policy *policy, const struct sl_run_
     enum sl_status status = sl_rules_create(&policy->rules, diag);
 
     policy->owns_rules = status == SL_OK;
+    if (status == SL_OK && config->data_folder != NULL)
+        status = sl_rules_keep_data(policy->rules, config->data_folder, diag);
     for (size_t i = 0; i < config->n_rule_variables && status == SL_OK; i++)
         status = sl_rules_assign(policy->rules, config->rule_variables[i], diag);
     for (size_t i = 0; i < config->n_rule_configurations && status == SL_OK; i++)
@@ -32,6 +34,16 @@ static void send_bad(struct run_notices *notices, const struct sl_rules *rules)
 
     if (first != NULL)
         run_notices_send(notices, &notice);
+}
+
+static void send_unsaved(struct run_notices *notices, const struct sl_rules *rules)
+{
+    struct sl_diag diag = {0};
+
+    if (!sl_rules_lose_data(rules))
+        return;
+    (void)diag_set(&diag, SL_OK, NULL, 0, "sets of data that rules save are lost at the end");
+    run_notices_text(notices, SL_RUN_DATA_UNSAVED, &diag);
 }
 
 /* A run without a single rule has nothing to find: the files are other ones than were meant. */
@@ -121,6 +133,7 @@ enum sl_status run_policy_build_rules(struct run_policy *policy,
         status = sl_rules_profile(policy->rules, diag);
     if (status != SL_OK)
         return status;
+    send_unsaved(build->notices, policy->rules);
     policy->buffers = sl_rules_buffers(policy->rules);
     policy->finds_app |= sl_rules_need_app(policy->rules);
     return build_matcher(policy, build, diag);

@@ -91,6 +91,11 @@ enum sl_status sl_run_execute(struct sl_run *run, struct sl_diag *diag)
         status = flow_events_finish(&run->source, run->state, &run->sinks, diag);
     const enum sl_status ended = end(run, status == SL_OK ? diag : &later);
     run->status = status == SL_OK ? ended : status;
+    if (run->state != NULL) {
+        const enum sl_status saved =
+            sl_state_save(run->state, run->status == SL_OK ? diag : &later);
+        run->status = run->status == SL_OK ? saved : run->status;
+    }
     const enum sl_status closed =
         run_sinks_close(&run->sinks, run->status == SL_OK ? diag : &later);
     return run->status == SL_OK ? closed : run->status;

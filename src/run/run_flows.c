@@ -28,6 +28,8 @@ enum sl_status run_flows_open(struct run_source *source, struct sl_state **state
     if (status == SL_OK)
         status = run_source_open_flows(source, slots, n_slots, diag);
     if (status == SL_OK && stated)
+        status = sl_state_adopt(*state, policy->rules, diag);
+    if (status == SL_OK && stated)
         status = sl_state_open(*state, source->flows, diag);
     return status;
 }

@@ -202,6 +202,8 @@ static void put_own(struct tree *tree, const struct sl_stats *stats)
         put_count(tree, "sluice.state.flow_variables_refused", stats->state.flow_bits_refused);
         put_count(tree, "sluice.state.hosts", stats->state.hosts);
         put_count(tree, "sluice.state.hosts_evicted", stats->state.hosts_evicted);
+        put_count(tree, "sluice.state.data", stats->state.data_values);
+        put_count(tree, "sluice.state.data_refused", stats->state.data_refused);
     }
     put_undecodable(tree, stats);
     if (stats->has_header_checks)

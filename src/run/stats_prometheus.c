@@ -145,9 +145,11 @@ static void put_state(struct exposition *to, const struct sl_state_stats *state)
     begin(to, "sluice_state_variables", "gauge", "What rules keep now, by its owner.");
     put_count_of(to, "owner", "flow", state->flow_bits);
     put_count_of(to, "owner", "host", state->hosts);
+    put_count_of(to, "owner", "data", state->data_values);
     begin(to, "sluice_state_lost_total", "counter", "What rules could not keep, by its owner.");
     put_count_of(to, "owner", "flow", state->flow_bits_refused);
     put_count_of(to, "owner", "host", state->hosts_evicted);
+    put_count_of(to, "owner", "data", state->data_refused);
 }
 
 static void put_findings(struct exposition *to, const struct sl_stats *stats)

@@ -8,6 +8,7 @@
 #include "detect/parse/filter_config.h"
 #include "detect/parse/rule_list.h"
 #include "detect/state/rule_state.h"
+#include "detect/state/state_data.h"
 #include "rule_literal.h"
 
 struct pair {
@@ -256,12 +257,13 @@ static bool compile_state(struct sl_rules *rules, struct rule_index *index)
 {
     bool any = false;
 
-    if (!rule_filters_apply(rules) || !state_find_late(rules))
+    if (!rule_filters_apply(rules) || !state_data_mark(rules) || !state_find_late(rules))
         return false;
     for (size_t i = 0; i < rules->n_rules; i++) {
         const struct rule_state *state = rules->rule[i]->state;
 
         any |= state != NULL;
+        index->any_data |= state != NULL && state->asks_data;
         index->any_late |= state != NULL && (state->late || state->n_filters != 0);
     }
     if (!any)

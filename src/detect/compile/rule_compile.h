@@ -42,6 +42,7 @@ struct rule_index {
     bool any_stream_without_literal;
     bool any_app;   /* some rule asks for a protocol of enum sl_app */
     uint32_t *rank; /* of each rule, see state_rank; NULL: no rule has state */
+    bool any_data;  /* some rule asks a set of data that rules change */
     bool any_late;  /* some rule is late, or filters its alerts */
 };
 

@@ -13,6 +13,7 @@ struct rule_dataset {
     const char *load; /* the file that it begins with; NULL: it begins empty */
     const char *save; /* below the folder of data; NULL: it is not saved */
     bool state;       /* it begins with what was saved */
+    bool unsaved;     /* rules want it saved, and there is no folder of data */
     bool loaded, failed;
     bool changes; /* some rule sets or unsets values */
     struct rule_dataset *next;

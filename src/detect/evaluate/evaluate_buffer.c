@@ -217,6 +217,7 @@ bool rule_buffers_match(struct rule_buffers *buffers, const struct rule_view *vi
     struct rule_scan *scan = &buffers->scan;
     struct sip_walk walk = {0};
     struct bytes bytes;
+    bool kept = false;
 
     for (size_t i = 0; take(buffers, view, steps[0].buffer, i, &walk, &bytes); i++) {
         if (!belongs(buffers, steps[0].buffer, i))
@@ -230,10 +231,17 @@ bool rule_buffers_match(struct rule_buffers *buffers, const struct rule_view *vi
         scan->payload = bytes.at;
         scan->len = bytes.len;
         scan->is_folded = false;
-        if (rule_section_match(steps, n, scan, work))
+        if (!rule_section_match(steps, n, scan, work))
+            continue;
+        if (!steps[0].asks)
             return true;
+        if (!rule_values_add(buffers->values, steps[0].section, bytes.at, bytes.len)) {
+            rule_work_stop(work);
+            return kept;
+        }
+        kept = true;
     }
-    return false;
+    return kept;
 }
 
 void rule_buffers_free(struct rule_buffers *buffers)

@@ -5,6 +5,7 @@
 
 #include "evaluate_names.h"
 #include "evaluate_view.h"
+#include "rule_values.h"
 
 /* What transforms made of a buffer. */
 struct rule_made {
@@ -32,6 +33,7 @@ struct rule_buffers {
     size_t made_len, made_cap;
     struct transform_work transform;
     struct rule_scan scan;
+    struct rule_values *values; /* what sections that ask sets of data keep */
 };
 
 /* Begins with another view of a packet. */
@@ -42,7 +44,8 @@ static inline void rule_buffers_begin(struct rule_buffers *buffers)
 }
 
 /* Whether the n steps, which are a section, are satisfied by one of the packet's buffers that the
- * section is about. A packet without one never satisfies them. */
+ * section is about. A packet without one never satisfies them. Where the section asks sets of data,
+ * all that satisfy the other steps are kept. */
 bool rule_buffers_match(struct rule_buffers *buffers, const struct rule_view *view,
                         const struct rule_payload *steps, size_t n, struct rule_work *work);
 

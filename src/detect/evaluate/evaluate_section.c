@@ -107,11 +107,12 @@ static struct rule_cursors step_size(const struct rule_payload *size, const stru
     return before;
 }
 
-/* The buffer as a value. An empty one meets no option. */
+/* The buffer as a value. An empty one meets no option. Sets that rules change are asked later. */
 static struct rule_cursors step_data(const struct rule_data *data, const struct rule_scan *scan,
                                      struct rule_cursors before)
 {
-    if (scan->len == 0 || !rule_data_holds(data, &data->dataset->set, scan->payload, scan->len))
+    if (scan->len == 0 || (!data->dataset->changes &&
+                           !rule_data_holds(data, &data->dataset->set, scan->payload, scan->len)))
         before.n = 0;
     return before;
 }

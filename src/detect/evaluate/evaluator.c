@@ -47,6 +47,7 @@ static bool meets_contents(struct sl_evaluator *work, const struct rule *rule,
     size_t end;
 
     rule_work_begin(&work->work);
+    work->findings.values.n = work->findings.values.n_kept; /* those of a rule that failed go */
     for (size_t i = 0; i < rule->n_payloads; i = end) {
         for (end = i + 1; end < rule->n_payloads && steps[end].section == steps[i].section; end++)
             ;
@@ -70,6 +71,8 @@ __attribute__((always_inline)) static inline void try_rule(struct sl_evaluator *
         !rule_view_meets_endpoints(rule, view) || !meets_contents(work, rule, view))
         return;
     rule_findings_add(&work->findings, i);
+    if (work->findings.values.n != work->findings.values.n_kept)
+        rule_values_keep(&work->findings.values, i);
 }
 
 /* As try_rules, and measures each rule. */
@@ -248,6 +251,7 @@ static bool match_item(struct sl_evaluator *work, uint32_t item)
     rule_view_packet(work->batch, item, &work->scan, &view);
     if (work->parts != NULL)
         view.sees = is_part ? RULE_SEES_PACKETS : RULE_SEES_OTHERS;
+    rule_values_begin_packet(&work->findings.values, work->batch->payload[item].len);
     rule_buffers_begin(&work->buffers);
     find_home(work, &view);
     if (any_hit)
@@ -293,6 +297,7 @@ enum sl_status sl_evaluator_create(struct sl_evaluator **evaluator, const struct
     if (made != NULL) {
         made->rules = rules;
         made->home = rules->home;
+        made->buffers.values = &made->findings.values;
         made->seen = calloc((size_t)rules->index->n_literals + 1, sizeof *made->seen);
     }
     if (made != NULL && rules->index->any_expression)
@@ -356,6 +361,7 @@ enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_
     enum { AHEAD = 8 };
 
     *n = evaluator->findings.n = evaluator->findings.n_held = 0;
+    rule_values_begin_batch(&evaluator->findings.values);
     evaluator->work.n_stopped = 0;
     if (batch->memory == SL_MEMORY_DEVICE || batch->packet == NULL ||
         (hits == NULL && evaluator->rules->index->n_literals != 0))
@@ -373,6 +379,7 @@ enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_
             fetch_item(batch, item + AHEAD);
         evaluator->items++;
         if (!match_item(evaluator, item) || evaluator->buffers.no_memory ||
+            evaluator->findings.values.no_memory ||
             !rule_findings_end_item(&evaluator->findings, item))
             return SL_ENOMEM;
     }

@@ -11,7 +11,8 @@ bool rule_findings_open(struct rule_findings *findings, const struct sl_rules *r
     findings->rules = rules;
     findings->matched = calloc(rules->n_rules + 1, sizeof *findings->matched);
     findings->last = calloc(rules->n_rules + 1, sizeof *findings->last);
-    return findings->matched != NULL && findings->last != NULL;
+    return findings->matched != NULL && findings->last != NULL &&
+           (!rules->index->any_data || rule_values_open(&findings->values, rules->n_rules));
 }
 
 void rule_findings_close(struct rule_findings *findings)
@@ -20,6 +21,8 @@ void rule_findings_close(struct rule_findings *findings)
     free(findings->last);
     free(findings->alert);
     free(findings->outcome);
+    free(findings->ask);
+    rule_values_close(&findings->values);
     free(findings->held);
 }
 
@@ -39,6 +42,12 @@ static bool grow_alerts(struct rule_findings *findings, size_t n)
     if (outcome != NULL)
         findings->outcome = outcome;
     if (outcome == NULL && findings->rules->index->rank != NULL)
+        return false;
+    uint32_t *ask =
+        findings->rules->index->any_data ? reallocarray(findings->ask, cap, sizeof *ask) : NULL;
+    if (ask != NULL)
+        findings->ask = ask;
+    if (ask == NULL && findings->rules->index->any_data)
         return false;
     findings->cap = cap;
     return true;
@@ -79,6 +88,8 @@ static bool hold(struct rule_findings *findings, uint32_t item)
     findings->held[findings->n_held++] =
         (struct sl_candidates){.item = item, .n = (uint32_t)(findings->n - first), .first = first};
     memset(findings->outcome + first, RULE_OPEN, findings->n - first);
+    for (size_t c = first; c < findings->n && findings->rules->index->any_data; c++)
+        findings->ask[c] = findings->values.ask_of[findings->alert[c].signature];
     return true;
 }
 
@@ -88,10 +99,14 @@ bool rule_findings_end_item(struct rule_findings *findings, uint32_t item)
         return true;
     if (!grow_alerts(findings, findings->n_matched))
         return false;
-    if (findings->stated)
-        return hold(findings, item);
-    append(findings, item);
-    return true;
+    if (!findings->stated) {
+        append(findings, item);
+        return true;
+    }
+    const bool held = hold(findings, item);
+
+    rule_values_end_packet(&findings->values);
+    return held;
 }
 
 void rule_findings_conclude(struct rule_findings *findings)

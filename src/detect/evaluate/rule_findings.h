@@ -4,6 +4,7 @@
 #define DETECT_RULE_FINDINGS_H
 
 #include "detect/rule.h"
+#include "rule_values.h"
 
 /* What becomes of a candidate. */
 enum rule_outcome {
@@ -24,9 +25,12 @@ struct rule_findings {
 
     struct sl_alert *alert; /* of the batch; grows */
     uint8_t *outcome;       /* enum rule_outcome of the candidates among them; grows as well */
+    uint32_t *ask; /* of the candidates: index in values.ask from 1 on; grows as well, where
+                      rules ask sets of data */
     size_t n, cap;
     struct sl_candidates *held; /* packets whose alerts need state; grows */
     size_t n_held, cap_held;
+    struct rule_values values;
 };
 
 /* Of a zeroed struct. False: no memory. */

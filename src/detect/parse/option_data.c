@@ -152,7 +152,7 @@ static enum sl_status read_files(struct rule_parser *parser, const struct words 
         if (dataset->load == NULL)
             return rule_no_memory(parser);
     }
-    parser->rules->data_unsaved |= saved.at != NULL && folder == NULL;
+    dataset->unsaved = saved.at != NULL && folder == NULL;
     if (saved.at == NULL || folder == NULL)
         return SL_OK;
     dataset->save = path_in(parser, (struct rule_text){folder, strlen(folder)}, saved);
@@ -316,10 +316,8 @@ enum sl_status rule_read_dataset(struct rule_parser *parser, struct rule_text va
                            RULE_QUOTE(word));
     rule_text_split(&rest, ',', &words.name);
 
-    enum sl_status status = read_words(parser, rest, &words);
+    const enum sl_status status = read_words(parser, rest, &words);
 
-    if (status == SL_OK && acts[i].act >= DATA_SET)
-        status = rule_skip(parser, "dataset ", word);
     return status == SL_OK ? add_step(parser, &words, (struct rule_data){.act = acts[i].act})
                            : status;
 }

@@ -19,6 +19,8 @@ uint64_t state_key(enum state_names kind, const void *name, size_t name_len)
 
 static bool is_late(const struct rule_state *state, const struct rule_map *late)
 {
+    if (state->asks_data)
+        return true;
     for (size_t i = 0; i < state->n_options; i++) {
         const struct state_option *option = &state->option[i];
 

@@ -74,8 +74,9 @@ struct rule_state {
     size_t n_options;
     struct state_filter *filter; /* all of them must let the alert pass */
     size_t n_filters;
-    bool noalert; /* the rule raises no alert */
-    bool late;    /* its options are decided in the order of all packets, and not of its flow's */
+    bool asks_data; /* of sets of data that rules change */
+    bool noalert;   /* the rule raises no alert */
+    bool late;      /* its options are decided in the order of all packets, and not of its flow's */
 };
 
 static inline bool state_is_effect(enum state_act act)

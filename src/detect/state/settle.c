@@ -169,11 +169,15 @@ static const struct rule *rule_of(const struct rule_findings *findings, size_t c
 }
 
 /* What becomes of a candidate. */
-static enum rule_outcome outcome_of(const struct rule *rule, const struct state_place *place)
+static enum rule_outcome outcome_of(const struct rule_findings *findings, size_t candidate,
+                                    const struct state_place *place)
 {
+    const struct rule *rule = rule_of(findings, candidate);
+
     if (rule->state == NULL)
         return rule->pass ? RULE_PASSED : RULE_RAISED;
-    if (!meets(place, rule->state))
+    if (!meets(place, rule->state) ||
+        (rule->state->asks_data && !state_data_meets(place->data, findings, candidate)))
         return RULE_FAILED;
     apply(place, rule->state);
     if (rule->pass)
@@ -190,7 +194,7 @@ static void settle(struct rule_findings *findings, struct sl_candidates *held,
 
         if ((rule->state != NULL && rule->state->late) != late)
             continue;
-        findings->outcome[c] = (uint8_t)outcome_of(rule, place);
+        findings->outcome[c] = (uint8_t)outcome_of(findings, c, place);
         held->passed |= findings->outcome[c] == RULE_PASSED;
     }
 }

@@ -6,6 +6,7 @@
 #include "detect/evaluate/rule_findings.h"
 #include "flow_bits.h"
 #include "state.h"
+#include "state_data.h"
 #include "state_filter.h"
 
 /* Where the variables of a packet lie. */
@@ -13,6 +14,7 @@ struct state_place {
     struct flow_bits_pool *pool; /* settling: of its flow; NULL: the packet has none */
     struct flow_bits *bits;
     struct state_table *table; /* deciding; NULL: settling */
+    struct state_data *data;   /* deciding; NULL: sets of data are as they were loaded */
     const struct state_packet *packet;
 };
 

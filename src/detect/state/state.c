@@ -15,7 +15,8 @@ struct sl_state {
     struct flow_bits_pool *pool; /* of each shard */
     uint32_t n_shards;
     struct state_table hosts; /* deciding alone */
-    int64_t now;              /* the time of the last packet that has one */
+    struct state_data data;
+    int64_t now; /* the time of the last packet that has one */
     bool keeps_alerted;
 };
 
@@ -37,6 +38,8 @@ enum sl_status sl_state_create(struct sl_state **out, struct sl_flow_slot *slot,
     struct sl_state *state = calloc(1, sizeof *state);
 
     *out = NULL;
+    if (state != NULL)
+        state_data_init(&state->data, config->hash_key);
     if (state == NULL || !state_table_open(&state->hosts, config->max_hosts, config->hash_key)) {
         sl_state_free(state);
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the state of %u hosts",
@@ -75,6 +78,19 @@ enum sl_status sl_state_open(struct sl_state *state, const struct sl_flow_table 
                : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the state of flows");
 }
 
+enum sl_status sl_state_adopt(struct sl_state *state, const struct sl_rules *rules,
+                              struct sl_diag *diag)
+{
+    return state_data_adopt(&state->data, rules)
+               ? SL_OK
+               : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the sets of data of rules");
+}
+
+enum sl_status sl_state_save(const struct sl_state *state, struct sl_diag *diag)
+{
+    return state_data_save(&state->data, diag);
+}
+
 void sl_state_free(struct sl_state *state)
 {
     if (state == NULL)
@@ -83,6 +99,7 @@ void sl_state_free(struct sl_state *state)
         flow_bits_close(&state->pool[i]);
     free(state->pool);
     state_table_close(&state->hosts);
+    state_data_free(&state->data);
     free(state);
 }
 
@@ -97,6 +114,8 @@ void sl_state_stats(const struct sl_state *state, struct sl_state_stats *stats)
     }
     stats->hosts = atomic_load_explicit(&state->hosts.active, memory_order_relaxed);
     stats->hosts_evicted = atomic_load_explicit(&state->hosts.evicted, memory_order_relaxed);
+    stats->data_values = atomic_load_explicit(&state->data.values, memory_order_relaxed);
+    stats->data_refused = atomic_load_explicit(&state->data.refused, memory_order_relaxed);
 }
 
 /* ---- settling and deciding ------------------------------------------------------------------- */
@@ -146,12 +165,12 @@ static struct state_packet packet_of(struct sl_state *state, const struct sl_bat
     return packet;
 }
 
-static void decide(struct sl_state *state, struct rule_findings *findings, size_t i,
-                   const struct sl_batch *batch)
+static void decide(struct sl_state *state, struct state_data *data, struct rule_findings *findings,
+                   size_t i, const struct sl_batch *batch)
 {
     const struct sl_candidates *held = &findings->held[i];
     const struct state_packet packet = packet_of(state, batch, held->item);
-    const struct state_place place = {.table = &state->hosts, .packet = &packet};
+    const struct state_place place = {.table = &state->hosts, .data = data, .packet = &packet};
 
     if (state_decide(findings, i, &place) && !held->alerted && state->keeps_alerted)
         keep_alerted(state, packet.flow);
@@ -163,7 +182,7 @@ void sl_state_decide(struct sl_state *state, struct sl_evaluator *evaluator,
     struct rule_findings *findings = evaluator_findings(evaluator);
 
     for (size_t i = 0; i < findings->n_held; i++)
-        decide(state, findings, i, batch);
+        decide(state, &state->data, findings, i, batch);
 }
 
 bool state_settle_alone(struct sl_evaluator *evaluator, const struct sl_batch *batch)
@@ -178,7 +197,7 @@ bool state_settle_alone(struct sl_evaluator *evaluator, const struct sl_batch *b
         struct flow_bits bits = {0};
 
         (void)state_settle(findings, i, &(struct state_place){.pool = &pool, .bits = &bits});
-        decide(&state, findings, i, batch);
+        decide(&state, NULL, findings, i, batch);
         flow_bits_release(&pool, &bits);
         state_table_clear(&state.hosts);
     }

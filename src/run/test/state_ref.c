@@ -36,6 +36,7 @@ struct window {
 struct state_ref {
     const struct ref_rule *rules;
     size_t n_rules;
+    struct ref_set *sets;
     struct flow flow[FLOWS_MAX]; /* the last one of a pair counts */
     size_t n_flows;
     struct host_bit host_bit[HOST_BITS_MAX];
@@ -86,12 +87,14 @@ static bool comes_before(const struct ref_rule *rules, size_t a, size_t b)
     return a < b;
 }
 
-struct state_ref *state_ref_create(const struct ref_rule *rules, size_t n_rules)
+struct state_ref *state_ref_create(const struct ref_rule *rules, size_t n_rules,
+                                   struct ref_set *sets)
 {
     struct state_ref *ref = calloc(1, sizeof *ref);
 
     ref->rules = rules;
     ref->n_rules = n_rules;
+    ref->sets = sets;
     ref->order = calloc(n_rules, sizeof *ref->order);
     for (size_t i = 0; i < n_rules; i++) {
         size_t at = i;
@@ -240,6 +243,40 @@ static void apply(struct state_ref *ref, const struct ref_rule *rule,
     }
 }
 
+static bool meets_ask(struct ref_set *set, enum ref_ask ask, uint32_t host)
+{
+    uint32_t i = 0;
+
+    while (i < set->n && set->host[i] != host)
+        i++;
+    const bool found = i != set->n;
+
+    if (ask == REF_PUT) {
+        if (found || set->n == set->max)
+            return false;
+        set->host[set->n++] = host;
+        return true;
+    }
+    if (ask == REF_TAKE && found) {
+        memmove(&set->host[i], &set->host[i + 1], (set->n - i - 1) * sizeof set->host[0]);
+        set->n--;
+    }
+    return ask == REF_IS_NOT_IN ? !found : found;
+}
+
+static bool meets_asks(struct state_ref *ref, const struct ref_rule *rule,
+                       const struct ref_packet *packet)
+{
+    uint32_t host, none;
+
+    for (uint32_t i = 0; i < rule->n_asks; i++) {
+        owner_of(rule->ask[i].owner, packet, &host, &none);
+        if (!meets_ask(&ref->sets[rule->ask[i].set], rule->ask[i].ask, host))
+            return false;
+    }
+    return true;
+}
+
 /* ---- filters --------------------------------------------------------------------------------- */
 
 static struct window *window_of(struct state_ref *ref, size_t rule, uint32_t filter,
@@ -312,7 +349,8 @@ void state_ref_packet(struct state_ref *ref, const struct ref_packet *packet, bo
         const size_t index = ref->order[i];
         const struct ref_rule *rule = &ref->rules[index];
 
-        if (strchr(packet->payload, rule->letter) == NULL || !meets(ref, rule, packet, flow))
+        if (strchr(packet->payload, rule->letter) == NULL || !meets(ref, rule, packet, flow) ||
+            !meets_asks(ref, rule, packet))
             continue;
         apply(ref, rule, packet, flow);
         passed |= rule->action == REF_PASS;

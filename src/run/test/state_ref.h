@@ -8,7 +8,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { REF_OPTIONS_MAX = 4, REF_NAMES_MAX = 3, REF_FILTERS_MAX = 2 };
+enum {
+    REF_OPTIONS_MAX = 4,
+    REF_NAMES_MAX = 3,
+    REF_FILTERS_MAX = 2,
+    REF_SETS = 4,
+    REF_SET_MAX = 16,
+    REF_ASKS_MAX = 2
+};
 
 enum ref_action { REF_PASS, REF_DROP, REF_REJECT, REF_ALERT };
 
@@ -47,6 +54,14 @@ struct ref_filter {
     uint32_t host; /* REF_SUPPRESS: its number */
 };
 
+/* A set of hosts, in the order of adding. */
+struct ref_set {
+    uint32_t host[REF_SET_MAX];
+    uint32_t n, max;
+};
+
+enum ref_ask { REF_IS_IN, REF_IS_NOT_IN, REF_PUT, REF_TAKE };
+
 /* It is for packets whose payload has the letter. */
 struct ref_rule {
     enum ref_action action;
@@ -54,6 +69,12 @@ struct ref_rule {
     char letter;
     struct ref_option option[REF_OPTIONS_MAX];
     uint32_t n_options;
+    struct {
+        enum ref_ask ask;
+        enum ref_owner owner; /* REF_SRC, REF_DST */
+        uint32_t set;
+    } ask[REF_ASKS_MAX]; /* after the options; what one has changed stays where the next fails */
+    uint32_t n_asks;
     bool noalert;
     struct ref_filter filter[REF_FILTERS_MAX];
     uint32_t n_filters;
@@ -68,7 +89,9 @@ struct ref_packet {
 
 struct state_ref;
 
-struct state_ref *state_ref_create(const struct ref_rule *rules, size_t n_rules);
+/* The sets are the reference's to change. */
+struct state_ref *state_ref_create(const struct ref_rule *rules, size_t n_rules,
+                                   struct ref_set *sets);
 
 /* Writes whether each rule alerts on the next packet. */
 void state_ref_packet(struct state_ref *ref, const struct ref_packet *packet, bool *alerts);

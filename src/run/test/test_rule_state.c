@@ -3,6 +3,8 @@
  * any number of threads and any cut into batches. */
 #include "test.h"
 
+#include <unistd.h>
+
 #include "dissect/test/frame_fixture.h"
 #include "run/run_internal.h"
 #include "sluice/sluice.h"
@@ -17,7 +19,10 @@ struct scene {
     struct ref_packet packet[N_PACKETS];
     char payload[N_PACKETS][8];
     bool expected[N_PACKETS][N_RULES];
+    struct ref_set set[REF_SETS]; /* as they are at last */
 };
+
+static char folder[] = "/tmp/sluice-rule-state-XXXXXX"; /* of sets of data */
 
 static uint32_t below(struct scene *scene, uint32_t n)
 {
@@ -142,6 +147,84 @@ static void draw_suppress(struct scene *scene, uint32_t i)
     }
 }
 
+/* ---- sets of data ---------------------------------------------------------------------------- */
+
+/* The file of a set, in the folder. */
+static const char *file_of(uint32_t set)
+{
+    static char path[64];
+
+    snprintf(path, sizeof path, "%s/d%u", folder, set);
+    return path;
+}
+
+static uint32_t address_of(uint32_t host)
+{
+    return host < 100 ? 0x0A000000 + host : 0x0B000000 + host - 100;
+}
+
+/* The text of a set's file. */
+static const char *text_of(const struct ref_set *set)
+{
+    static char text[REF_SET_MAX * 16];
+    size_t len = 0;
+
+    text[0] = '\0';
+    for (uint32_t i = 0; i < set->n; i++) {
+        const uint32_t address = address_of(set->host[i]);
+
+        len += (size_t)snprintf(text + len, sizeof text - len, "%u.0.0.%u\n", address >> 24,
+                                address & 255);
+    }
+    return text;
+}
+
+/* The first two sets begin with a host and end in their files. The third is full with three. No
+ * rule changes the last. */
+static void begin_sets(struct ref_set *sets)
+{
+    for (uint32_t i = 0; i < REF_SETS; i++) {
+        FILE *file = fopen(file_of(i), "wb");
+
+        sets[i] = (struct ref_set){.max = i == 2 ? 3 : REF_SET_MAX};
+        if (i != 2)
+            sets[i].host[sets[i].n++] = i == 1 ? 101 : 1;
+        assert_non_null(file);
+        assert_true(fputs(text_of(&sets[i]), file) >= 0);
+        assert_int_equal(fclose(file), 0);
+    }
+}
+
+static void compare_files(const struct ref_set *sets)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        char text[REF_SET_MAX * 16];
+        FILE *file = fopen(file_of(i), "rb");
+
+        assert_non_null(file);
+        text[fread(text, 1, sizeof text - 1, file)] = '\0';
+        fclose(file);
+        assert_string_equal(text, text_of(&sets[i]));
+    }
+}
+
+static void draw_asks(struct scene *scene, struct ref_rule *rule)
+{
+    static const char *const words[] = {"isset", "isnotset", "set", "unset"};
+    static const char *const files[REF_SETS] = {"state d0", "state d1", "memcap 120", "load d3"};
+
+    for (uint32_t n = below(scene, REF_ASKS_MAX + 1); rule->n_asks < n; rule->n_asks++) {
+        const uint32_t i = rule->n_asks, set = below(scene, REF_SETS);
+
+        rule->ask[i].set = set;
+        rule->ask[i].ask = (enum ref_ask)below(scene, set == 3 ? REF_PUT : REF_TAKE + 1);
+        rule->ask[i].owner = below(scene, 2) == 0 ? REF_SRC : REF_DST;
+        put(scene->text, " ip.%s; dataset:%s,d%u,type ip,%s;",
+            rule->ask[i].owner == REF_SRC ? "src" : "dst", words[rule->ask[i].ask], set,
+            files[set]);
+    }
+}
+
 static void draw_option(struct scene *scene, struct ref_option *option)
 {
     const uint32_t kind = below(scene, 5);
@@ -174,6 +257,8 @@ static void draw_rule(struct scene *scene, uint32_t i)
         draw_threshold(scene, rule);
     if (rule->noalert)
         put(scene->text, " %s;", below(scene, 2) == 0 ? "noalert" : "flowbits:noalert");
+    if (below(scene, 3) == 0)
+        draw_asks(scene, rule);
     put(scene->text, " sid:%u;)\n", i + 1);
     if (below(scene, 8) == 0)
         draw_suppress(scene, i);
@@ -196,7 +281,7 @@ static void draw_packet(struct scene *scene, uint32_t i, int64_t time)
 
 static void build_frame(struct frame *f, const struct ref_packet *packet)
 {
-    const uint32_t client = 0x0A000000 + packet->client, server = 0x0B000000 + packet->server - 100;
+    const uint32_t client = address_of(packet->client), server = address_of(packet->server);
 
     f->len = 0;
     frame_ethernet(f, 0x0800);
@@ -223,7 +308,9 @@ static void draw(struct scene *scene, uint64_t seed)
         draw_packet(scene, i, time);
     }
 
-    struct state_ref *ref = state_ref_create(scene->rule, N_RULES);
+    begin_sets(scene->set);
+
+    struct state_ref *ref = state_ref_create(scene->rule, N_RULES, scene->set);
 
     for (uint32_t i = 0; i < N_PACKETS; i++)
         state_ref_packet(ref, &scene->packet[i], scene->expected[i]);
@@ -277,11 +364,16 @@ static void run(struct sensor *sensor, uint32_t n_workers)
     struct sl_run_config config;
     struct sl_rules_count count;
     struct sl_diag diag = {0};
+    struct ref_set sets[REF_SETS];
     struct sl_run *sluice;
+    char name[64];
 
+    begin_sets(sets);
+    snprintf(name, sizeof name, "%s/drawn", folder);
     assert_int_equal(sl_rules_create(&rules, &diag), SL_OK);
+    assert_int_equal(sl_rules_keep_data(rules, folder, &diag), SL_OK);
     assert_int_equal(
-        sl_rules_load_text(rules, "drawn", sensor->scene->text, strlen(sensor->scene->text), &diag),
+        sl_rules_load_text(rules, name, sensor->scene->text, strlen(sensor->scene->text), &diag),
         SL_OK);
     sl_rules_count(rules, &count);
     assert_int_equal(count.loaded, N_RULES);
@@ -297,6 +389,8 @@ static void run(struct sensor *sensor, uint32_t n_workers)
     sluice->pipeline.n_workers = n_workers;
     if (sl_run_execute(sluice, &diag) != SL_OK)
         fail_msg("%s", diag.text);
+    if (strstr(sensor->scene->text, "state d0") != NULL)
+        compare_files(sensor->scene->set);
     sl_run_close(sluice);
     sl_rules_free(rules);
 }
@@ -344,5 +438,13 @@ int main(void)
         cmocka_unit_test(test_alerts_are_those_of_the_reference),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    if (mkdtemp(folder) == NULL)
+        return 1;
+
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+
+    for (uint32_t i = 0; i < REF_SETS; i++)
+        (void)unlink(file_of(i));
+    (void)rmdir(folder);
+    return failed;
 }
