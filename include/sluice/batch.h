@@ -95,6 +95,13 @@ enum {
     SL_FLOW_NEW = 8        /* this packet began the flow */
 };
 
+/* What the flow of a packet has sent, this packet included: [0] its client, [1] its server. */
+struct sl_flow_total {
+    int64_t first_ns, last_ns; /* times of its first packet, and the latest; 0: unknown */
+    uint64_t packets[2];       /* 2^40 - 1 at most */
+    uint64_t bytes[2];         /* on the wire (sl_origin.wire_len); 2^48 - 1 at most */
+};
+
 /* The origin of a made item. */
 struct sl_made {
     uint32_t item;    /* the packet */
@@ -127,6 +134,10 @@ struct sl_batch {
                                  valid where has_overlap, else it may be NULL */
     struct sl_packet *packet; /* headers; NULL: items are no packets */
     struct sl_origin *origin; /* of n_items entries; NULL: the caller needs none */
+
+    /* Host memory only, of n_items entries, for packets that have a flow: sl_batch_reserve_totals.
+     * NULL: nobody asks. */
+    struct sl_flow_total *total;
 
     /* Set by sl_device_batch_create where pinned, else NULL and 0: the arena with the room behind
      * it, bytes. An upload to a GPU lays short columns behind the last item, so that all crosses in
@@ -161,6 +172,11 @@ SL_CHECK SL_API enum sl_status sl_batch_create(struct sl_batch **batch, uint32_t
  * made items. Both are less than the batch has. Once a batch. SL_EINVAL, SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_batch_reserve_made(struct sl_batch *batch, uint32_t len,
                                                      uint32_t n, struct sl_diag *diag);
+
+/* Gives a batch of sl_batch_create or sl_device_batch_create its column of totals, which a table of
+ * flows writes (sl_flow_config.totals). Once a batch. SL_ENOMEM. */
+SL_CHECK SL_API enum sl_status sl_batch_reserve_totals(struct sl_batch *batch,
+                                                       struct sl_diag *diag);
 
 /* Frees a batch of sl_batch_create or sl_device_batch_create. Accepts NULL. */
 SL_API void sl_batch_free(struct sl_batch *batch);

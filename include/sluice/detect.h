@@ -144,6 +144,10 @@ SL_API uint32_t sl_rules_buffers(const struct sl_rules *rules);
 /* Whether some compiled rule asks for an application protocol (sl_app_find). */
 SL_API bool sl_rules_need_app(const struct sl_rules *rules);
 
+/* Whether some compiled rule asks what flows have sent (sl_batch_reserve_totals). A packet whose
+ * batch does not tell matches no such rule. */
+SL_API bool sl_rules_need_totals(const struct sl_rules *rules);
+
 /* Whether some compiled rule asks for packets before: then there is more to alerts than an
  * evaluator can tell (struct sl_state). */
 SL_API bool sl_rules_have_state(const struct sl_rules *rules);

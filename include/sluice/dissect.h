@@ -203,6 +203,7 @@ struct sl_flow_config {
     uint32_t new_seconds;         /* other protocols: one side was seen, */
     uint32_t established_seconds; /* or both */
     bool keep_ends;               /* what flows that end were: see struct sl_flow_record */
+    bool totals; /* what flows have sent is counted, and written to batches' `total` */
     struct sl_flow_slot slots[SL_FLOW_SLOTS_MAX]; /* where there are some, ends are kept */
     uint32_t n_slots;
     uint64_t hash_key[2]; /* keys the table's hash: random values resist crafted collisions */
@@ -372,7 +373,7 @@ SL_API void sl_flow_visit_shard(const struct sl_flow_table *table, const struct 
 SL_API void sl_flow_keys_stats(const struct sl_flow_keys *keys, const struct sl_flow_table *table,
                                struct sl_flow_stats *sum);
 
-/* Assigns origin[].flow and flow_flags of the other packets. */
+/* Assigns origin[].flow and flow_flags of the other packets, and completes totals. */
 SL_API void sl_flow_keys_apply(const struct sl_flow_keys *keys, struct sl_batch *batch);
 
 /* Accepts NULL. */

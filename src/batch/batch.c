@@ -99,6 +99,15 @@ enum sl_status sl_batch_create(struct sl_batch **batch, uint32_t arena_len, uint
     return batch_create_in(batch, &heap, arena_len, max_items, diag);
 }
 
+enum sl_status sl_batch_reserve_totals(struct sl_batch *batch, struct sl_diag *diag)
+{
+    batch->total = (struct sl_flow_total *)calloc(batch->max_items, sizeof *batch->total);
+    return batch->total != NULL
+               ? SL_OK
+               : diag_set(diag, SL_ENOMEM, NULL, 0,
+                          "no memory for what flows of %u packets have sent", batch->max_items);
+}
+
 void sl_batch_free(struct sl_batch *batch)
 {
     struct owned_batch *owned = (struct owned_batch *)batch;
@@ -111,6 +120,7 @@ void sl_batch_free(struct sl_batch *batch)
     owned->memory->release(batch->packet);
     free(batch->origin);
     free(batch->made);
+    free(batch->total);
     free(owned);
 }
 

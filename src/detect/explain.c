@@ -137,6 +137,9 @@ static void put_check(struct explain_text *text, const struct rule_check *check)
         [RULE_DNS_OPCODE] = "dns.opcode",
         [RULE_DNS_RCODE] = "dns.rcode",
         [RULE_VLAN_ID] = "vlan.id",
+        [RULE_FLOW_AGE] = "flow.age",
+        [RULE_FLOW_PACKETS] = "flow.pkts",
+        [RULE_FLOW_BYTES] = "flow.bytes",
         [RULE_DNS_RRTYPE] = "dns.rrtype",
     };
 

@@ -65,10 +65,18 @@ enum rule_field {
     RULE_DNS_RCODE,
     /* Fields that repeat. */
     RULE_VLAN_ID,
+    RULE_FLOW_AGE,     /* seconds */
+    RULE_FLOW_PACKETS, /* of the client and the server, as RULE_FLOW_BYTES */
+    RULE_FLOW_BYTES,
     RULE_DNS_RRTYPE /* of questions of requests, of answers of responses */
 };
 
 enum { RULE_N_VLANS = 3 }; /* layers that rules can ask for; the batch has the ids of two */
+
+/* A range of numbers with more than 32 bits. */
+struct rule_wide_range {
+    uint64_t first, last;
+};
 
 /* (field & mask) is in first..last, or, negated, is not. A packet without the field never matches.
  */
@@ -77,7 +85,12 @@ struct rule_check {
     bool negated;
     int8_t which; /* of a field that repeats: the first is 0, the last -1; or RULE_ANY, RULE_ALL */
     uint32_t mask;
-    uint32_t first, last;
+    union {
+        struct {
+            uint32_t first, last;
+        };
+        const struct rule_wide_range *wide; /* RULE_FLOW_*: without a mask */
+    };
 };
 
 enum {

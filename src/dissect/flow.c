@@ -143,7 +143,23 @@ static void note_time(struct flow *flow, int64_t time)
 /* Whether records of ended flows need the counts. Other tables spare the counting. */
 static bool counts(const struct flow_shard *shard)
 {
-    return shard->slots != NULL;
+    return shard->slots != NULL || shard->table->totals;
+}
+
+/* Writes what the flow has sent so far as the total of a packet. */
+static void put_total(const struct flow_shard *shard, const struct flow *flow,
+                      const struct sl_batch *batch, uint32_t item)
+{
+    if (!shard->table->totals || batch->total == NULL)
+        return;
+
+    const uint32_t client = (flow->state & STATE_CLIENT) != 0 ? 1 : 0;
+    const struct flow_sent sent[2] = {flow_get_sent(flow, client), flow_get_sent(flow, client ^ 1)};
+
+    batch->total[item] = (struct sl_flow_total){.first_ns = flow->first_ns,
+                                                .last_ns = flow->last_ns,
+                                                .packets = {sent[0].packets, sent[1].packets},
+                                                .bytes = {sent[0].bytes, sent[1].bytes}};
 }
 
 static void count_run(struct flow *flow, const struct flow_run *run)
@@ -195,6 +211,7 @@ static void track_packet(struct flow_shard *shard, const struct sl_batch *batch,
     else if ((flow->state & STATE_SEEN_BOTH) == STATE_SEEN_BOTH)
         flow->state |= STATE_ESTABLISHED;
     flow_list_append(shard, flow, flow_list_of(flow->state, run->protocol));
+    put_total(shard, flow, batch, item);
     origin->flow = flow->id;
     origin->flow_flags = flags_of(flow, packet->sender, is_new);
 }
@@ -260,6 +277,7 @@ static bool track_at_once(struct flow_shard *shard, const struct sl_batch *batch
     flow->last_time = shard->clock.now;
     flow_set_last_packet(flow, shard->packets);
     first->entry = (uint32_t)(flow - shard->flows);
+    put_total(shard, flow, batch, run->first); /* before the run: its packets are added later */
     if (counts(shard))
         count_run(flow, run);
     flow->state |= (uint16_t)(STATE_SEEN * run->senders);
@@ -384,6 +402,28 @@ void sl_flow_track_shard(struct sl_flow_table *table, struct sl_batch *batch,
     keys->added[shard] = gained(&mine->stats, &before);
 }
 
+/* Adds the packets of a run one after another to what its flow has sent before. */
+static void add_totals(const struct sl_flow_keys *keys, const struct sl_batch *batch,
+                       const struct flow_run *run)
+{
+    const uint64_t packets_max = FLOW_PACKETS_MAX, bytes_max = FLOW_BYTES_MAX;
+    struct sl_flow_total sum = batch->total[run->first];
+
+    for (uint32_t item = run->first; item < run->end; item++) {
+        const struct sl_origin *origin = &batch->origin[item];
+        const uint8_t sender = keys->packet[item - keys->first_item].sender;
+        const int side = (run->flags[sender] & SL_FLOW_TO_SERVER) != 0 ? 0 : 1;
+
+        sum.packets[side] += sum.packets[side] < packets_max;
+        sum.bytes[side] += origin->wire_len;
+        if (sum.bytes[side] > bytes_max)
+            sum.bytes[side] = bytes_max;
+        if (origin->time_ns != 0 && (sum.last_ns == 0 || origin->time_ns > sum.last_ns))
+            sum.last_ns = origin->time_ns;
+        batch->total[item] = sum;
+    }
+}
+
 void sl_flow_keys_apply(const struct sl_flow_keys *keys, struct sl_batch *batch)
 {
     for (uint32_t i = 0; i < keys->n_runs; i++) {
@@ -394,6 +434,8 @@ void sl_flow_keys_apply(const struct sl_flow_keys *keys, struct sl_batch *batch)
             batch->origin[item].flow_flags =
                 run->flags[keys->packet[item - keys->first_item].sender];
         }
+        if (batch->total != NULL && run->has_flow && !run->one_by_one)
+            add_totals(keys, batch, run);
         if (run->is_new)
             batch->origin[run->first].flow_flags |= SL_FLOW_NEW;
     }

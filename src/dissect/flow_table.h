@@ -60,6 +60,9 @@ struct flow {
 
 _Static_assert(sizeof(struct flow) == 128, "a flow is two cache lines");
 
+#define FLOW_PACKETS_MAX ((UINT64_C(1) << 40) - 1)
+#define FLOW_BYTES_MAX ((UINT64_C(1) << 48) - 1)
+
 /* The traffic of one end. */
 struct flow_sent {
     uint64_t packets, bytes;
@@ -71,7 +74,7 @@ static inline struct flow_sent flow_get_sent(const struct flow *flow, uint32_t e
     const uint64_t word = flow->sent[end];
 
     return (struct flow_sent){.packets = word >> 56 << 32 | flow->packets_low[end],
-                              .bytes = word & ((UINT64_C(1) << 48) - 1),
+                              .bytes = word & FLOW_BYTES_MAX,
                               .tcp_flags = (uint8_t)(word >> 48)};
 }
 
@@ -80,7 +83,7 @@ static inline struct flow_sent flow_get_sent(const struct flow *flow, uint32_t e
  * a whole: parts of it would be slow to load again. */
 static inline void flow_add_sent(struct flow *flow, uint32_t end, struct flow_sent more)
 {
-    const uint64_t packets_max = (UINT64_C(1) << 40) - 1, bytes_max = (UINT64_C(1) << 48) - 1;
+    const uint64_t packets_max = FLOW_PACKETS_MAX, bytes_max = FLOW_BYTES_MAX;
     struct flow_sent sum = flow_get_sent(flow, end);
 
     sum.packets += more.packets;
@@ -179,6 +182,7 @@ struct sl_flow_table {
     uint64_t timeout_ns[N_LISTS];
     uint64_t longest_timeout_ns;
     struct flow_slots slots;
+    bool totals;
     uint32_t n_shards;
     struct flow_shard *shards;
     struct flow_clock clock; /* after the batches that were dealt */

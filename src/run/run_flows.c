@@ -25,6 +25,7 @@ enum sl_status run_flows_open(struct run_source *source, struct sl_state **state
         status = sl_state_create(state, &slots[n_slots++], &config, diag);
     if (policy->reports_dns)
         slots[n_slots++] = dns_messages_slot;
+    source->totals = policy->rules != NULL && sl_rules_need_totals(policy->rules);
     if (status == SL_OK)
         status = run_source_open_flows(source, slots, n_slots, diag);
     if (status == SL_OK && stated)

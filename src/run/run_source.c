@@ -215,6 +215,7 @@ enum sl_status run_source_open_flows(struct run_source *source, const struct sl_
     for (uint32_t i = 0; i < n_slots; i++)
         flows.slots[flows.n_slots++] = slots[i];
     flows.sensor_id = config->sensor_id;
+    flows.totals = source->totals;
     flows.keep_ends = run_source_reports_flows(source);
     flows.memory = config->flow_memory;
     if (config->flow_memory != 0)

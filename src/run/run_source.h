@@ -21,6 +21,7 @@ struct run_source {
     size_t next;                 /* index of the next file */
     uint64_t filled;             /* packets of the caller's function */
     struct sl_flow_table *flows;
+    bool totals;  /* rules ask what flows have sent */
     bool settles; /* flows keep what their packets bring: for events, or for rules */
 
     /* A first file that fails ends the opening with its reason, unless a later one opens. */

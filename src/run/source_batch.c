@@ -110,6 +110,12 @@ enum sl_status source_batch_fill(struct source_batch *part, struct run_source *s
 {
     part->capture = NULL;
     part->is_part = false;
+    if (source->totals && batch->total == NULL) {
+        const enum sl_status status = sl_batch_reserve_totals(batch, diag);
+
+        if (status != SL_OK)
+            return status;
+    }
     return source->config->fill != NULL ? fill_from_caller(source, batch, diag)
                                         : fill_from_captures(part, source, batch, diag);
 }

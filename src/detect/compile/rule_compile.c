@@ -175,6 +175,14 @@ static bool asks_app(const struct rule *rule)
     return rule->app != SL_APP_UNKNOWN;
 }
 
+static bool asks_total(const struct rule *rule)
+{
+    for (size_t k = 0; k < rule->n_checks; k++)
+        if (rule->check[k].field >= RULE_FLOW_AGE && rule->check[k].field <= RULE_FLOW_BYTES)
+            return true;
+    return false;
+}
+
 /* Makes the expressions of a rule fast. */
 static void place_expressions(struct compiler *compiler, const struct rule *rule)
 {
@@ -193,6 +201,7 @@ static bool place(struct compiler *compiler, uint32_t i)
     place_expressions(compiler, rule);
     compiler->index->any_app |= asks_app(rule);
     compiler->index->any_stream |= (rule->sees & RULE_SEES_STREAMS) != 0;
+    compiler->index->any_total |= asks_total(rule);
     if (rule->literal != NULL)
         return place_by_literal(compiler, i);
     compiler->index->any_without_literal = true;
@@ -240,6 +249,11 @@ bool sl_rules_need_app(const struct sl_rules *rules)
 bool sl_rules_see_streams(const struct sl_rules *rules)
 {
     return rules->compiled && rules->index->any_stream;
+}
+
+bool sl_rules_need_totals(const struct sl_rules *rules)
+{
+    return rules->compiled && rules->index->any_total;
 }
 
 bool sl_rules_have_state(const struct sl_rules *rules)

@@ -304,7 +304,42 @@ static bool meets_rrtype(const struct rule_check *check, const struct rule_view 
     return tally_end(&tally);
 }
 
+static bool is_in_wide(const struct rule_check *check, uint64_t value)
+{
+    return (value >= check->wide->first && value <= check->wide->last) != check->negated;
+}
+
+/* Times are compared without fractions of seconds. */
+static bool meets_age(const struct rule_check *check, const struct sl_flow_total *total)
+{
+    const int64_t second = 1000000000;
+    const int64_t age = total->last_ns / second - total->first_ns / second;
+
+    return is_in_wide(check, total->first_ns != 0 && age > 0 ? (uint64_t)age : 0);
+}
+
+static bool meets_total(const struct rule_check *check, const struct sl_flow_total *total)
+{
+    const uint64_t *sums = check->field == RULE_FLOW_PACKETS ? total->packets : total->bytes;
+
+    if (check->which == RULE_ANY)
+        return is_in_wide(check, sums[0]) || is_in_wide(check, sums[1]);
+    if (check->which == RULE_ALL)
+        return is_in_wide(check, sums[0]) && is_in_wide(check, sums[1]);
+    return is_in_wide(check, sums[check->which]);
+}
+
 bool rule_view_meets_repeated(const struct rule_check *check, const struct rule_view *view)
 {
-    return check->field == RULE_VLAN_ID ? meets_vlan(check, view) : meets_rrtype(check, view);
+    switch (check->field) {
+    case RULE_VLAN_ID:
+        return meets_vlan(check, view);
+    case RULE_FLOW_AGE:
+        return view->total != NULL && meets_age(check, view->total);
+    case RULE_FLOW_PACKETS:
+    case RULE_FLOW_BYTES:
+        return view->total != NULL && meets_total(check, view->total);
+    default:
+        return meets_rrtype(check, view);
+    }
 }

@@ -79,8 +79,10 @@ void rule_view_packet(const struct sl_batch *batch, uint32_t item, struct rule_s
         see_transport(view);
     if (origin != NULL)
         view->app = origin->app;
-    if (origin != NULL && origin->flow != 0)
+    if (origin != NULL && origin->flow != 0) {
         view->flow = RULE_FLOW_KNOWN | origin->flow_flags;
+        view->total = batch->total != NULL ? &batch->total[item] : NULL;
+    }
 }
 
 bool rule_view_tunnel(const struct sl_batch *batch, uint32_t item, struct rule_scan *empty,

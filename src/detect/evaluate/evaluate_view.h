@@ -21,9 +21,10 @@ struct rule_view {
     uint32_t ip_len;   /* bytes that may be read from there on */
     const uint8_t *transport;
     uint32_t transport_len;
-    uint8_t app;                    /* enum sl_app */
-    uint8_t defect;                 /* enum sl_defect */
-    const struct sl_origin *origin; /* NULL: there is none */
+    uint8_t app;                       /* enum sl_app */
+    uint8_t defect;                    /* enum sl_defect */
+    const struct sl_origin *origin;    /* NULL: there is none */
+    const struct sl_flow_total *total; /* of its flow; NULL: it has none, or it is not known */
     struct rule_scan *scan;
 };
 

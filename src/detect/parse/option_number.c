@@ -138,21 +138,49 @@ static bool read_outside(const char *relation, struct rule_text value, int64_t m
     return true;
 }
 
-enum sl_status rule_read_range(struct rule_parser *parser, struct rule_text value, const char *name,
-                               int64_t max, struct rule_check *check)
+static enum sl_status read_range(struct rule_parser *parser, struct rule_text value,
+                                 const char *name, int64_t max, struct range *range)
 {
     struct rule_text number = value;
     const char *relation = rule_take_relation(&number);
-    struct range range;
 
-    if (!read_compared(relation, number, max, &range) &&
-        !read_outside(relation, number, max, &range) &&
+    if (!read_compared(relation, number, max, range) &&
+        !read_outside(relation, number, max, range) &&
         (relation[0] != '\0' ||
-         (!read_masked(value, max, &range) && !read_between(value, max, &range))))
-        return rule_bad(parser, "%s is '%.*s', not n, <n, >n or a<>b of numbers up to %u", name,
-                        RULE_QUOTE(value), (unsigned)max);
-    if (range.first > range.last)
+         (!read_masked(value, max, range) && !read_between(value, max, range))))
+        return rule_bad(parser, "%s is '%.*s', not n, <n, >n or a<>b of numbers up to %lld", name,
+                        RULE_QUOTE(value), (long long)max);
+    if (range->first > range->last)
         return rule_bad(parser, "%s is '%.*s', which no number meets", name, RULE_QUOTE(value));
+    return SL_OK;
+}
+
+enum sl_status rule_read_wide_range(struct rule_parser *parser, struct rule_text value,
+                                    const char *name, int64_t max, struct rule_check *check)
+{
+    struct range range;
+    const enum sl_status status = read_range(parser, value, name, max, &range);
+
+    if (status != SL_OK)
+        return status;
+    if (range.mask != UINT32_MAX)
+        return rule_bad(parser, "%s takes no mask", name);
+
+    const struct rule_wide_range wide = {(uint64_t)range.first, (uint64_t)range.last};
+
+    *check = (struct rule_check){.negated = range.negated, .mask = UINT32_MAX};
+    check->wide = rule_arena_copy(&parser->rules->arena, &wide, sizeof wide);
+    return check->wide != NULL ? SL_OK : rule_no_memory(parser);
+}
+
+enum sl_status rule_read_range(struct rule_parser *parser, struct rule_text value, const char *name,
+                               int64_t max, struct rule_check *check)
+{
+    struct range range;
+    const enum sl_status status = read_range(parser, value, name, max, &range);
+
+    if (status != SL_OK)
+        return status;
     *check = (struct rule_check){.negated = range.negated,
                                  .mask = range.mask,
                                  .first = (uint32_t)range.first,

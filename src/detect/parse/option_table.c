@@ -95,6 +95,13 @@ static const struct rule_option options[] = {
 
     /* ---- Flow and headers -------------------------------------------------------------------- */
     {"flow", rule_read_flow, RULE_A_VALUE},
+    {"flow.age", rule_read_flow_age, RULE_A_VALUE},
+    {"flow.pkts", rule_read_flow_total, RULE_A_VALUE},
+    {"flow.pkts_toclient", rule_read_flow_total_of, RULE_A_VALUE},
+    {"flow.pkts_toserver", rule_read_flow_total_of, RULE_A_VALUE},
+    {"flow.bytes", rule_read_flow_total, RULE_A_VALUE},
+    {"flow.bytes_toclient", rule_read_flow_total_of, RULE_A_VALUE},
+    {"flow.bytes_toserver", rule_read_flow_total_of, RULE_A_VALUE},
     {"ttl", rule_read_number, RULE_A_VALUE},
     {"id", rule_read_number, RULE_A_VALUE},
     {"fragoffset", rule_read_number, RULE_A_VALUE},

@@ -126,6 +126,10 @@ const char *rule_take_relation(struct rule_text *value);
 enum sl_status rule_read_range(struct rule_parser *parser, struct rule_text value, const char *name,
                                int64_t max, struct rule_check *check);
 
+/* Reads numbers of at most max, which may have more than 32 bits, as the wide range of a check. */
+enum sl_status rule_read_wide_range(struct rule_parser *parser, struct rule_text value,
+                                    const char *name, int64_t max, struct rule_check *check);
+
 /* Reads which of the values of a field that repeats is compared: "any", also where the word is
  * empty, "all", or an index of min to max. */
 enum sl_status rule_read_which(struct rule_parser *parser, struct rule_text word, int min, int max,
@@ -133,6 +137,9 @@ enum sl_status rule_read_which(struct rule_parser *parser, struct rule_text word
 
 /* Adds a check to the rule. */
 enum sl_status rule_check_add(struct rule_parser *parser, struct rule_check check);
+
+/* option_flow.c */
+rule_option_reader rule_read_flow_age, rule_read_flow_total, rule_read_flow_total_of;
 
 /* option_app.c */
 rule_option_reader rule_read_dns_opcode, rule_read_dns_rcode, rule_read_dns_rrtype,

@@ -112,6 +112,8 @@ static void compare_packets(struct comparison *comparison, struct unsettled *bat
         const struct flow_verdict verdict = flow_oracle_track(comparison->oracle, &events[i]);
 
         tracker_expect(t, &t->batch->origin[i], verdict.flow, verdict.flags);
+        if (verdict.flow != 0)
+            assert_memory_equal(&t->batch->total[i], &verdict.total, sizeof verdict.total);
         if (events[i].alerted || events[i].app != 0)
             batch->mark[batch->n_marks++] = (struct sl_flow_mark){
                 .item = i, .alerted = events[i].alerted, .app = events[i].app};

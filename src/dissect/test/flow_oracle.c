@@ -351,7 +351,7 @@ static struct flow_verdict track(struct flow_oracle *oracle, const struct flow_e
     uint32_t i = 0;
 
     if (event->no_ip || event->later_fragment || event->short_transport)
-        return (struct flow_verdict){0, 0};
+        return (struct flow_verdict){.flow = 0};
     move_clock(oracle, event->time);
     while (i < oracle->n && !belongs(&oracle->entries[i], event))
         i++;
@@ -377,11 +377,15 @@ static struct flow_verdict track(struct flow_oracle *oracle, const struct flow_e
     if (event->protocol != TCP && entry.client.seen && entry.server.seen)
         entry.established = true;
     oracle->entries[oracle->n++] = entry;
-    return (struct flow_verdict){.flow = entry.id,
-                                 .flags = (uint8_t)((by_client ? SL_FLOW_TO_SERVER : 0) |
-                                                    (entry.established ? SL_FLOW_ESTABLISHED : 0) |
-                                                    (entry.midstream ? SL_FLOW_MIDSTREAM : 0) |
-                                                    (found ? 0 : SL_FLOW_NEW))};
+    return (struct flow_verdict){
+        .flow = entry.id,
+        .flags = (uint8_t)((by_client ? SL_FLOW_TO_SERVER : 0) |
+                           (entry.established ? SL_FLOW_ESTABLISHED : 0) |
+                           (entry.midstream ? SL_FLOW_MIDSTREAM : 0) | (found ? 0 : SL_FLOW_NEW)),
+        .total = {.first_ns = entry.first_ns,
+                  .last_ns = entry.last_ns,
+                  .packets = {entry.client.sent.packets, entry.server.sent.packets},
+                  .bytes = {entry.client.sent.bytes, entry.server.sent.bytes}}};
 }
 
 struct flow_verdict flow_oracle_track(struct flow_oracle *oracle, const struct flow_event *event)

@@ -34,6 +34,7 @@ struct flow_event {
 struct flow_verdict {
     uint64_t flow;
     uint8_t flags;
+    struct sl_flow_total total; /* of the flow */
 };
 
 /* A flow that ended at the n-th packet, from 0. Its id counts flows from 1, and of its addresses

@@ -84,13 +84,14 @@ void tracker_start(struct tracker *t, const struct sl_flow_config *config)
     struct sl_diag diag;
 
     *t = (struct tracker){.time = 1700000000 * SECOND};
-    assert_int_equal(sl_flow_table_create(&t->table, config, &diag), SL_OK);
-    assert_int_equal(sl_batch_create(&t->batch, 65536, 256, &diag), SL_OK);
-    assert_int_equal(sl_flow_keys_create(&t->keys, 256, &diag), SL_OK);
-    assert_int_equal(sl_flow_keys_create(&t->other, 256, &diag), SL_OK);
-
     struct sl_flow_config keeping = *config;
 
+    keeping.totals = true;
+    assert_int_equal(sl_flow_table_create(&t->table, &keeping, &diag), SL_OK);
+    assert_int_equal(sl_batch_create(&t->batch, 65536, 256, &diag), SL_OK);
+    assert_int_equal(sl_batch_reserve_totals(t->batch, &diag), SL_OK);
+    assert_int_equal(sl_flow_keys_create(&t->keys, 256, &diag), SL_OK);
+    assert_int_equal(sl_flow_keys_create(&t->other, 256, &diag), SL_OK);
     keeping.keep_ends = true;
     assert_int_equal(sl_flow_table_create(&t->twin, &keeping, &diag), SL_OK);
 }
@@ -119,6 +120,7 @@ void tracker_add(struct tracker *t, const struct flow_event *event)
 void tracker_run(struct tracker *t)
 {
     struct sl_origin twins[256];
+    struct sl_flow_total totals[256];
     struct sl_flow_keys *keys = t->other;
 
     t->other = t->keys;
@@ -131,8 +133,10 @@ void tracker_run(struct tracker *t)
     sl_flow_keys_apply(t->keys, t->batch);
     sl_flow_keys_stats(t->keys, t->twin, &t->added);
     memcpy(twins, t->batch->origin, t->batch->n_items * sizeof *twins);
+    memcpy(totals, t->batch->total, t->batch->n_items * sizeof *totals);
     sl_flow_track(t->table, t->batch);
     assert_memory_equal(twins, t->batch->origin, t->batch->n_items * sizeof *twins);
+    assert_memory_equal(totals, t->batch->total, t->batch->n_items * sizeof *totals);
 }
 
 void tracker_expect(struct tracker *t, const struct sl_origin *origin, uint64_t flow, uint8_t flags)

@@ -12,7 +12,8 @@ static const int64_t SECOND = 1000000000;
 struct flow {
     uint32_t client, server;
     bool seen[2];
-    int64_t last;
+    int64_t first, last;
+    uint64_t packets[2], bytes[2]; /* by enum ref_side */
     bool bit[BITS];
     bool has_number[BITS];
     uint32_t number[BITS];
@@ -128,10 +129,13 @@ static struct flow *flow_of(struct state_ref *ref, const struct ref_packet *pack
         if (ref->n_flows == FLOWS_MAX)
             abort();
         flow = &ref->flow[ref->n_flows++];
-        *flow = (struct flow){.client = packet->client, .server = packet->server};
+        *flow = (struct flow){
+            .client = packet->client, .server = packet->server, .first = packet->time};
     }
     flow->seen[packet->to_server] = true;
     flow->last = packet->time;
+    flow->packets[packet->to_server ? REF_TO_SERVER : REF_TO_CLIENT]++;
+    flow->bytes[packet->to_server ? REF_TO_SERVER : REF_TO_CLIENT] += packet->len;
     return flow;
 }
 
@@ -243,6 +247,26 @@ static void apply(struct state_ref *ref, const struct ref_rule *rule,
     }
 }
 
+static bool is_between(const struct ref_rule *rule, uint64_t sum)
+{
+    return sum > rule->above && sum < rule->below;
+}
+
+static bool meets_sum(const struct ref_rule *rule, const struct flow *flow)
+{
+    const uint64_t *sums = rule->sum == REF_PACKETS ? flow->packets : flow->bytes;
+
+    if (!rule->has_sum)
+        return true;
+    if (rule->sum == REF_AGE)
+        return is_between(rule, (uint64_t)(flow->last / SECOND - flow->first / SECOND));
+    if (rule->side == REF_EITHER_SIDE)
+        return is_between(rule, sums[0]) || is_between(rule, sums[1]);
+    if (rule->side == REF_BOTH_SIDES)
+        return is_between(rule, sums[0]) && is_between(rule, sums[1]);
+    return is_between(rule, sums[rule->side]);
+}
+
 static bool meets_ask(struct ref_set *set, enum ref_ask ask, uint32_t host)
 {
     uint32_t i = 0;
@@ -264,12 +288,17 @@ static bool meets_ask(struct ref_set *set, enum ref_ask ask, uint32_t host)
     return ask == REF_IS_NOT_IN ? !found : found;
 }
 
+/* The set that no rule changes is asked first. */
 static bool meets_asks(struct state_ref *ref, const struct ref_rule *rule,
                        const struct ref_packet *packet)
 {
     uint32_t host, none;
 
-    for (uint32_t i = 0; i < rule->n_asks; i++) {
+    for (uint32_t k = 0; k < 2 * rule->n_asks; k++) {
+        const uint32_t i = k % rule->n_asks;
+
+        if ((rule->ask[i].set == REF_SETS - 1) != (k < rule->n_asks))
+            continue;
         owner_of(rule->ask[i].owner, packet, &host, &none);
         if (!meets_ask(&ref->sets[rule->ask[i].set], rule->ask[i].ask, host))
             return false;
@@ -350,7 +379,7 @@ void state_ref_packet(struct state_ref *ref, const struct ref_packet *packet, bo
         const struct ref_rule *rule = &ref->rules[index];
 
         if (strchr(packet->payload, rule->letter) == NULL || !meets(ref, rule, packet, flow) ||
-            !meets_asks(ref, rule, packet))
+            !meets_sum(rule, flow) || !meets_asks(ref, rule, packet))
             continue;
         apply(ref, rule, packet, flow);
         passed |= rule->action == REF_PASS;

@@ -60,6 +60,11 @@ struct ref_set {
     uint32_t n, max;
 };
 
+/* Sums of a flow with the packet: its age in seconds, its packets and bytes by direction. */
+enum ref_sum { REF_AGE, REF_PACKETS, REF_BYTES };
+
+enum ref_side { REF_TO_SERVER, REF_TO_CLIENT, REF_EITHER_SIDE, REF_BOTH_SIDES };
+
 enum ref_ask { REF_IS_IN, REF_IS_NOT_IN, REF_PUT, REF_TAKE };
 
 /* It is for packets whose payload has the letter. */
@@ -73,8 +78,14 @@ struct ref_rule {
         enum ref_ask ask;
         enum ref_owner owner; /* REF_SRC, REF_DST */
         uint32_t set;
-    } ask[REF_ASKS_MAX]; /* after the options; what one has changed stays where the next fails */
+    } ask[REF_ASKS_MAX]; /* after the options; what one has changed stays where the next fails. No
+                            rule changes the last set */
     uint32_t n_asks;
+    bool has_sum;
+    enum ref_sum sum;
+    enum ref_side side;
+    uint64_t above; /* the sum is, */
+    uint64_t below; /* and is */
     bool noalert;
     struct ref_filter filter[REF_FILTERS_MAX];
     uint32_t n_filters;
@@ -82,6 +93,7 @@ struct ref_rule {
 
 struct ref_packet {
     int64_t time;            /* nanoseconds */
+    uint32_t len;            /* on the wire */
     uint32_t client, server; /* hosts; clients are below 100, and servers are not */
     bool to_server;
     const char *payload;

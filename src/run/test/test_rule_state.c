@@ -225,6 +225,29 @@ static void draw_asks(struct scene *scene, struct ref_rule *rule)
     }
 }
 
+/* A range of sums that some packets have. */
+static void draw_sum(struct scene *scene, struct ref_rule *rule)
+{
+    static const char *const sums[] = {"age", "pkts", "bytes"};
+    static const char *const sides[] = {"toserver", "toclient", "either", "both"};
+    static const uint32_t most[] = {20, 30, 1500};
+
+    rule->has_sum = true;
+    rule->sum = (enum ref_sum)below(scene, REF_BYTES + 1);
+    rule->side = (enum ref_side)below(scene, REF_BOTH_SIDES + 1);
+    rule->above = below(scene, most[rule->sum]);
+    rule->below = rule->above + 2 + below(scene, most[rule->sum]);
+    put(scene->text, " flow.%s", sums[rule->sum]);
+    if (rule->sum != REF_AGE && rule->side <= REF_TO_CLIENT && below(scene, 2) == 0)
+        put(scene->text, "_%s:", sides[rule->side]);
+    else if (rule->sum != REF_AGE)
+        put(scene->text, ":%s,", sides[rule->side]);
+    else
+        put(scene->text, ":");
+    put(scene->text, "%llu<>%llu;", (unsigned long long)rule->above,
+        (unsigned long long)rule->below);
+}
+
 static void draw_option(struct scene *scene, struct ref_option *option)
 {
     const uint32_t kind = below(scene, 5);
@@ -258,6 +281,8 @@ static void draw_rule(struct scene *scene, uint32_t i)
     if (rule->noalert)
         put(scene->text, " %s;", below(scene, 2) == 0 ? "noalert" : "flowbits:noalert");
     if (below(scene, 3) == 0)
+        draw_sum(scene, rule);
+    if (below(scene, 3) == 0)
         draw_asks(scene, rule);
     put(scene->text, " sid:%u;)\n", i + 1);
     if (below(scene, 8) == 0)
@@ -276,6 +301,7 @@ static void draw_packet(struct scene *scene, uint32_t i, int64_t time)
                                            .client = 1 + below(scene, 3),
                                            .server = 101 + below(scene, 2),
                                            .to_server = below(scene, 3) != 0,
+                                           .len = 14 + 20 + 8 + 3,
                                            .payload = payload};
 }
 
