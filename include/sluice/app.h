@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Application protocols: which packets carry one, and the parts of their messages that rules name.
  *
- * Protocols are found by the bytes of a message, not by ports. DNS over UDP is read, with multicast
- * DNS and LLMNR, which have its form, and SIP over UDP. A datagram is enough for them. */
+ * Protocols are found by the bytes of a message, not by ports, but for NTP. Over UDP these are
+ * read: DNS, with multicast DNS and LLMNR, which have its form, SIP, NTP, SNMP and DHCP. A datagram
+ * is enough for each of them. */
 #ifndef SLUICE_APP_H
 #define SLUICE_APP_H
 
@@ -21,10 +22,13 @@ enum sl_app {
     SL_APP_MDNS,  /* the form of DNS, with port 5353 */
     SL_APP_LLMNR, /* the form of DNS, with port 5355 */
     SL_APP_SIP,
+    SL_APP_NTP, /* with port 123 */
+    SL_APP_SNMP,
+    SL_APP_DHCP,
     SL_N_APPS
 };
 
-/* "dns", "mdns", "llmnr", "sip", as EVE has them; NULL: SL_APP_UNKNOWN. */
+/* "dns", "mdns", "llmnr", "sip" and so on, as EVE has them; NULL: SL_APP_UNKNOWN. */
 SL_API const char *sl_app_name(enum sl_app app);
 
 /* The buffers that contents of rules are searched for in. A name belongs to several. */

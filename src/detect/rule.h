@@ -63,6 +63,14 @@ enum rule_field {
     RULE_APP,    /* enum sl_app; a packet of no known protocol lacks it */
     RULE_DNS_OPCODE,
     RULE_DNS_RCODE,
+    RULE_NTP_VERSION,
+    RULE_NTP_MODE,
+    RULE_NTP_STRATUM,
+    RULE_SNMP_VERSION,
+    RULE_SNMP_PDU_TYPE,
+    RULE_DHCP_LEASE_TIME,
+    RULE_DHCP_RENEWAL_TIME,
+    RULE_DHCP_REBINDING_TIME,
     /* Fields that repeat. */
     RULE_VLAN_ID,
     RULE_FLOW_AGE,     /* seconds */
@@ -127,14 +135,17 @@ enum rule_buffer {
     RULE_BUFFER_ICMPV6_HEADER,
     RULE_BUFFER_SOURCE, /* addresses: 4 or 16 bytes */
     RULE_BUFFER_DESTINATION,
-    RULE_BUFFER_SIP, /* and enum sip_field: parts of the payload */
+    RULE_BUFFER_NTP_REFERENCE_ID, /* parts of the payload from here on */
+    RULE_BUFFER_SNMP_COMMUNITY,
+    RULE_BUFFER_SNMP_USM,
+    RULE_BUFFER_SIP, /* and enum sip_field */
     RULE_BUFFER_SIP_END = RULE_BUFFER_SIP + SIP_N_FIELDS
 };
 
 /* SL_BUFFER_* of a buffer that the matcher searches; 0: it does not. */
 static inline uint32_t rule_buffer_searched(enum rule_buffer buffer)
 {
-    if (buffer >= RULE_BUFFER_SIP)
+    if (buffer >= RULE_BUFFER_NTP_REFERENCE_ID)
         return SL_BUFFER_PAYLOAD;
     return buffer <= RULE_BUFFER_DNS_RESPONSE ? UINT32_C(1) << buffer : 0;
 }

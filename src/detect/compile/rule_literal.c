@@ -7,7 +7,7 @@
 static enum transform_finds finds(const struct rule_payload *content)
 {
     /* The payload has parts of a message as they are alone. */
-    if (content->chain != NULL && content->buffer >= RULE_BUFFER_SIP)
+    if (content->chain != NULL && content->buffer >= RULE_BUFFER_NTP_REFERENCE_ID)
         return TRANSFORM_FINDS_NOTHING;
     return content->chain != NULL ? transform_chain_finds(content->chain) : TRANSFORM_FINDS_BYTES;
 }

@@ -4,6 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/ntp.h"
+#include "app/snmp.h"
+
 struct bytes {
     const uint8_t *at;
     uint32_t len;
@@ -44,6 +47,25 @@ static bool take_address(const struct rule_view *view, uint32_t ipv4_at, uint32_
     return true;
 }
 
+/* A part of a message that has one place. */
+static bool take_part(const struct rule_view *view, enum rule_buffer buffer, struct bytes *bytes)
+{
+    const uint8_t *const message = view->scan->payload;
+    struct snmp_message snmp;
+
+    if (buffer == RULE_BUFFER_NTP_REFERENCE_ID) {
+        *bytes = (struct bytes){message + NTP_REFERENCE_ID_AT, 4};
+        return view->scan->len >= NTP_LEN;
+    }
+    if (!snmp_read(&snmp, message, view->scan->len))
+        return false;
+
+    const struct snmp_span part = buffer == RULE_BUFFER_SNMP_USM ? snmp.user : snmp.community;
+
+    *bytes = (struct bytes){part.at, part.len};
+    return part.at != NULL;
+}
+
 /* A buffer that a packet has once. False: it does not have it. */
 static bool take_single(const struct rule_view *view, enum rule_buffer buffer, struct bytes *bytes)
 {
@@ -70,7 +92,7 @@ static bool take_single(const struct rule_view *view, enum rule_buffer buffer, s
     case RULE_BUFFER_DESTINATION:
         return take_address(view, 16, 24, bytes);
     default:
-        return false;
+        return take_part(view, buffer, bytes);
     }
 }
 

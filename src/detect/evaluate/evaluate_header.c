@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "evaluate_header.h"
 
+#include "app/dhcp.h"
 #include "app/dns.h"
+#include "app/ntp.h"
+#include "app/snmp.h"
 #include "base/bytes.h"
 #include "detect/rule_ip_option.h"
 
@@ -127,6 +130,31 @@ static bool read_dns_field(const struct rule_view *view, enum rule_field field, 
     return true;
 }
 
+/* A number of another message. */
+static bool read_message_field(const struct rule_view *view, enum rule_field field, uint32_t *value)
+{
+    static const enum dhcp_option options[] = {DHCP_LEASE_TIME, DHCP_RENEWAL_TIME,
+                                               DHCP_REBINDING_TIME};
+    const uint8_t *const message = view->scan->payload;
+    struct snmp_message snmp;
+
+    if (field <= RULE_NTP_STRATUM) {
+        if (view->app != SL_APP_NTP || view->scan->len < NTP_LEN)
+            return false;
+        *value = field == RULE_NTP_VERSION ? ntp_version(message)
+                 : field == RULE_NTP_MODE  ? ntp_mode(message)
+                                           : message[NTP_STRATUM_AT];
+        return true;
+    }
+    if (field > RULE_SNMP_PDU_TYPE)
+        return view->app == SL_APP_DHCP &&
+               dhcp_number(value, message, view->scan->len, options[field - RULE_DHCP_LEASE_TIME]);
+    if (view->app != SL_APP_SNMP || !snmp_read(&snmp, message, view->scan->len))
+        return false;
+    *value = field == RULE_SNMP_VERSION ? snmp.version : snmp.pdu_type;
+    return field == RULE_SNMP_VERSION || snmp.has_pdu_type;
+}
+
 static bool read_icmp_field(const struct rule_view *view, enum rule_field field, uint32_t *value)
 {
     const uint32_t icmp = RULE_ICMPV4 | RULE_ICMPV6;
@@ -216,6 +244,15 @@ bool rule_view_rare_field(const struct rule_view *view, enum rule_field field, u
     case RULE_DNS_OPCODE:
     case RULE_DNS_RCODE:
         return read_dns_field(view, field, value);
+    case RULE_NTP_VERSION:
+    case RULE_NTP_MODE:
+    case RULE_NTP_STRATUM:
+    case RULE_SNMP_VERSION:
+    case RULE_SNMP_PDU_TYPE:
+    case RULE_DHCP_LEASE_TIME:
+    case RULE_DHCP_RENEWAL_TIME:
+    case RULE_DHCP_REBINDING_TIME:
+        return read_message_field(view, field, value);
     case RULE_DEFECT:
         *value = view->defect;
         return true;

@@ -74,6 +74,66 @@ enum sl_status rule_read_dns_rrtype(struct rule_parser *parser, struct rule_text
     return add_dns(parser, check, RULE_DNS_RRTYPE);
 }
 
+/* ---- other messages -------------------------------------------------------------------------- */
+
+/* The names that Suricata has for numbers, up to NULL. */
+static const char *const ntp_modes[] = {"reserved", "symmetric_active", "symmetric_passive",
+                                        "client",   "server",           "broadcast",
+                                        "control",  "private",          NULL};
+static const char *const pdu_types[] = {
+    "get_request",      "get_next_request", "response", "set_request", "trap_v1",
+    "get_bulk_request", "inform_request",   "trap_v2",  "report",      NULL};
+
+/* Writes the number of a name behind its relation. False: it is none of them. */
+static bool name_number(const char *const *names, struct rule_text value, char text[16])
+{
+    const char *relation = rule_take_relation(&value);
+
+    for (int i = 0; names != NULL && names[i] != NULL; i++)
+        if (rule_text_is(value, names[i])) {
+            snprintf(text, 16, "%s%d", relation, i);
+            return true;
+        }
+    return false;
+}
+
+enum sl_status rule_read_message_number(struct rule_parser *parser, struct rule_text value)
+{
+    static const struct {
+        const char *name;
+        uint8_t field, app;
+        uint32_t max;
+        const char *const *names;
+    } numbers[] = {
+        {"ntp.version", RULE_NTP_VERSION, SL_APP_NTP, 255, NULL},
+        {"ntp.mode", RULE_NTP_MODE, SL_APP_NTP, 255, ntp_modes},
+        {"ntp.stratum", RULE_NTP_STRATUM, SL_APP_NTP, 255, NULL},
+        {"snmp.version", RULE_SNMP_VERSION, SL_APP_SNMP, UINT32_MAX, NULL},
+        {"snmp.pdu_type", RULE_SNMP_PDU_TYPE, SL_APP_SNMP, UINT32_MAX, pdu_types},
+        {"dhcp.leasetime", RULE_DHCP_LEASE_TIME, SL_APP_DHCP, UINT32_MAX, NULL},
+        {"dhcp.renewal_time", RULE_DHCP_RENEWAL_TIME, SL_APP_DHCP, UINT32_MAX, NULL},
+        {"dhcp.rebinding_time", RULE_DHCP_REBINDING_TIME, SL_APP_DHCP, UINT32_MAX, NULL},
+    };
+    struct rule_check check;
+    char text[16];
+    size_t i = 0;
+
+    while (!rule_text_is(parser->option.name, numbers[i].name))
+        i++;
+    if (name_number(numbers[i].names, value, text))
+        value = (struct rule_text){text, strlen(text)};
+    const enum sl_status status =
+        rule_read_range(parser, value, numbers[i].name, numbers[i].max, &check);
+
+    if (status != SL_OK)
+        return status;
+    if ((parser->rule->protocol & (RULE_UDP | RULE_IP | RULE_IPV4 | RULE_IPV6)) == 0)
+        return rule_skip(parser, "", parser->option.name);
+    parser->rule->app = numbers[i].app;
+    check.field = numbers[i].field;
+    return rule_check_add(parser, check);
+}
+
 /* ---- protocols ------------------------------------------------------------------------------- */
 
 /* Whether the word says which side's protocol is meant. A datagram of DNS has one. */
@@ -88,7 +148,7 @@ static bool is_side(struct rule_text word)
     return false;
 }
 
-static enum sl_app find_app(struct rule_text name)
+enum sl_app rule_app_find(struct rule_text name)
 {
     for (int app = SL_APP_UNKNOWN + 1; app < SL_N_APPS; app++)
         if (rule_text_is(name, sl_app_name((enum sl_app)app)))
@@ -118,7 +178,7 @@ enum sl_status rule_read_app_layer_protocol(struct rule_parser *parser, struct r
     if (name.len == 0)
         return rule_bad(parser, "app-layer-protocol has no protocol");
 
-    const enum sl_app app = find_app(name);
+    const enum sl_app app = rule_app_find(name);
 
     if (app == SL_APP_UNKNOWN)
         return rule_skip(parser, "app-layer-protocol:", name);

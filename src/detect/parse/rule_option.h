@@ -79,6 +79,9 @@ rule_option_reader rule_read_buffer, rule_read_pkt_data, rule_read_bsize;
 /* A buffer's name in rules; "the payload". */
 const char *rule_buffer_name(enum rule_buffer buffer);
 
+/* The application protocol of this name, or SL_APP_UNKNOWN. */
+enum sl_app rule_app_find(struct rule_text name);
+
 /* Adds a step to the section at hand. NULL: no memory. */
 struct rule_payload *rule_payload_add(struct rule_parser *parser, enum rule_payload_kind kind);
 
@@ -142,8 +145,8 @@ enum sl_status rule_check_add(struct rule_parser *parser, struct rule_check chec
 rule_option_reader rule_read_flow_age, rule_read_flow_total, rule_read_flow_total_of;
 
 /* option_app.c */
-rule_option_reader rule_read_dns_opcode, rule_read_dns_rcode, rule_read_dns_rrtype,
-    rule_read_app_layer_protocol;
+rule_option_reader rule_read_message_number, rule_read_dns_opcode, rule_read_dns_rcode,
+    rule_read_dns_rrtype, rule_read_app_layer_protocol;
 
 /* option_event.c */
 rule_option_reader rule_read_decode_event, rule_read_stream_event;

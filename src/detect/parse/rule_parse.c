@@ -36,7 +36,7 @@ static enum sl_status read_action(struct rule_parser *parser, struct rule_text *
     return parser->rule->signature.action != NULL ? SL_OK : rule_no_memory(parser);
 }
 
-/* "dns" and "sip" are those over UDP. */
+/* Application protocols are those over UDP. */
 static enum sl_status read_protocol(struct rule_parser *parser, struct rule_text *rest)
 {
     static const struct {
@@ -50,7 +50,6 @@ static enum sl_status read_protocol(struct rule_parser *parser, struct rule_text
         {"ipv4", RULE_IPV4},     {"ip4", RULE_IPV4},
         {"ipv6", RULE_IPV6},     {"ip6", RULE_IPV6},
         {"icmpv4", RULE_ICMPV4}, {"icmpv6", RULE_ICMPV6},
-        {"dns", RULE_UDP},       {"sip", RULE_UDP},
     };
     const struct rule_text word = rule_word(rest);
 
@@ -58,14 +57,17 @@ static enum sl_status read_protocol(struct rule_parser *parser, struct rule_text
     for (size_t i = 0; i < sizeof protocols / sizeof protocols[0]; i++) {
         if (rule_text_is(word, protocols[i].name)) {
             parser->rule->protocol = protocols[i].protocol;
-            if (rule_text_is(word, "dns") || rule_text_is(word, "sip"))
-                parser->rule->app = rule_text_is(word, "dns") ? SL_APP_DNS : SL_APP_SIP;
             if (rule_text_is(word, "tcp-pkt"))
                 parser->rule->sees = RULE_SEES_PACKETS | RULE_SEES_OTHERS;
             if (rule_text_is(word, "tcp-stream"))
                 parser->rule->sees = RULE_SEES_STREAMS;
             return SL_OK;
         }
+    }
+    parser->rule->app = (uint8_t)rule_app_find(word);
+    if (parser->rule->app != SL_APP_UNKNOWN) {
+        parser->rule->protocol = RULE_UDP;
+        return SL_OK;
     }
     for (size_t i = 0; i < word.len; i++) {
         const char c = word.at[i];
