@@ -66,6 +66,27 @@ static void read_icmp(struct flow_packet *packet, const struct sl_batch *batch, 
     packet->sequence = load_be16(batch->bytes + headers->offset + headers->transport);
 }
 
+/* Member by member: gcc clears a whole run by an instruction that is slow to begin. */
+static struct flow_run *begin_run(struct sl_flow_keys *keys, uint32_t item)
+{
+    struct flow_run *run = &keys->run[keys->n_runs];
+
+    keys->shard[keys->n_runs++] = FLOW_SHARDS_MAX;
+    run->first = item;
+    run->protocol = run->senders = 0;
+    run->plain = true;
+    run->has_flow = run->is_new = run->one_by_one = false;
+    run->tcp_flags[0] = run->tcp_flags[1] = 0;
+    run->flags[0] = run->flags[1] = 0;
+    run->n_of_end_1 = 0;
+    run->bytes[0] = run->bytes[1] = 0;
+    run->min_time = run->max_time = 0;
+    run->before.now = keys->max_time != 0 ? keys->max_time : INT64_MIN;
+    run->before.era = 0;
+    run->flow = 0;
+    return run;
+}
+
 /* The run that the packet belongs to: the last one, or the next. */
 static struct flow_run *run_of(struct sl_flow_keys *keys, const struct sl_flow_table *table,
                                const struct flow_key *key, bool has_flow, uint32_t item)
@@ -76,14 +97,10 @@ static struct flow_run *run_of(struct sl_flow_keys *keys, const struct sl_flow_t
         (!has_flow || flow_key_equal(&last->key, key)))
         return &keys->run[keys->n_runs - 1];
 
-    struct flow_run *run = &keys->run[keys->n_runs++];
+    struct flow_run *run = begin_run(keys, item);
 
-    *run = (struct flow_run){.first = item,
-                             .has_flow = has_flow,
-                             .plain = true,
-                             .before.now = keys->max_time != 0 ? keys->max_time : INT64_MIN};
-    keys->shard[keys->n_runs - 1] = FLOW_SHARDS_MAX;
     if (has_flow) {
+        run->has_flow = true;
         run->key = *key;
         run->hash = flow_hash(table, key);
         keys->shard[keys->n_runs - 1] = (uint8_t)flow_shard_index(table, run->hash);
