@@ -17,7 +17,8 @@ void flow_ends_begin(struct flow_shard *shard, const struct sl_batch *batch,
     keys->ends[index].no_memory = false;
     shard->batch = shard->slots != NULL ? batch : NULL;
     shard->keys = keys;
-    shard->found.run = UINT32_MAX;
+    for (uint32_t list = 0; list < N_LISTS; list++)
+        shard->found[list].run = FLOW_NOT_FOUND;
 }
 
 /* Whether a flow of the shard has timed out by this clock. Eras may wrap around. */
@@ -31,16 +32,25 @@ static bool is_past(const struct flow_shard *shard, const struct flow *flow,
                shard->table->timeout_ns[flow_list_of(flow->state, (uint8_t)flow->kind)];
 }
 
-/* The run in which a flow times out: the last one before which it has not. */
-static uint32_t find_run(const struct flow_shard *shard, const struct flow *flow)
+static bool is_past_before(const struct flow_shard *shard, const struct flow *flow, uint32_t run)
 {
-    const struct sl_flow_keys *keys = shard->keys;
-    uint32_t low = 0, high = keys->n_runs; /* past before all runs from `high` on */
+    return is_past(shard, flow, flow_clock_before(shard->keys, &shard->keys->run[run]));
+}
 
+/* The run in which a flow times out: the last one before which it has not. It lies behind `from`,
+ * and mostly near. */
+static uint32_t find_run(const struct flow_shard *shard, const struct flow *flow, uint32_t from)
+{
+    const uint32_t n = shard->keys->n_runs;
+    uint32_t low = from, high, step = 1; /* past before all runs from `high` on */
+
+    for (; n - low > step && !is_past_before(shard, flow, low + step); step *= 2)
+        low += step;
+    high = n - low > step ? low + step : n;
     while (high - low > 1) {
         const uint32_t middle = low + (high - low) / 2;
 
-        if (is_past(shard, flow, flow_clock_before(keys, &keys->run[middle])))
+        if (is_past_before(shard, flow, middle))
             high = middle;
         else
             low = middle;
@@ -48,23 +58,23 @@ static uint32_t find_run(const struct flow_shard *shard, const struct flow *flow
     return low;
 }
 
-/* Finds the packet at which a flow times out. Flows of a list time out in order, so the search in a
- * run goes on where the last one ended. */
-static void find_moment(struct flow_shard *shard, const struct flow *flow)
+/* Finds the packet at which a flow times out. Flows of a list time out in order, so the search goes
+ * on where the last one of the list ended. */
+static const struct flow_moment *find_moment(struct flow_shard *shard, const struct flow *flow)
 {
     const struct sl_flow_keys *keys = shard->keys;
-    struct flow_moment *found = &shard->found;
-    const uint32_t index = find_run(shard, flow);
+    struct flow_moment *found = &shard->found[flow_list_of(flow->state, (uint8_t)flow->kind)];
+    const uint32_t index = find_run(shard, flow, found->run == FLOW_NOT_FOUND ? 0 : found->run);
     const struct flow_run *run = &keys->run[index];
 
-    if (found->run != index || is_past(shard, flow, found->before))
+    if (found->run != index)
         *found = (struct flow_moment){
             .run = index, .item = run->first, .before = flow_clock_before(keys, run)};
     for (;; found->item++, found->before = found->after) {
         found->after = found->before;
         flow_clock_advance(&found->after, shard->table, shard->batch->origin[found->item].time_ns);
         if (found->item + 1 == run->end || is_past(shard, flow, found->after))
-            return;
+            return found;
     }
 }
 
@@ -98,9 +108,10 @@ void flow_ends_add(struct flow_shard *shard, const struct flow *flow, enum sl_fl
                              .entry = (uint32_t)(flow - shard->flows),
                              .reason = reason};
     if (reason == SL_FLOW_END_TIMEOUT) {
-        find_moment(shard, flow);
-        end->item = shard->found.item;
-        end->time = shard->found.after.now;
+        const struct flow_moment *moment = find_moment(shard, flow);
+
+        end->item = moment->item;
+        end->time = moment->after.now;
     }
 }
 

@@ -147,6 +147,8 @@ struct flow_moment {
     struct flow_clock before, after;
 };
 
+#define FLOW_NOT_FOUND UINT32_MAX /* of a moment's run: there was none yet */
+
 enum {
     FLOW_SHARDS_MAX = 64,
     FLOW_SHARD_MIN = 1024 /* flows of a shard, where there are several */
@@ -171,9 +173,9 @@ struct flow_shard {
     uint8_t *slots;               /* of each flow; settling alone. NULL: ends are not kept */
     const struct sl_batch *batch; /* that is tracked, of keys `keys`; NULL: ends are not kept */
     struct sl_flow_keys *keys;
-    uint32_t item;            /* its packet that is tracked, */
-    int64_t item_time;        /* and the clock at it */
-    struct flow_moment found; /* in it, the last that was looked for */
+    uint32_t item;                     /* its packet that is tracked, */
+    int64_t item_time;                 /* and the clock at it */
+    struct flow_moment found[N_LISTS]; /* in it, where the last flow of each list timed out */
 };
 
 struct sl_flow_table {
