@@ -138,14 +138,14 @@ class RunFlows(case.Case):
             self.assertEqual(len(events), len(packets))
             return [(event["src_port"], event["flow"]["reason"]) for event in events]
 
-        first = ways("400K", "--seed", "1")
-        self.assertEqual(ways("400K", "--seed", "1"), first)
-        self.assertNotEqual(ways("400K", "--seed", "18446744073709551615"), first)
+        first = ways("840K", "--seed", "1")
+        self.assertEqual(ways("840K", "--seed", "1"), first)
+        self.assertNotEqual(ways("840K", "--seed", "18446744073709551615"), first)
         n_forced = [reason for _, reason in first].count("forced")
         self.assertTrue(2800 < n_forced < 3500, n_forced)
-        self.assertEqual(sorted(ways("2M")), [(port, "shutdown") for port in range(1, 6001)])
+        self.assertEqual(sorted(ways("4M")), [(port, "shutdown") for port in range(1, 6001)])
         summary = json.loads(sluice("run", "-r", self.path("flows.pcap"), "--json", "--seed", "1",
-                                    "--flow-memory", "400K", "--events", "flow", "--alerts",
+                                    "--flow-memory", "840K", "--events", "flow", "--alerts",
                                     "eve:/dev/null").stdout)
         self.assertEqual((summary["flows"]["evicted"], summary["flows"]["active"]),
                          (n_forced, 6000 - n_forced))

@@ -196,7 +196,8 @@ struct sl_flow_slot {
 struct sl_flow_config {
     uint32_t max_flows;             /* flows at once; 1 to SL_FLOWS_MAX */
     uint64_t memory;                /* bytes that the table takes at most: it has fewer flows then;
-                                       0: what max_flows takes. Slots count, with more_len */
+                                       0: what max_flows takes. Slots count, with more_len, and so
+                                       do the ends of all flows, where they are kept */
     uint32_t tcp_handshake_seconds; /* idle time that ends a flow, by state; TCP not established */
     uint32_t tcp_established_seconds;
     uint32_t tcp_closed_seconds;

@@ -8,13 +8,27 @@
 
 #include "flow_clock.h"
 
+enum { ENDS_MIN = 64 }; /* for which memory is taken, and kept */
+
 /* ---- tracking -------------------------------------------------------------------------------- */
+
+/* Gives back memory that the batch before did not need: of all batches in flight, ends take no more
+ * than a few times what the flows of the table do. */
+static void forget(struct flow_ends *ends)
+{
+    if (ends->max > ENDS_MIN && ends->n < ends->max / 4) {
+        free(ends->end);
+        ends->end = NULL;
+        ends->max = 0;
+    }
+    ends->n = 0;
+    ends->no_memory = false;
+}
 
 void flow_ends_begin(struct flow_shard *shard, const struct sl_batch *batch,
                      struct sl_flow_keys *keys, uint32_t index)
 {
-    keys->ends[index].n = 0;
-    keys->ends[index].no_memory = false;
+    forget(&keys->ends[index]);
     shard->batch = shard->slots != NULL ? batch : NULL;
     shard->keys = keys;
     for (uint32_t list = 0; list < N_LISTS; list++)
@@ -82,7 +96,7 @@ static bool make_room(struct flow_ends *ends)
 {
     if (ends->n < ends->max)
         return true;
-    const size_t max = ends->max == 0 ? 64 : 2 * ends->max;
+    const size_t max = ends->max == 0 ? ENDS_MIN : 2 * ends->max;
     struct flow_end *end = (struct flow_end *)realloc(ends->end, max * sizeof *end);
 
     if (end == NULL)

@@ -73,12 +73,13 @@ static uint32_t count_buckets(uint32_t max_flows)
     return n;
 }
 
-/* Bytes of a table of so many flows. */
+/* Bytes of a table of so many flows, and of their ends, which batches hold. */
 static uint64_t table_len(uint32_t max_flows, const struct flow_slots *slots)
 {
     const uint64_t n_shards = count_shards(max_flows);
     const uint32_t n_flows = (uint32_t)((max_flows + n_shards - 1) / n_shards);
-    const uint64_t entry = sizeof(struct flow) + slots->len + slots->more_len;
+    const uint64_t end = slots->len != 0 ? sizeof(struct flow_end) : 0;
+    const uint64_t entry = sizeof(struct flow) + slots->len + slots->more_len + end;
 
     return sizeof(struct sl_flow_table) +
            n_shards * (sizeof(struct flow_shard) + (n_flows + N_LISTS) * entry +
