@@ -91,7 +91,7 @@ static void put_rules(struct tree *tree, const struct sl_stats *stats)
                       (json_int_t)stats->rules.loaded, "rules_failed", (json_int_t)stats->rules.bad,
                       "rules_skipped", (json_int_t)stats->rules.skipped));
     put_count(tree, "detect.alert", stats->alerts);
-    put_count(tree, "detect.stopped", stats->rules_stopped);
+    put_count(tree, "sluice.rules_stopped", stats->rules_stopped);
 }
 
 /* The counters that are not zero, by name. */
