@@ -133,6 +133,7 @@ static void put_check(struct explain_text *text, const struct rule_check *check)
         [RULE_SAME_ADDRESS] = "sameip",
         [RULE_IP_VERSION] = "version of IP",
         [RULE_DEFECT] = "decode-event",
+        [RULE_IPV6_EVENTS] = "decode-event of IPv6",
         [RULE_APP] = "app-layer-protocol",
         [RULE_DNS_OPCODE] = "dns.opcode",
         [RULE_DNS_RCODE] = "dns.rcode",

@@ -29,6 +29,7 @@ enum {
     ETHERTYPE_MPLS_UPSTREAM = 0x8848,
     ETHERTYPE_PPPOE_SESSION = 0x8864,
     ETHERTYPE_SERVICE_VLAN = 0x88A8,
+    ETHERTYPE_NSH = 0x894F,
     ETHERTYPE_VLAN_9100 = 0x9100,
     ETHERTYPE_VLAN_9200 = 0x9200
 };
@@ -107,6 +108,33 @@ static void dissect_pppoe(struct dissection *d)
         dissection_see(d, SL_PROTOCOL_OTHER_LINK);
 }
 
+/* A network service header: its length is in units of 4 bytes, and ends with what it carries
+ * (RFC 8300, section 2.2). */
+static void dissect_nsh(struct dissection *d)
+{
+    enum { NSH_IPV4 = 1, NSH_IPV6 = 2, NSH_MPLS = 5 };
+    const uint8_t *nsh = d->bytes + d->at;
+
+    if (!dissection_has(d, 8, SL_DEFECT_LINK_SHORT))
+        return;
+    const uint32_t len = (nsh[1] & 0x3Fu) * 4;
+    if (len < 8 || nsh[0] >> 6 != 0) {
+        dissection_see(d, SL_PROTOCOL_OTHER_LINK);
+        return;
+    }
+    if (!dissection_has(d, len, SL_DEFECT_LINK_SHORT))
+        return;
+    d->at += len;
+    if (nsh[3] == NSH_IPV4)
+        dissect_ipv4(d);
+    else if (nsh[3] == NSH_IPV6)
+        dissect_ipv6(d);
+    else if (nsh[3] == NSH_MPLS)
+        dissect_mpls(d);
+    else
+        dissection_see(d, SL_PROTOCOL_OTHER_LINK);
+}
+
 /* Dissects the payload of an EtherType that is neither a VLAN tag nor a length. */
 static void dissect_typed(struct dissection *d, uint16_t type)
 {
@@ -123,6 +151,9 @@ static void dissect_typed(struct dissection *d, uint16_t type)
     case ETHERTYPE_MPLS:
     case ETHERTYPE_MPLS_UPSTREAM:
         dissect_mpls(d);
+        break;
+    case ETHERTYPE_NSH:
+        dissect_nsh(d);
         break;
     case ETHERTYPE_PPPOE_SESSION:
         dissect_pppoe(d);

@@ -7,6 +7,7 @@
 #include "app/snmp.h"
 #include "base/bytes.h"
 #include "detect/rule_ip_option.h"
+#include "ipv6_events.h"
 
 /* A number of 1, 2 or 4 bytes at an offset of a header. False: it was not captured. */
 static bool read_bytes(const uint8_t *header, uint32_t header_len, uint32_t at, uint32_t n,
@@ -253,6 +254,11 @@ bool rule_view_rare_field(const struct rule_view *view, enum rule_field field, u
     case RULE_DHCP_RENEWAL_TIME:
     case RULE_DHCP_REBINDING_TIME:
         return read_message_field(view, field, value);
+    case RULE_IPV6_EVENTS:
+        if ((view->protocols & RULE_IPV6) == 0)
+            return false;
+        *value = ipv6_events(view->ip, view->ip_len);
+        return true;
     case RULE_DEFECT:
         *value = view->defect;
         return true;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The events of Suricata's decoder and of its streams that a check of a packet says too. */
+#include "detect/evaluate/ipv6_events.h"
 #include "rule_fail.h"
 #include "rule_option.h"
 #include "sluice/dissect.h"
@@ -16,7 +17,12 @@ static const struct event {
     {"ipv6.pkt_too_small", RULE_DEFECT, SL_DEFECT_IPV6_SHORT, 0},
     {"ipv6.wrong_ip_version", RULE_DEFECT, SL_DEFECT_IPV6_VERSION, 0},
     {"ipv6.trunc_pkt", RULE_DEFECT, SL_DEFECT_IPV6_PAYLOAD_LEN, 0},
-    {"ipv6.trunc_exthdr", RULE_DEFECT, SL_DEFECT_IPV6_EXT_SHORT, 0},
+    {"ipv6.trunc_exthdr", RULE_IPV6_EVENTS, IPV6_EVENT_TRUNCATED, 0},
+    {"ipv6.exthdr_useless_fh", RULE_IPV6_EVENTS, IPV6_EVENT_USELESS_FRAGMENT, 0},
+    {"ipv6.frag_invalid_length", RULE_IPV6_EVENTS, IPV6_EVENT_FRAGMENT_LEN, 0},
+    {"ipv6.frag_pkt_too_large", RULE_IPV6_EVENTS, IPV6_EVENT_FRAGMENT_TOO_LARGE, 0},
+    {"ipv6.hopopts_unknown_opt", RULE_IPV6_EVENTS, IPV6_EVENT_HOP_OPTION, 0},
+    {"ipv6.dstopts_unknown_opt", RULE_IPV6_EVENTS, IPV6_EVENT_DESTINATION_OPTION, 0},
     {"ipv6.icmpv4", RULE_IP_PROTOCOL, SL_IP_ICMP, 6},
     {"tcp.pkt_too_small", RULE_DEFECT, SL_DEFECT_TCP_SHORT, 0},
     {"udp.pkt_too_small", RULE_DEFECT, SL_DEFECT_UDP_SHORT, 0},
@@ -26,9 +32,11 @@ static const struct event {
 
 static enum sl_status add_equal(struct rule_parser *parser, uint8_t field, uint32_t value)
 {
+    /* Events of IPv6 are bits of one field. */
+    const uint32_t mask = field == RULE_IPV6_EVENTS ? value : UINT32_MAX;
+
     return rule_check_add(
-        parser,
-        (struct rule_check){.field = field, .mask = UINT32_MAX, .first = value, .last = value});
+        parser, (struct rule_check){.field = field, .mask = mask, .first = value, .last = value});
 }
 
 static enum sl_status check_name(struct rule_parser *parser, struct rule_text name)

@@ -102,6 +102,35 @@ void sample_pppoe_discovery(struct frame *f)
     put_pppoe(f, 9, 0x0101);
 }
 
+static void put_nsh(struct frame *f, uint32_t words, uint8_t protocol)
+{
+    uint8_t *nsh;
+
+    frame_ethernet(f, 0x894F);
+    nsh = frame_put(f, 4 * words);
+    nsh[1] = (uint8_t)words;
+    nsh[2] = 2;
+    nsh[3] = protocol;
+}
+
+void sample_nsh(struct frame *f)
+{
+    put_nsh(f, 2, 2);
+    sample_ipv6_udp(f);
+}
+
+void sample_nsh_long(struct frame *f)
+{
+    put_nsh(f, 6, 1);
+    sample_ipv4_udp(f);
+}
+
+void sample_nsh_ethernet(struct frame *f)
+{
+    put_nsh(f, 2, 3);
+    frame_text(f, "a frame");
+}
+
 void sample_raw_other(struct frame *f)
 {
     frame_text(f, "\x30 neither");
