@@ -119,6 +119,14 @@ static bool take_sip(const struct rule_view *view, enum rule_buffer buffer, stru
     return true;
 }
 
+/* Values of SIP are short, and a message may be made of them. Those beyond these are not tried. */
+static bool is_beyond(enum rule_buffer buffer, size_t i)
+{
+    enum { VALUES_MAX = 64 };
+
+    return buffer >= RULE_BUFFER_SIP && i >= VALUES_MAX;
+}
+
 /* The i-th buffer, for each i in turn: of names of all buffers the i-th. `walk` is zeroed at first.
  * False: the packet does not have it. */
 static bool take(struct rule_buffers *buffers, const struct rule_view *view,
@@ -189,7 +197,7 @@ static const struct rule_derived *derive(struct rule_buffers *buffers, const str
     if (derived == NULL)
         return NULL;
     buffers->derived = derived;
-    for (size_t i = 0; take(buffers, view, buffer, i, &walk, &bytes); i++)
+    for (size_t i = 0; !is_beyond(buffer, i) && take(buffers, view, buffer, i, &walk, &bytes); i++)
         if (!derive_one(buffers, step->chain, bytes))
             return NULL;
     derived += buffers->n_derived++;
@@ -244,6 +252,10 @@ bool rule_buffers_match(struct rule_buffers *buffers, const struct rule_view *vi
     for (size_t i = 0; take(buffers, view, steps[0].buffer, i, &walk, &bytes); i++) {
         if (!belongs(buffers, steps[0].buffer, i))
             continue;
+        if (is_beyond(steps[0].buffer, i)) {
+            rule_work_stop(work);
+            return false;
+        }
         if (steps[0].chain != NULL && !transform_bytes(buffers, view, &steps[0], i, &bytes))
             return false;
         if (!rule_scan_reserve(scan, bytes.len)) {

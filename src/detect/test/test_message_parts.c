@@ -38,6 +38,23 @@ static bool matches(const char *options, const char *message)
     return message_matches("sip", options, message, 0);
 }
 
+/* Of a field's values 64 are tried. */
+static void test_many_values(void **state)
+{
+    static char message[1024] = "ACK sip:a SIP/2.0\r\n";
+
+    (void)state;
+    for (int i = 0; i < 63; i++)
+        strcat(message, "t:x\r\n");
+    strcat(message, "t:two\r\n");
+    assert_true(matches("sip.to; content:\"two\";", message));
+    assert_true(matches("sip.to; to_uppercase; content:\"TWO\";", message));
+    memcpy(message + strlen(message) - 7, "t:one\r\nt:two\r\n", 15);
+    assert_true(matches("sip.to; content:\"one\";", message));
+    assert_false(matches("sip.to; content:\"two\";", message));
+    assert_false(matches("sip.to; to_uppercase; content:\"TWO\";", message));
+}
+
 static void test_other_datagrams(void **state)
 {
     static const char snmp[] = "\x30\x13\x02\x01\x01\x04\x06public\xA1\x06\x02\x01\x01\x02\x01\x00";
@@ -118,6 +135,7 @@ static void test_buffers(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_buffers),
+                                       cmocka_unit_test(test_many_values),
                                        cmocka_unit_test(test_other_datagrams)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
