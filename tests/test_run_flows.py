@@ -116,6 +116,17 @@ class RunFlows(case.Case):
         self.assertEqual([event["flow"]["alerted"] for event in mixed if "reason" in
                           event.get("flow", {})], [False, False, True, False])
 
+    def test_many_flows_at_the_end(self):
+        packets = [(100 + port % 7, udp(port)) for port in range(1, 20001)]
+        packets.sort(key=lambda packet: packet[0])
+        events = self.events(packets)
+        order = [(event["flow"]["start"], event["flow_id"]) for event in events]
+        self.assertEqual(order, sorted(order))
+        self.assertEqual({event["src_port"] for event in events}, set(range(1, 20001)))
+        self.assertEqual(len(events), 20000)
+        lines = self.run_flows(packets, "console", "--events", "flow").splitlines()
+        self.assertEqual(len(lines), 20000)
+
     def test_alerts_mark_their_flow_alone(self):
         packets = connection(4000, 100, b"a needle") + connection(4001, 100, b"no nee dle")
         rules = self.path("a.rules", RULE)

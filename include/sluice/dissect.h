@@ -435,13 +435,10 @@ SL_API size_t sl_flow_keys_n_ends(const struct sl_flow_keys *keys);
 SL_API uint32_t sl_flow_keys_end(const struct sl_flow_keys *keys, size_t index,
                                  struct sl_flow_record *record);
 
-/* Calls `take` with a record of each flow in the table, as one that ended by shutdown. The order is
- * by the time of the first packet, then by id. A table that keeps no ends has none. All batches
- * must have been settled. The call ends with the first status of `take` that is not SL_OK.
- * SL_ENOMEM. */
-SL_CHECK SL_API enum sl_status
-sl_flow_table_finish(struct sl_flow_table *table,
-                     enum sl_status (*take)(void *user, struct sl_flow_record *record), void *user);
+/* Makes the flows in the table the ends of `keys`, as flows that ended by shutdown, all at item 0.
+ * Then they are sorted as those of a batch: by the time of the first packet, then by id. A table
+ * that keeps no ends has none. All batches must have been settled. The flows stay in the table. */
+SL_API void sl_flow_table_finish(const struct sl_flow_table *table, struct sl_flow_keys *keys);
 
 /* Ends the flows that are idle for too long by the table's clock, and copies the counters. While no
  * thread tracks. */

@@ -213,45 +213,49 @@ void sl_flow_keys_amend(struct sl_flow_keys *keys, const struct sl_flow_table *t
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-static int compare_flows(const struct flow *a, const struct flow *b)
-{
-    if (a->first_ns != b->first_ns)
-        return a->first_ns < b->first_ns ? -1 : 1;
-    return a->id < b->id ? -1 : a->id > b->id;
-}
-
 static int compare_ends(const void *a, const void *b)
 {
-    const struct flow_end *const *left = (const struct flow_end *const *)a;
-    const struct flow_end *const *right = (const struct flow_end *const *)b;
+    const struct flow_order *left = (const struct flow_order *)a;
+    const struct flow_order *right = (const struct flow_order *)b;
 
-    if ((*left)->item != (*right)->item)
-        return (*left)->item < (*right)->item ? -1 : 1;
-    return compare_flows(&(*left)->flow, &(*right)->flow);
+    if (left->item != right->item)
+        return left->item < right->item ? -1 : 1;
+    if (left->first_ns != right->first_ns)
+        return left->first_ns < right->first_ns ? -1 : 1;
+    return left->id < right->id ? -1 : left->id > right->id;
+}
+
+static bool make_room_to_sort(struct sl_flow_keys *keys, size_t n)
+{
+    if (n <= keys->max_sorted)
+        return true;
+    free(keys->sorted);
+    keys->sorted = (struct flow_order *)malloc(n * sizeof *keys->sorted);
+    keys->max_sorted = keys->sorted != NULL ? n : 0;
+    return keys->sorted != NULL;
 }
 
 enum sl_status sl_flow_keys_sort_ends(struct sl_flow_keys *keys, const struct sl_flow_table *table)
 {
     size_t n = 0;
 
+    keys->n_sorted = 0;
     for (uint32_t shard = 0; shard < table->n_shards; shard++) {
         if (keys->ends[shard].no_memory)
             return SL_ENOMEM;
         n += keys->ends[shard].n;
     }
-    keys->n_sorted = 0;
-    if (n > keys->max_sorted) {
-        free(keys->sorted);
-        keys->sorted = (const struct flow_end **)malloc(n * sizeof(const struct flow_end *));
-        keys->max_sorted = keys->sorted != NULL ? n : 0;
-    }
-    if (n > keys->max_sorted)
+    if (!make_room_to_sort(keys, n))
         return SL_ENOMEM;
     for (uint32_t shard = 0; shard < table->n_shards; shard++)
-        for (size_t i = 0; i < keys->ends[shard].n; i++)
-            keys->sorted[keys->n_sorted++] = &keys->ends[shard].end[i];
+        for (size_t i = 0; i < keys->ends[shard].n; i++) {
+            const struct flow_end *end = &keys->ends[shard].end[i];
+
+            keys->sorted[keys->n_sorted++] =
+                (struct flow_order){end->flow.first_ns, end->flow.id, end, end->item};
+        }
     if (n > 1)
-        qsort(keys->sorted, n, sizeof(const struct flow_end *), compare_ends);
+        qsort(keys->sorted, n, sizeof *keys->sorted, compare_ends);
     return SL_OK;
 }
 
@@ -263,61 +267,33 @@ size_t sl_flow_keys_n_ends(const struct sl_flow_keys *keys)
 uint32_t sl_flow_keys_end(const struct sl_flow_keys *keys, size_t index,
                           struct sl_flow_record *record)
 {
-    const struct flow_end *end = keys->sorted[index];
+    const struct flow_end *end = keys->sorted[index].end;
 
     if (record != NULL)
         flow_record_fill(record, &end->flow, end->reason, end->time, end->settled);
-    return end->item;
+    return keys->sorted[index].item;
 }
 
-/* A flow of a shard. */
-struct active {
-    const struct flow *flow;
-    struct flow_settled settled;
-};
-
-static int compare_active(const void *a, const void *b)
+static void finish_shard(const struct flow_shard *shard, struct flow_ends *ends)
 {
-    return compare_flows(((const struct active *)a)->flow, ((const struct active *)b)->flow);
+    forget(ends);
+    for (uint32_t list = 0; list < N_LISTS && shard->slots != NULL; list++)
+        for (uint32_t i = shard->flows[list].after; i != list; i = shard->flows[i].after) {
+            if (!make_room(ends)) {
+                ends->no_memory = true;
+                return;
+            }
+            ends->end[ends->n++] =
+                (struct flow_end){.flow = shard->flows[i],
+                                  .time = shard->table->clock.now,
+                                  .entry = i,
+                                  .reason = SL_FLOW_END_SHUTDOWN,
+                                  .settled = *flow_slots_settled(flow_slots_of(shard, i))};
+        }
 }
 
-static size_t list_active(const struct flow_shard *shard, struct active *active)
+void sl_flow_table_finish(const struct sl_flow_table *table, struct sl_flow_keys *keys)
 {
-    size_t n = 0;
-
-    for (uint32_t list = 0; list < N_LISTS; list++)
-        for (uint32_t i = shard->flows[list].after; i != list; i = shard->flows[i].after)
-            active[n++] =
-                (struct active){&shard->flows[i], *flow_slots_settled(flow_slots_of(shard, i))};
-    return n;
-}
-
-enum sl_status
-sl_flow_table_finish(struct sl_flow_table *table,
-                     enum sl_status (*take)(void *user, struct sl_flow_record *record), void *user)
-{
-    enum sl_status status = SL_OK;
-    struct active *active;
-    size_t n = 0;
-
-    for (uint32_t i = 0; i < table->n_shards; i++)
-        n += table->shards[i].stats.active;
-    if (n == 0 || table->shards[0].slots == NULL)
-        return SL_OK;
-    active = (struct active *)malloc(n * sizeof *active);
-    if (active == NULL)
-        return SL_ENOMEM;
-    n = 0;
-    for (uint32_t i = 0; i < table->n_shards; i++)
-        n += list_active(&table->shards[i], active + n);
-    qsort(active, n, sizeof *active, compare_active);
-    for (size_t i = 0; i < n && status == SL_OK; i++) {
-        struct sl_flow_record record;
-
-        flow_record_fill(&record, active[i].flow, SL_FLOW_END_SHUTDOWN, table->clock.now,
-                         active[i].settled);
-        status = take(user, &record);
-    }
-    free(active);
-    return status;
+    for (uint32_t shard = 0; shard < table->n_shards; shard++)
+        finish_shard(&table->shards[shard], &keys->ends[shard]);
 }

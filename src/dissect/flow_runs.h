@@ -60,6 +60,14 @@ struct flow_mark {
     uint32_t entry; /* the flow's in its shard */
 };
 
+/* An end in the order of ends. */
+struct flow_order {
+    int64_t first_ns;
+    uint64_t id;
+    const struct flow_end *end;
+    uint32_t item;
+};
+
 struct flow_ends {
     struct flow_end *end;
     size_t n, max;
@@ -86,7 +94,7 @@ struct sl_flow_keys {
 
     /* The flows that ended, by shard; in their order once they are sorted. */
     struct flow_ends ends[FLOW_SHARDS_MAX];
-    const struct flow_end **sorted;
+    struct flow_order *sorted;
     size_t n_sorted, max_sorted;
 
     /* The marks of packets, as runs are by shard. */

@@ -18,6 +18,7 @@ struct batch_events batch_events_of(const struct run_source *source, const struc
         .batch = batch,
         .digest = digest,
         .flows = flows,
+        .end_flow = sl_flow_keys_n_ends(flows),
         .header = policy->header_engine < 0 ? &none : &hits[policy->header_engine],
         .names = policy->names_engine < 0 ? &none : &hits[policy->names_engine],
     };
@@ -36,7 +37,8 @@ void batch_events_begin(struct batch_events *events)
     events->h = is_wanted(events, SL_EVENT_ANOMALY) ? 0 : events->header->n;
     events->a = alerts ? 0 : events->digest->n_alerts;
     events->v = alerts ? 0 : payload_scan_count(events->digest->scan);
-    events->f = events->n = events->m = 0;
+    events->f = events->first_flow;
+    events->n = events->m = 0;
     if (events->digest->name_events != NULL)
         name_events_begin(events->digest->name_events);
 }
@@ -85,9 +87,8 @@ static enum sl_status next_of_packets(struct batch_events *events, struct sl_eve
                                   ? payload_scan_item(digest->scan, events->v)
                                   : end;
     const uint32_t of_name = events->n < names->n ? names->hit[events->n].item : end;
-    const uint32_t of_flow = events->f < sl_flow_keys_n_ends(events->flows)
-                                 ? sl_flow_keys_end(events->flows, events->f, NULL)
-                                 : end;
+    const uint32_t of_flow =
+        events->f < events->end_flow ? sl_flow_keys_end(events->flows, events->f, NULL) : end;
     const uint32_t of_message =
         events->m < digest->messages.n ? digest->messages.item[events->m] : end;
     const uint32_t first =

@@ -15,6 +15,7 @@ struct batch_events {
     struct run_digest *digest;
     const struct sl_hits *header, *names;
     const struct sl_flow_keys *flows; /* of the batch */
+    size_t first_flow, end_flow;      /* of these; at first all */
     struct community_ids *ids;        /* NULL, as at first: events get none */
     size_t f, h, a, v, n, m;          /* the next flow, anomaly, alert, virus, name and message */
     struct sl_flow_record record;     /* the last flow */

@@ -16,7 +16,8 @@ enum sl_status flow_event_describe(struct sl_event *event, const struct run_sour
                                    struct sl_flow_record *record, struct community_ids *ids,
                                    struct sl_diag *diag);
 
-/* After the last batch: writes the flows that are still in the table. `state` may be NULL. */
+/* After the last batch: writes the flows that are still in the table, on all cores. `state` may be
+ * NULL. */
 enum sl_status flow_events_finish(const struct run_source *source, struct sl_state *state,
                                   struct run_sinks *sinks, struct sl_diag *diag);
 

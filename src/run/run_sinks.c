@@ -125,20 +125,6 @@ enum sl_status run_sinks_write(struct run_sinks *sinks, struct held_events held[
     return status;
 }
 
-enum sl_status run_sinks_write_one(struct run_sinks *sinks, const struct sl_event *event,
-                                   struct sl_diag *diag)
-{
-    enum sl_status status = SL_OK;
-
-    pthread_mutex_lock(&sinks->lock);
-    for (uint32_t i = 0; i < sinks->n && status == SL_OK; i++) {
-        status = sl_sink_write(sinks->sinks[i].sink, event, diag);
-        sinks->sinks[i].result.failed = status != SL_OK;
-    }
-    pthread_mutex_unlock(&sinks->lock);
-    return status;
-}
-
 bool run_sinks_show_community_ids(const struct run_sinks *sinks)
 {
     for (uint32_t i = 0; i < sinks->n; i++)

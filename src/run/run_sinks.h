@@ -36,10 +36,6 @@ enum sl_status run_sinks_write_ahead(const struct run_sinks *sinks, struct held_
 enum sl_status run_sinks_write(struct run_sinks *sinks, struct held_events held[],
                                const struct batch_events *events, struct sl_diag *diag);
 
-/* Writes an event that is of no batch. */
-enum sl_status run_sinks_write_one(struct run_sinks *sinks, const struct sl_event *event,
-                                   struct sl_diag *diag);
-
 /* Whether a sink shows the community ids of events. */
 bool run_sinks_show_community_ids(const struct run_sinks *sinks);
 

@@ -64,33 +64,23 @@ static void settle(struct tracker *t, struct flow_oracle *oracle, const struct u
     flow_oracle_forget(oracle, n);
 }
 
-struct finishing {
-    const struct tracker *t;
-    const struct flow_oracle_end *expected;
-    size_t n;
-};
-
-static enum sl_status take(void *user, struct sl_flow_record *record)
-{
-    struct finishing *finishing = user;
-
-    check_record(finishing->t, *record, &finishing->expected++->record);
-    finishing->n--;
-    return SL_OK;
-}
-
 static void finish(struct tracker *t, struct flow_oracle *oracle)
 {
-    struct finishing finishing = {.t = t};
     struct flow_oracle_end *expected;
+    struct sl_flow_record record;
+    size_t n;
 
     flow_oracle_finish(oracle);
-    expected = flow_oracle_ends(oracle, &finishing.n);
+    expected = flow_oracle_ends(oracle, &n);
     ids = t;
-    qsort(expected, finishing.n, sizeof *expected, compare_ends);
-    finishing.expected = expected;
-    assert_int_equal(sl_flow_table_finish(t->twin, take, &finishing), SL_OK);
-    assert_int_equal(finishing.n, 0);
+    qsort(expected, n, sizeof *expected, compare_ends);
+    sl_flow_table_finish(t->twin, t->keys);
+    assert_int_equal(sl_flow_keys_sort_ends(t->keys, t->twin), SL_OK);
+    assert_int_equal(sl_flow_keys_n_ends(t->keys), n);
+    for (size_t i = 0; i < n; i++) {
+        (void)sl_flow_keys_end(t->keys, i, &record);
+        check_record(t, record, &expected[i].record);
+    }
 }
 
 void comparison_start(struct comparison *comparison, const struct sl_flow_config *config)
