@@ -156,6 +156,11 @@ static void put_check(struct explain_text *text, const struct rule_check *check)
     if (check->mask != UINT32_MAX)
         explain_put(text, " & 0x%x", check->mask);
     explain_put(text, check->negated ? " is not" : " is");
+    if (check->field >= RULE_FLOW_AGE && check->field <= RULE_FLOW_BYTES) {
+        explain_put(text, " %llu to %llu\n", (unsigned long long)check->wide->first,
+                    (unsigned long long)check->wide->last);
+        return;
+    }
     explain_put(text, check->first == check->last ? " %u\n" : " %u to %u\n", check->first,
                 check->last);
 }

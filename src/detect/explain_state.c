@@ -78,6 +78,11 @@ static void put_filter(struct explain_text *text, const struct state_filter *fil
     };
 
     explain_put(text, "state: ");
+    if (filter->kind == STATE_BACKOFF) {
+        explain_put(text, "of a flow alert %u, and then each %u times as late\n", filter->count,
+                    filter->multiplier);
+        return;
+    }
     if (filter->kind == STATE_SUPPRESS) {
         explain_put(text, "no alert%s%s\n",
                     filter->addresses != NULL ? " for some addresses of its " : "",
@@ -90,7 +95,11 @@ static void put_filter(struct explain_text *text, const struct state_filter *fil
                 : filter->kind == STATE_DETECTION ? "alerts behind the first %u"
                                                   : "the first %u alerts",
                 filter->count);
-    explain_put(text, " in %u s of a %s\n", filter->seconds, scopes[filter->scope]);
+    explain_put(text, "%s in %u s of a %s\n",
+                filter->unique == STATE_SRC_PORTS   ? " source ports"
+                : filter->unique == STATE_DST_PORTS ? " destination ports"
+                                                    : "",
+                filter->seconds, scopes[filter->scope]);
 }
 
 void explain_state(struct explain_text *text, const struct sl_rules *rules, const struct rule *rule)

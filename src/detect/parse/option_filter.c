@@ -33,11 +33,17 @@ enum sl_status rule_filter_split(struct rule_parser *parser, struct rule_text te
             const char *name;
             struct rule_text *word;
         } names[] = {
-            {"type", &words->type},       {"track", &words->track},
-            {"count", &words->count},     {"seconds", &words->seconds},
-            {"gen_id", &words->gen_id},   {"sig_id", &words->sig_id},
-            {"ip", &words->ip},           {"new_action", &words->new_action},
+            {"type", &words->type},
+            {"track", &words->track},
+            {"count", &words->count},
+            {"seconds", &words->seconds},
+            {"gen_id", &words->gen_id},
+            {"sig_id", &words->sig_id},
+            {"ip", &words->ip},
+            {"new_action", &words->new_action},
             {"timeout", &words->timeout},
+            {"multiplier", &words->multiplier},
+            {"unique_on", &words->unique_on},
         };
         size_t len = 0, i = 0;
 
@@ -47,8 +53,6 @@ enum sl_status rule_filter_split(struct rule_parser *parser, struct rule_text te
         const struct rule_text word =
             rule_trim((struct rule_text){piece.at + len, piece.len - len});
 
-        if (rule_text_is(name, "unique_on"))
-            return rule_skip(parser, "detection_filter ", name);
         while (i < sizeof names / sizeof names[0] && !rule_text_is(name, names[i].name))
             i++;
         if (i == sizeof names / sizeof names[0] || word.len == 0)
@@ -81,17 +85,47 @@ static enum sl_status read_type(struct rule_parser *parser, struct rule_text wor
     static const struct {
         const char *name;
         enum state_filter_kind kind;
-    } types[] = {{"limit", STATE_LIMIT}, {"threshold", STATE_THRESHOLD}, {"both", STATE_BOTH}};
+    } types[] = {{"limit", STATE_LIMIT},
+                 {"threshold", STATE_THRESHOLD},
+                 {"both", STATE_BOTH},
+                 {"backoff", STATE_BACKOFF}};
 
     for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
         if (rule_text_is(word, types[i].name)) {
             filter->kind = types[i].kind;
             return SL_OK;
         }
-    if (rule_text_is(word, "backoff"))
-        return rule_skip(parser, "threshold ", word);
-    return rule_bad_at(parser, word.at, "type is '%.*s', not limit, threshold or both",
+    return rule_bad_at(parser, word.at, "type is '%.*s', not limit, threshold, both or backoff",
                        RULE_QUOTE(word));
+}
+
+static enum sl_status read_backoff(struct rule_parser *parser, const struct filter_words *words,
+                                   const char *name, struct state_filter *filter)
+{
+    if (filter->scope != STATE_FLOW)
+        return rule_bad_at(parser, words->track.at, "type backoff has no track by_flow");
+    if (words->seconds.at != NULL)
+        return rule_bad_at(parser, words->seconds.at, "type backoff takes no seconds");
+    return read_number(parser, name, "multiplier", words->multiplier, &filter->multiplier);
+}
+
+static enum sl_status read_unique(struct rule_parser *parser, struct rule_text word,
+                                  struct state_filter *filter)
+{
+    const uint16_t ports = RULE_TCP | RULE_UDP | RULE_SCTP;
+
+    if (filter->kind != STATE_DETECTION || parser->rule == NULL ||
+        (parser->rule->protocol & ~ports) != 0)
+        return rule_bad_at(parser, word.at,
+                           "unique_on is no part of a detection_filter of a protocol with ports");
+    if (rule_text_is(word, "src_port"))
+        filter->unique = STATE_SRC_PORTS;
+    else if (rule_text_is(word, "dst_port"))
+        filter->unique = STATE_DST_PORTS;
+    else
+        return rule_bad_at(parser, word.at, "unique_on is '%.*s', not src_port or dst_port",
+                           RULE_QUOTE(word));
+    return SL_OK;
 }
 
 enum sl_status rule_filter_read(struct rule_parser *parser, const struct filter_words *words,
@@ -121,8 +155,14 @@ enum sl_status rule_filter_read(struct rule_parser *parser, const struct filter_
         status = read_type(parser, words->type, filter);
     if (status == SL_OK)
         status = read_number(parser, name, "count", words->count, &filter->count);
+    if (status == SL_OK && filter->kind == STATE_BACKOFF)
+        return read_backoff(parser, words, name, filter);
+    if (status == SL_OK && words->multiplier.at != NULL)
+        return rule_bad_at(parser, words->multiplier.at, "multiplier is one of type backoff");
     if (status == SL_OK)
         status = read_number(parser, name, "seconds", words->seconds, &filter->seconds);
+    if (status == SL_OK && words->unique_on.at != NULL)
+        status = read_unique(parser, words->unique_on, filter);
     if (status == SL_OK && filter->kind == STATE_RATE)
         status = read_number(parser, name, "timeout", words->timeout, &filter->timeout);
     return status;

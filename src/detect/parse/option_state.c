@@ -138,19 +138,18 @@ static enum sl_status read_track(struct rule_parser *parser, struct rule_text wo
     static const struct {
         const char *name;
         enum state_scope scope;
-    } tracks[] = {{"ip_src", STATE_SRC}, {"ip_dst", STATE_DST}, {"ip_pair", STATE_PAIR}};
+    } tracks[] = {
+        {"ip_src", STATE_SRC}, {"ip_dst", STATE_DST}, {"ip_pair", STATE_PAIR}, {"tx", STATE_TX}};
     struct rule_text name;
 
     rule_text_split(&word, ' ', &name);
     word = rule_trim(word);
-    if (rule_text_is(name, "track") && rule_text_is(word, "tx"))
-        return rule_skip(parser, "xbits ", word);
     for (size_t i = 0; i < sizeof tracks / sizeof tracks[0] && rule_text_is(name, "track"); i++)
         if (rule_text_is(word, tracks[i].name)) {
             *scope = tracks[i].scope;
             return SL_OK;
         }
-    return rule_bad(parser, "xbits has no track ip_src, ip_dst or ip_pair");
+    return rule_bad(parser, "xbits has no track ip_src, ip_dst, ip_pair or tx");
 }
 
 /* "set,a,track ip_src,expire 60", "noalert". */
@@ -181,7 +180,10 @@ enum sl_status rule_read_xbits(struct rule_parser *parser, struct rule_text valu
     }
     option.seconds = (uint64_t)seconds;
     status = read_names(parser, name, ',',
-                        option.scope == STATE_PAIR ? STATE_PAIR_BITS : STATE_HOST_BITS, &option);
+                        option.scope == STATE_PAIR ? STATE_PAIR_BITS
+                        : option.scope == STATE_TX ? STATE_TX_BITS
+                                                   : STATE_HOST_BITS,
+                        &option);
     return status == SL_OK ? add_option(parser, option) : status;
 }
 
@@ -242,6 +244,15 @@ enum sl_status rule_filter_add(struct rule_parser *parser, const struct state_fi
     return SL_OK;
 }
 
+/* Messages of a protocol alone have variables of their own. */
+static bool lacks_message(const struct rule_parser *parser)
+{
+    for (size_t i = 0; i < parser->n_state_options; i++)
+        if (parser->state_option[i].scope == STATE_TX && parser->rule->app == SL_APP_UNKNOWN)
+            return true;
+    return false;
+}
+
 enum sl_status rule_state_finish(struct rule_parser *parser)
 {
     struct state_option *option;
@@ -249,6 +260,8 @@ enum sl_status rule_state_finish(struct rule_parser *parser)
 
     if (parser->state == NULL)
         return SL_OK;
+    if (lacks_message(parser))
+        return rule_skip(parser, "xbits ", (struct rule_text){"tx", strlen("tx")});
     option =
         rule_arena_alloc(&parser->rules->arena, (parser->n_state_options + 1) * sizeof *option);
     if (option == NULL)

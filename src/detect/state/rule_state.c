@@ -24,7 +24,7 @@ static bool is_late(const struct rule_state *state, const struct rule_map *late)
     for (size_t i = 0; i < state->n_options; i++) {
         const struct state_option *option = &state->option[i];
 
-        if (option->scope != STATE_FLOW ||
+        if ((option->scope != STATE_FLOW && option->scope != STATE_TX) ||
             (option->value_key != 0 &&
              rule_map_get(late, &option->value_key, sizeof option->value_key) != NULL))
             return true;
@@ -89,10 +89,12 @@ static uint64_t action_class(const struct rule *rule)
 }
 
 /* The kinds of variables, as Suricata sorts by them. */
-enum { BITS_OF_FLOW, NUMBERS_OF_FLOW, BITS_OF_HOST, BITS_OF_PAIR, N_KINDS };
+enum { BITS_OF_FLOW, NUMBERS_OF_FLOW, BITS_OF_HOST, BITS_OF_PAIR, BITS_OF_TX, N_KINDS };
 
 static int kind_of(const struct state_option *option)
 {
+    if (option->scope == STATE_TX)
+        return BITS_OF_TX;
     if (option->scope != STATE_FLOW)
         return option->scope == STATE_PAIR ? BITS_OF_PAIR : BITS_OF_HOST;
     return option->is_number ? NUMBERS_OF_FLOW : BITS_OF_FLOW;
@@ -138,7 +140,7 @@ bool state_rank(const struct sl_rules *rules, uint32_t *rank)
         const struct rule *rule = rules->rule[i];
 
         place[i] = (struct place){
-            action_class(rule) << 48 | variable_class(rule) << 40 | rule->signature.priority, i};
+            action_class(rule) << 48 | variable_class(rule) << 36 | rule->signature.priority, i};
     }
     qsort(place, rules->n_rules, sizeof *place, compare_places);
     for (uint32_t i = 0; i < rules->n_rules; i++)

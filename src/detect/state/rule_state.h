@@ -34,7 +34,8 @@ enum state_scope {
     STATE_DST, /* which has the same variables where it is a destination */
     STATE_EITHER,
     STATE_PAIR, /* of both addresses, in either order */
-    STATE_ALL   /* of all packets */
+    STATE_ALL,  /* of all packets */
+    STATE_TX    /* of the packet's message alone */
 };
 
 /* An option on variables. A variable's key comes from its name alone, so that another set of rules
@@ -57,14 +58,19 @@ enum state_filter_kind {
     STATE_THRESHOLD, /* each count-th, */
     STATE_BOTH,      /* the count-th alone, */
     STATE_DETECTION, /* those behind the first `count`, */
-    STATE_RATE       /* or, for `timeout` seconds behind the first `count`, none */
+    STATE_RATE,      /* or, for `timeout` seconds behind the first `count`, none; */
+    STATE_BACKOFF    /* of all of a flow the count-th, and then each `multiplier` times as late */
 };
+
+/* Alerts, or different ports of their packets. */
+enum state_unique { STATE_ALERTS, STATE_SRC_PORTS, STATE_DST_PORTS };
 
 /* What lets only some alerts of a rule pass. */
 struct state_filter {
     enum state_filter_kind kind;
     enum state_scope scope;
-    uint32_t count, seconds, timeout;
+    uint32_t count, seconds, timeout, multiplier;
+    enum state_unique unique;            /* STATE_DETECTION: what is counted */
     const struct rule_ranges *addresses; /* STATE_SUPPRESS: NULL is all */
     uint64_t key;                        /* of gid, sid, kind and scope */
 };
@@ -90,6 +96,7 @@ enum state_names {
     STATE_NUMBERS,
     STATE_HOST_BITS,
     STATE_PAIR_BITS,
+    STATE_TX_BITS,
     STATE_FILTERS,
     STATE_DATA
 };

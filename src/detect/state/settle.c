@@ -3,14 +3,31 @@
 
 /* ---- variables ------------------------------------------------------------------------------- */
 
+/* Where the variables of a scope lie, where they are a list. */
+struct list {
+    struct flow_bits_pool *pool;
+    struct flow_bits *bits; /* NULL: there is none */
+};
+
+/* False: they lie in the table. */
+static bool list_of(const struct state_place *place, enum state_scope scope, struct list *list)
+{
+    if (scope == STATE_TX)
+        *list = (struct list){&place->message->pool, &place->message->bits};
+    else
+        *list = (struct list){place->pool, place->bits};
+    return scope == STATE_TX || place->table == NULL;
+}
+
 /* The value of a variable; NULL: it is not set. */
 static uint32_t *find(const struct state_place *place, enum state_scope scope, uint64_t name)
 {
     struct state_key key = {.what = name};
+    struct list list;
 
-    if (place->table == NULL) {
+    if (list_of(place, scope, &list)) {
         struct flow_bit *bit =
-            place->bits != NULL ? flow_bits_find(place->pool, place->bits, name) : NULL;
+            list.bits != NULL ? flow_bits_find(list.pool, list.bits, name) : NULL;
 
         return bit != NULL ? &bit->value : NULL;
     }
@@ -26,10 +43,11 @@ static void set(const struct state_place *place, const struct state_option *opti
                 uint32_t value)
 {
     struct state_key key = {.what = name};
+    struct list list;
 
-    if (place->table == NULL) {
-        if (place->bits != NULL)
-            flow_bits_set(place->pool, place->bits, name, value);
+    if (list_of(place, option->scope, &list)) {
+        if (list.bits != NULL)
+            flow_bits_set(list.pool, list.bits, name, value);
         return;
     }
     if (!state_owner(&key, option->scope, place->packet))
@@ -47,10 +65,11 @@ static void set(const struct state_place *place, const struct state_option *opti
 static void unset(const struct state_place *place, const struct state_option *option, uint64_t name)
 {
     struct state_key key = {.what = name};
+    struct list list;
 
-    if (place->table == NULL) {
-        if (place->bits != NULL)
-            flow_bits_unset(place->pool, place->bits, name);
+    if (list_of(place, option->scope, &list)) {
+        if (list.bits != NULL)
+            flow_bits_unset(list.pool, list.bits, name);
         return;
     }
     if (!state_owner(&key, option->scope, place->packet))
@@ -187,14 +206,20 @@ static enum rule_outcome outcome_of(const struct rule_findings *findings, size_t
 
 /* Settles the candidates that are late, or those that are not. */
 static void settle(struct rule_findings *findings, struct sl_candidates *held,
-                   const struct state_place *place, bool late)
+                   const struct state_place *where, bool late)
 {
+    struct state_message message;
+    struct state_place place = *where;
+
+    message.pool = (struct flow_bits_pool){.bit = message.bit, .max = FLOW_BITS_MAX};
+    message.bits = (struct flow_bits){0};
+    place.message = &message;
     for (size_t c = held->first; c < held->first + held->n; c++) {
         const struct rule *rule = rule_of(findings, c);
 
         if ((rule->state != NULL && rule->state->late) != late)
             continue;
-        findings->outcome[c] = (uint8_t)outcome_of(findings, c, place);
+        findings->outcome[c] = (uint8_t)outcome_of(findings, c, &place);
         held->passed |= findings->outcome[c] == RULE_PASSED;
     }
 }

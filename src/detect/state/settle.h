@@ -16,6 +16,14 @@ struct state_place {
     struct state_table *table; /* deciding; NULL: settling */
     struct state_data *data;   /* deciding; NULL: sets of data are as they were loaded */
     const struct state_packet *packet;
+    struct state_message *message; /* NULL: there are no rules to settle */
+};
+
+/* The variables of a packet's message. */
+struct state_message {
+    struct flow_bit bit[FLOW_BITS_MAX + 1];
+    struct flow_bits_pool pool;
+    struct flow_bits bits;
 };
 
 /* Settles the rules of packet i that are not late. Returns whether one raises an alert for sure. */

@@ -5,6 +5,9 @@
 
 #include "base/bytes.h"
 
+/* A flow that raises no alert for a day has ended: it counts anew. */
+enum { BACKOFF_SECONDS = 86400 };
+
 static void put_address(uint64_t owner[2], const struct sl_addr *addr)
 {
     owner[0] = load_be64(addr->byte);
@@ -65,6 +68,38 @@ static bool is_over_rate(struct state_table *table, const struct state_filter *f
     return entry != NULL;
 }
 
+/* Whether the number is the count, or that times a power of the multiplier. */
+static bool is_step(const struct state_filter *filter, uint32_t n)
+{
+    uint64_t step = filter->count;
+
+    while (step < n && filter->multiplier > 1)
+        step *= filter->multiplier;
+    return step == n;
+}
+
+/* Counts the port of a packet, unless the window has it. No more ports than decide are kept. */
+static void count_port(struct state_table *table, const struct state_filter *filter,
+                       struct state_entry *window, const struct state_packet *packet)
+{
+    const struct sl_tuple *tuple = &packet->tuple;
+    const uint16_t port = filter->unique == STATE_SRC_PORTS ? tuple->src_port : tuple->dst_port;
+    struct state_key key = window->key;
+
+    if (window->value > filter->count)
+        return;
+    key.what += 1 + (uint64_t)port; /* a hash: no other filter comes that near */
+
+    struct state_entry *known = state_table_find(table, &key, packet->now);
+
+    if (known != NULL && known->since == window->since)
+        return;
+    if (known == NULL)
+        known = state_table_add(table, &key, packet->now, filter->seconds);
+    known->since = window->since;
+    window->value++;
+}
+
 static bool passes(struct state_table *table, const struct state_filter *filter,
                    const struct state_packet *packet)
 {
@@ -78,8 +113,14 @@ static bool passes(struct state_table *table, const struct state_filter *filter,
     struct state_entry *entry = state_table_find(table, &key, packet->now);
 
     if (entry == NULL)
-        entry = state_table_add(table, &key, packet->now, filter->seconds);
-    entry->value += entry->value != UINT32_MAX;
+        entry = state_table_add(table, &key, packet->now,
+                                filter->kind == STATE_BACKOFF ? BACKOFF_SECONDS : filter->seconds);
+    if (filter->kind == STATE_BACKOFF)
+        entry->since = packet->now;
+    if (filter->unique != STATE_ALERTS)
+        count_port(table, filter, entry, packet);
+    else
+        entry->value += entry->value != UINT32_MAX;
 
     const uint32_t n = entry->value;
 
@@ -94,6 +135,8 @@ static bool passes(struct state_table *table, const struct state_filter *filter,
         return n == filter->count;
     case STATE_DETECTION:
         return n > filter->count;
+    case STATE_BACKOFF:
+        return is_step(filter, n);
     default:
         return !is_over_rate(table, filter, key, n, packet->now);
     }

@@ -32,6 +32,7 @@ struct window {
     uint32_t filter, a, b;
     int64_t since;
     uint32_t n;
+    bool has[2]; /* the client's port, the server's */
 };
 
 struct state_ref {
@@ -337,6 +338,27 @@ static bool is_suppressed(const struct ref_filter *filter, const struct ref_pack
            (filter->owner != REF_SRC && dst == filter->host);
 }
 
+static void count(struct window *window, const struct ref_filter *filter,
+                  const struct ref_packet *packet)
+{
+    const bool is_server = packet->to_server == (filter->unique == REF_DST_PORTS);
+
+    if (filter->unique == REF_ALERTS)
+        window->n++;
+    else if (!window->has[is_server])
+        window->n++;
+    window->has[is_server] = true;
+}
+
+static bool is_power(const struct ref_filter *filter, uint32_t n)
+{
+    uint32_t step = filter->count;
+
+    for (int i = 0; i < 20 && step < n; i++)
+        step *= filter->multiplier;
+    return step == n;
+}
+
 static bool passes(struct state_ref *ref, size_t rule, const struct ref_packet *packet,
                    const struct flow *flow)
 {
@@ -351,14 +373,17 @@ static bool passes(struct state_ref *ref, size_t rule, const struct ref_packet *
             continue;
         }
         window = window_of(ref, rule, i, packet, flow);
-        if (packet->time - window->since > filter->seconds * SECOND) {
+        if (filter->kind != REF_BACKOFF &&
+            packet->time - window->since > filter->seconds * SECOND) {
             window->since = packet->time;
             window->n = 0;
+            window->has[0] = window->has[1] = false;
         }
-        window->n++;
+        count(window, filter, packet);
         pass = filter->kind == REF_LIMIT       ? window->n <= filter->count
                : filter->kind == REF_THRESHOLD ? window->n % filter->count == 0
                : filter->kind == REF_BOTH      ? window->n == filter->count
+               : filter->kind == REF_BACKOFF   ? is_power(filter, window->n)
                                                : window->n > filter->count;
         if (!pass)
             return false;

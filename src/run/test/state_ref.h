@@ -45,13 +45,16 @@ struct ref_option {
     uint32_t n;
 };
 
-enum ref_kind { REF_LIMIT, REF_THRESHOLD, REF_BOTH, REF_DETECTION, REF_SUPPRESS };
+enum ref_kind { REF_LIMIT, REF_THRESHOLD, REF_BOTH, REF_DETECTION, REF_BACKOFF, REF_SUPPRESS };
+
+enum ref_unique { REF_ALERTS, REF_SRC_PORTS, REF_DST_PORTS };
 
 struct ref_filter {
     enum ref_kind kind;
     enum ref_owner owner;
-    uint32_t count, seconds;
-    uint32_t host; /* REF_SUPPRESS: its number */
+    uint32_t count, seconds, multiplier;
+    enum ref_unique unique; /* REF_DETECTION: what is counted */
+    uint32_t host;          /* REF_SUPPRESS: its number */
 };
 
 /* A set of hosts, in the order of adding. */

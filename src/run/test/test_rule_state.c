@@ -116,12 +116,26 @@ static void draw_threshold(struct scene *scene, struct ref_rule *rule)
     do
         filter->owner = (enum ref_owner)below(scene, REF_ALL + 1);
     while (filter->owner == REF_NUMBER);
-    filter->kind = (enum ref_kind)below(scene, REF_DETECTION + 1);
+    filter->kind = (enum ref_kind)below(scene, REF_BACKOFF + 1);
     filter->count = 1 + below(scene, 5);
     filter->seconds = 1 + below(scene, 60);
+    if (filter->kind == REF_BACKOFF) {
+        filter->owner = REF_FLOW;
+        filter->multiplier = 1 + below(scene, 3);
+    }
+    if (filter->kind == REF_DETECTION && below(scene, 2) == 0) {
+        filter->count = 1;
+        filter->unique = (enum ref_unique)(1 + below(scene, 2));
+    }
     if (filter->kind == REF_DETECTION)
-        put(scene->text, " detection_filter:track %s, count %u, seconds %u;", tracks[filter->owner],
-            filter->count, filter->seconds);
+        put(scene->text, " detection_filter:track %s, count %u, seconds %u%s;",
+            tracks[filter->owner], filter->count, filter->seconds,
+            filter->unique == REF_SRC_PORTS   ? ", unique_on src_port"
+            : filter->unique == REF_DST_PORTS ? ",unique_on dst_port"
+                                              : "");
+    else if (filter->kind == REF_BACKOFF)
+        put(scene->text, " threshold: type backoff, track by_flow, count %u, multiplier %u;",
+            filter->count, filter->multiplier);
     else
         put(scene->text, " threshold: type %s, track %s, seconds %u, count %u;",
             types[filter->kind], tracks[filter->owner], filter->seconds, filter->count);
