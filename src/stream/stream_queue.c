@@ -130,14 +130,17 @@ void stream_queue_settle(const struct stream_site *site, uint32_t half)
     }
 }
 
-/* The first hole is given up. Bytes in doubt that lie before it are dropped. */
+/* The first hole is given up. Bytes in doubt that lie before it are dropped. But those behind the
+ * window count: where a capture lacks acknowledgements, it also lacks windows. */
 static void give_up_hole(const struct stream_site *site, uint32_t half, enum sl_stream_gap cause)
 {
     struct stream_half *h = stream_half_of(site, half);
 
     while (has_pieces(site, half)) {
-        const struct stream_piece *piece = first_piece(site, half);
+        struct stream_piece *piece = first_piece(site, half);
 
+        if (piece->rank == STREAM_DOUBTFUL && piece->doubt == SL_DOUBT_WINDOW)
+            piece->rank = STREAM_SURE;
         if (count_sure(site, half, piece) != 0) {
             if (piece->begin != h->seq)
                 stream_report_gap(site, half, piece->begin - h->seq, cause);

@@ -532,6 +532,100 @@ static void test_operations(void **state)
     }
 }
 
+/* ---- flows that share memory ---- */
+
+enum { SHARED_FLOWS = 300, SHARED_SEGMENTS = 6000, SHARED_LEN_MAX = 700 };
+
+struct shared {
+    struct stream_shard *shard;
+    struct stream_output output;
+    struct stream stream[SHARED_FLOWS];
+    uint64_t bytes[SHARED_FLOWS][2]; /* a hash of each half's bytes and gaps */
+    uint64_t others;                 /* and one of all other records, in order */
+    struct sl_stream_stats stats;
+};
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    return (hash ^ value) * UINT64_C(0x100000001B3);
+}
+
+static void end_shared_batch(struct shared *shared, const uint8_t *bytes)
+{
+    const struct sl_stream_stats *more = &shared->output.stats;
+
+    stream_shard_end(shared->shard);
+    for (uint32_t i = 1; i < shared->output.n; i++) {
+        const struct stream_record *r = &shared->output.record[i];
+        const uint8_t *from = (r->kind == STREAM_PACKET ? bytes : shared->output.copied) + r->at;
+        uint64_t *hash = &shared->bytes[r->flow - 1][r->half];
+
+        if (r->kind == STREAM_PACKET || r->kind == STREAM_COPIED)
+            for (uint32_t k = 0; k < r->len; k++)
+                *hash = mix(*hash, from[k]);
+        else if (r->kind == STREAM_GAP)
+            *hash = mix(*hash, 1000 + r->len * UINT64_C(8) + r->cause);
+        if (r->kind > STREAM_CONTEXT)
+            shared->others = mix(shared->others, r->flow << 40 ^ r->offset << 16 ^ r->item << 8 ^
+                                                     r->kind << 4 ^ r->half);
+    }
+    shared->stats.contexts_lost += more->contexts_lost;
+    shared->stats.gaps[SL_GAP_MEMORY] += more->gaps[SL_GAP_MEMORY];
+}
+
+static void play_shared(struct shared *shared, uint32_t batch_len)
+{
+    static uint8_t bytes[SHARED_LEN_MAX];
+    struct stream_config config;
+    uint64_t random = 99;
+
+    memset(shared, 0, sizeof *shared);
+    stream_config_init(&config);
+    config.memory = 128 << 10;
+    assert_int_equal(stream_shards_create(&shared->shard, 1, &config, NULL), SL_OK);
+    stream_shard_begin(shared->shard, &shared->output, bytes);
+    for (uint32_t i = 0; i < SHARED_SEGMENTS; i++) {
+        const uint32_t flow = test_below(&random, SHARED_FLOWS);
+        struct stream_segment s =
+            segment(test_below(&random, 4) == 0, test_below(&random, 3000),
+                    test_below(&random, 3000), test_below(&random, SHARED_LEN_MAX));
+
+        s.item = i;
+        s.ttl = 64;
+        if (test_below(&random, 50) == 0)
+            stream_end(shared->shard, &shared->stream[flow], 1 + flow, i);
+        stream_take(shared->shard, &shared->stream[flow], 1 + flow, &s);
+        if ((i + 1) % batch_len == 0) {
+            end_shared_batch(shared, bytes);
+            stream_shard_begin(shared->shard, &shared->output, bytes);
+        }
+        assert_true(stream_shard_held(shared->shard) <= config.memory);
+    }
+    for (uint32_t flow = 0; flow < SHARED_FLOWS; flow++)
+        stream_end(shared->shard, &shared->stream[flow], 1 + flow, SHARED_SEGMENTS);
+    assert_int_equal(stream_shard_held(shared->shard), 0);
+    end_shared_batch(shared, bytes);
+    stream_shards_free(shared->shard, 1);
+    stream_output_free(&shared->output);
+}
+
+/* What gives way depends on no cut. */
+static void test_shared_memory(void **state)
+{
+    static struct shared whole, cut;
+
+    (void)state;
+    play_shared(&whole, SHARED_SEGMENTS + 1);
+    assert_true(whole.stats.contexts_lost > 100);
+    assert_true(whole.stats.gaps[SL_GAP_MEMORY] > 100);
+    for (uint32_t batch_len = 1; batch_len < 200; batch_len += 33) {
+        play_shared(&cut, batch_len);
+        assert_memory_equal(cut.bytes, whole.bytes, sizeof cut.bytes);
+        assert_int_equal(cut.others, whole.others);
+        assert_int_equal(cut.stats.contexts_lost, whole.stats.contexts_lost);
+    }
+}
+
 static void test_names(void **state)
 {
     enum sl_host_policy policy;
@@ -564,7 +658,8 @@ int main(void)
         cmocka_unit_test(test_midstream),   cmocka_unit_test(test_handshakes),
         cmocka_unit_test(test_refused),     cmocka_unit_test(test_holes),
         cmocka_unit_test(test_queue_bound), cmocka_unit_test(test_memory_bound),
-        cmocka_unit_test(test_operations),  cmocka_unit_test(test_names),
+        cmocka_unit_test(test_operations),  cmocka_unit_test(test_shared_memory),
+        cmocka_unit_test(test_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
