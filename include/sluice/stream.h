@@ -70,13 +70,15 @@ SL_API const char *sl_stream_gap_name(enum sl_stream_gap cause); /* "lost" */
 enum sl_stream_doubt {
     SL_DOUBT_CHECKSUM, /* left out: its checksum is wrong */
     SL_DOUBT_TTL,      /* left out: its TTL or hop limit is too low */
-    SL_DOUBT_SYN,      /* bytes on a SYN */
-    SL_DOUBT_PAWS,     /* an old timestamp (RFC 7323) */
-    SL_DOUBT_WINDOW,   /* begins behind the receiver's window */
-    SL_DOUBT_NO_ACK,   /* no ACK flag */
-    SL_DOUBT_ACK,      /* acknowledges what cannot have been sent */
-    SL_DOUBT_FIN,      /* behind a FIN */
-    SL_DOUBT_RST,      /* after a RST */
+    SL_DOUBT_EARLY,  /* left out: an answer to a SYN that is neither SYN nor RST, or echoes another
+                        timestamp */
+    SL_DOUBT_SYN,    /* bytes on a SYN */
+    SL_DOUBT_PAWS,   /* an old timestamp (RFC 7323) */
+    SL_DOUBT_WINDOW, /* begins behind the receiver's window */
+    SL_DOUBT_NO_ACK, /* no ACK flag */
+    SL_DOUBT_ACK,    /* acknowledges what cannot have been sent */
+    SL_DOUBT_FIN,    /* behind a FIN */
+    SL_DOUBT_RST,    /* after a RST */
     SL_N_DOUBTS
 };
 

@@ -66,13 +66,13 @@ struct stream_segment {
     uint32_t len;     /* bytes of payload that were captured */
     uint32_t snapped; /* bytes of payload behind those, that were not */
     uint32_t seq, ack;
-    uint32_t timestamp; /* valid where has_timestamp */
-    uint16_t window;    /* as in the header */
-    uint16_t urgent;    /* the urgent pointer */
-    uint8_t flags;      /* the header's byte 13 */
-    uint8_t ttl;        /* or hop limit */
-    uint8_t wscale;     /* of the option; STREAM_NO_WSCALE: there is none */
-    uint8_t half;       /* its sender: 0 the client, 1 the server */
+    uint32_t timestamp, echo; /* valid where has_timestamp */
+    uint16_t window;          /* as in the header */
+    uint16_t urgent;          /* the urgent pointer */
+    uint8_t flags;            /* the header's byte 13 */
+    uint8_t ttl;              /* or hop limit */
+    uint8_t wscale;           /* of the option; STREAM_NO_WSCALE: there is none */
+    uint8_t half;             /* its sender: 0 the client, 1 the server */
     bool has_timestamp;
     bool bad_checksum; /* and checksums count */
 };
@@ -175,31 +175,49 @@ static inline uint64_t stream_size(const struct stream *stream, uint32_t half)
     return stream->half[half].next;
 }
 
-/* Anomalies, by the names of Suricata's stream events. */
+/* Anomalies, by the names of Suricata's stream events. Those of the last three groups are in the
+ * order of enum stream_state. */
 enum stream_event {
     STREAM_SYN_RESEND_OTHER_SEQ,    /* "3whs_syn_resend_diff_seq_on_syn_recv" */
+    STREAM_SYN_TO_CLIENT,           /* "3whs_syn_toclient_on_syn_recv" */
+    STREAM_SYNACK_TO_SERVER,        /* "3whs_synack_toserver_on_syn_recv" */
+    STREAM_SYNACK_WRONG_DIRECTION,  /* "3whs_synack_in_wrong_direction" */
     STREAM_SYNACK_RESEND_OTHER_SEQ, /* "3whs_synack_resend_with_diff_seq" */
+    STREAM_SYNACK_RESEND_OTHER_ACK, /* "3whs_synack_resend_with_different_ack" */
     STREAM_SYNACK_WRONG_ACK,        /* "3whs_synack_with_wrong_ack" */
-    STREAM_HANDSHAKE_WRONG_ACK,     /* "3whs_wrong_seq_wrong_ack" */
-    STREAM_EST_SYN_OTHER_SEQ,       /* "est_syn_resend_diff_seq" */
-    STREAM_EST_SYNACK_OTHER_SEQ,    /* "est_synack_resend_with_diff_seq" */
+    STREAM_SYN_DATA_IGNORED,        /* "3whs_synack_tfo_data_ignored" */
+    STREAM_ACK_WRONG_DIRECTION,     /* "3whs_ack_in_wrong_dir" */
+    STREAM_ACK_WRONG,               /* "3whs_right_seq_wrong_ack_evasion" */
+    STREAM_SEQ_ACK_WRONG,           /* "3whs_wrong_seq_wrong_ack" */
     STREAM_EST_SYN,                 /* "est_syn_resend" */
+    STREAM_EST_SYN_OTHER_SEQ,       /* "est_syn_resend_diff_seq" */
+    STREAM_EST_SYN_TO_CLIENT,       /* "est_syn_toclient" */
     STREAM_EST_SYNACK,              /* "est_synack_resend" */
-    STREAM_OUT_OF_WINDOW,           /* "est_packet_out_of_window" */
-    STREAM_FIN_OUT_OF_WINDOW,       /* "fin_out_of_window" */
+    STREAM_EST_SYNACK_OTHER_SEQ,    /* "est_synack_resend_with_diff_seq" */
+    STREAM_EST_SYNACK_OTHER_ACK,    /* "est_synack_resend_with_different_ack" */
+    STREAM_EST_SYNACK_TO_SERVER,    /* "est_synack_toserver" */
+    STREAM_SHUTDOWN_SYN,            /* "shutdown_syn_resend" */
+    STREAM_FIN_SYN,                 /* "fin_syn" */
     STREAM_FIN_NO_SESSION,          /* "fin_but_no_session" */
+    STREAM_FIN_INVALID_ACK,         /* "fin_invalid_ack" */
     STREAM_RST_NO_SESSION,          /* "rst_but_no_session" */
+    STREAM_RST_INVALID_ACK,         /* "rst_invalid_ack" */
     STREAM_RST_OUT_OF_SEQUENCE,     /* "suspected_rst_inject" */
     STREAM_INVALID_TIMESTAMP,       /* "pkt_invalid_timestamp" */
     STREAM_INVALID_ACK,             /* "pkt_invalid_ack" */
     STREAM_BROKEN_ACK,              /* "pkt_broken_ack" */
     STREAM_RETRANSMISSION,          /* "pkt_retransmission" */
     STREAM_SPURIOUS_RETRANSMISSION, /* "pkt_spurious_retransmission" */
+    STREAM_EST_BEFORE_ACK,          /* "est_pkt_before_last_ack" */
+    STREAM_CLOSE_WAIT_BEFORE_ACK,   /* "closewait_pkt_before_last_ack" */
     STREAM_BEFORE_BASE,             /* "reassembly_segment_before_base_seq" */
     STREAM_SEQ_GAP,                 /* "reassembly_seq_gap" */
     STREAM_OVERLAP_DIFFERENT,       /* "reassembly_overlap_different_data" */
     STREAM_NO_SEGMENT,              /* "reassembly_no_segment": memory or limits */
-    STREAM_N_EVENTS
+    STREAM_STATE_INVALID_ACK,       /* "est_invalid_ack", ... */
+    STREAM_STATE_OUT_OF_WINDOW = STREAM_STATE_INVALID_ACK + 7, /* "est_packet_out_of_window", ... */
+    STREAM_STATE_FIN = STREAM_STATE_OUT_OF_WINDOW + 7,         /* "fin_out_of_window", ... */
+    STREAM_N_EVENTS = STREAM_STATE_FIN + 4
 };
 
 const char *stream_event_name(enum stream_event event);

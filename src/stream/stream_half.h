@@ -35,6 +35,13 @@ static inline bool stream_is_heard(const struct stream_site *site, uint32_t half
     return stream_has(&site->stream->half[half ^ 1], STREAM_STARTED);
 }
 
+/* Whether the handshake is over, or was not seen. */
+static inline bool stream_is_established(const struct stream_site *site)
+{
+    return stream_has(&site->stream->half[0], STREAM_ESTABLISHED) ||
+           stream_has(&site->stream->half[1], STREAM_ESTABLISHED);
+}
+
 /* The next len bytes of the half lie at `at`, as the kind says. An urgent byte is taken out. */
 void stream_report(const struct stream_site *site, uint32_t half, enum stream_record_kind kind,
                    uint32_t at, uint32_t len);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "stream_handshake.h"
 
+#include "stream_anomaly.h"
 #include "stream_tcp.h"
 
 enum {
@@ -56,10 +57,28 @@ static void start(const struct stream_site *site, const struct stream_segment *s
         from->timestamp = segment->timestamp;
         from->flags |= STREAM_TIMESTAMPS;
     }
-    if (is_syn)
+    if (is_syn) {
+        to->flags &= (uint16_t)~STREAM_RST; /* no host answers so after a RST */
         note_syn(site, segment);
+    }
     for (uint32_t half = 0; half < 2; half++)
         stream_half_of(site, half)->wscale = shift_of(site->stream, half);
+}
+
+bool stream_is_early(const struct stream_site *site, const struct stream_segment *segment)
+{
+    const struct stream_half *from = stream_half_of(site, segment->half);
+    const struct stream_half *to = stream_half_of(site, segment->half ^ 1);
+
+    if (stream_has(from, STREAM_STARTED) || !stream_has(to, STREAM_SYN) ||
+        stream_has(to, STREAM_ESTABLISHED) || (segment->flags & TCP_SYN) != 0)
+        return false;
+    if (segment->has_timestamp &&
+        (!stream_has(to, STREAM_TIMESTAMPS) || segment->echo != to->timestamp)) {
+        stream_report_event(site, segment->half, STREAM_INVALID_TIMESTAMP);
+        return true;
+    }
+    return (segment->flags & TCP_RST) == 0;
 }
 
 /* Whether a SYN+ACK acknowledges another SYN than the one that was seen. */
@@ -77,43 +96,55 @@ static bool is_wrong_answer(const struct stream_site *site, const struct stream_
 static bool take_syn_again(const struct stream_site *site, const struct stream_segment *segment)
 {
     const struct stream_half *from = stream_half_of(site, segment->half);
-    const bool is_answer = (segment->flags & TCP_ACK) != 0;
-    const bool established = stream_has(from, STREAM_ESTABLISHED) || from->next != 0;
+    const struct stream_half *to = stream_half_of(site, segment->half ^ 1);
+    const bool same_seq = segment->seq + 1 == from->seq - (uint32_t)from->next;
 
-    if (segment->seq + 1 == from->seq - (uint32_t)from->next) {
-        if (established)
-            stream_report_event(site, segment->half,
-                                is_answer ? STREAM_EST_SYNACK : STREAM_EST_SYN);
+    stream_anomaly_syn(site, segment, same_seq, segment->ack == to->acked);
+    if (same_seq)
         return true;
-    }
-    if (established) {
-        stream_report_event(site, segment->half,
-                            is_answer ? STREAM_EST_SYNACK_OTHER_SEQ : STREAM_EST_SYN_OTHER_SEQ);
+    if (stream_has(from, STREAM_ESTABLISHED) || from->next != 0)
         return false;
-    }
-    stream_report_event(site, segment->half,
-                        is_answer ? STREAM_SYNACK_RESEND_OTHER_SEQ : STREAM_SYN_RESEND_OTHER_SEQ);
     stream_queue_drop(site, segment->half);
     start(site, segment);
     return true;
 }
 
-bool stream_handshake(const struct stream_site *site, const struct stream_segment *segment)
+/* A segment that is odd, and counts all the same. */
+static void report_odd(const struct stream_site *site, const struct stream_segment *segment)
 {
     const struct stream_half *from = stream_half_of(site, segment->half);
+    const struct stream_half *to = stream_half_of(site, segment->half ^ 1);
+    const uint32_t flags = segment->flags & (TCP_FIN | TCP_SYN | TCP_ACK);
 
-    if ((segment->flags & TCP_SYN) != 0) {
-        if (is_wrong_answer(site, segment)) {
-            stream_report_event(site, segment->half, STREAM_SYNACK_WRONG_ACK);
-            return false;
-        }
-        if (stream_has(from, STREAM_STARTED))
-            return take_syn_again(site, segment);
-    } else if (stream_has(from, STREAM_STARTED)) {
-        return true;
-    } else if ((segment->flags & TCP_FIN) != 0 && !stream_is_heard(site, segment->half)) {
-        stream_report_event(site, segment->half, STREAM_FIN_NO_SESSION);
+    if ((flags & TCP_ACK) == 0 && segment->ack != 0)
+        stream_report_event(site, segment->half, STREAM_BROKEN_ACK);
+    if ((flags & (TCP_FIN | TCP_SYN)) == (TCP_FIN | TCP_SYN))
+        stream_report_event(site, segment->half, STREAM_FIN_SYN);
+    if (flags == TCP_FIN || flags == (TCP_FIN | TCP_ACK)) {
+        if (!stream_has(from, STREAM_STARTED) && !stream_has(to, STREAM_STARTED))
+            stream_report_event(site, segment->half, STREAM_FIN_NO_SESSION);
     }
-    start(site, segment);
+    if (flags == (TCP_SYN | TCP_ACK) && stream_has(to, STREAM_QUEUED) && to->next == 0 &&
+        segment->ack == to->seq)
+        stream_report_event(site, segment->half, STREAM_SYN_DATA_IGNORED);
+    if (flags == TCP_ACK && segment->half == 1 && stream_has(from, STREAM_SYN) &&
+        stream_has(to, STREAM_SYN) && !stream_has(from, STREAM_ESTABLISHED) &&
+        !stream_has(to, STREAM_ESTABLISHED))
+        stream_report_event(site, segment->half, STREAM_ACK_WRONG_DIRECTION);
+}
+
+bool stream_handshake(const struct stream_site *site, const struct stream_segment *segment)
+{
+    const bool is_syn = (segment->flags & TCP_SYN) != 0;
+
+    report_odd(site, segment);
+    if (is_syn && is_wrong_answer(site, segment)) {
+        stream_report_event(site, segment->half, STREAM_SYNACK_WRONG_ACK);
+        return false;
+    }
+    if (!stream_has(stream_half_of(site, segment->half), STREAM_STARTED))
+        start(site, segment);
+    else if (is_syn)
+        return take_syn_again(site, segment);
     return true;
 }

@@ -131,7 +131,7 @@ void stream_queue_settle(const struct stream_site *site, uint32_t half)
 }
 
 /* The first hole is given up. Bytes in doubt that lie before it are dropped. But those behind the
- * window count: where a capture lacks acknowledgements, it also lacks windows. */
+ * window count if they are next: where a capture lacks acknowledgements, it also lacks windows. */
 static void give_up_hole(const struct stream_site *site, uint32_t half, enum sl_stream_gap cause)
 {
     struct stream_half *h = stream_half_of(site, half);
@@ -139,7 +139,8 @@ static void give_up_hole(const struct stream_site *site, uint32_t half, enum sl_
     while (has_pieces(site, half)) {
         struct stream_piece *piece = first_piece(site, half);
 
-        if (piece->rank == STREAM_DOUBTFUL && piece->doubt == SL_DOUBT_WINDOW)
+        if (piece->rank == STREAM_DOUBTFUL && piece->doubt == SL_DOUBT_WINDOW &&
+            piece->begin == h->seq)
             piece->rank = STREAM_SURE;
         if (count_sure(site, half, piece) != 0) {
             if (piece->begin != h->seq)

@@ -25,6 +25,7 @@ static void read_options(struct stream_segment *segment, const uint8_t *option, 
             segment->wscale = option[2];
         } else if (option[0] == OPTION_TIMESTAMPS && option[1] == TIMESTAMPS_LEN) {
             segment->timestamp = load_be32(option + 2);
+            segment->echo = load_be32(option + 6);
             segment->has_timestamp = true;
         }
         option += option[1];
@@ -75,6 +76,7 @@ bool stream_segment_read(struct stream_segment *segment, const struct sl_batch *
     segment->ttl = bytes[packet->network + ((packet->flags & SL_PACKET_IPV4) != 0 ? 8 : 7)];
     if (header_len == 32 && load_be32(tcp + 20) == 0x0101080A) { /* as most segments have it */
         segment->timestamp = load_be32(tcp + 24);
+        segment->echo = load_be32(tcp + 28);
         segment->has_timestamp = true;
     } else if (header_len > 20) {
         read_options(segment, tcp + 20, tcp + header_len);

@@ -9,19 +9,20 @@
 
 /* Flags of a half. */
 enum {
-    STREAM_STARTED = 1 << 0,      /* seq is known: its side was seen */
-    STREAM_ESTABLISHED = 1 << 1,  /* a segment without SYN was taken */
-    STREAM_SYN = 1 << 2,          /* its SYN was seen, */
-    STREAM_WSCALED = 1 << 3,      /* with a window scale */
-    STREAM_TIMESTAMPS = 1 << 4,   /* timestamp is valid */
-    STREAM_WINDOW = 1 << 5,       /* window_end is valid */
-    STREAM_FIN_NOTED = 1 << 6,    /* a FIN is to come */
-    STREAM_FIN_DONE = 1 << 7,     /* its FIN came in sequence */
-    STREAM_RST = 1 << 8,          /* a RST of either side */
-    STREAM_QUEUED = 1 << 9,       /* it has a queue */
-    STREAM_URGENT = 1 << 10,      /* an urgent byte is to come */
-    STREAM_URGENT_CUT = 1 << 11,  /* one was taken out */
-    STREAM_CONTEXT_HELD = 1 << 12 /* it holds all blocks for its last bytes */
+    STREAM_STARTED = 1 << 0,       /* seq is known: its side was seen */
+    STREAM_ESTABLISHED = 1 << 1,   /* a segment without SYN was taken */
+    STREAM_SYN = 1 << 2,           /* its SYN was seen, */
+    STREAM_WSCALED = 1 << 3,       /* with a window scale */
+    STREAM_TIMESTAMPS = 1 << 4,    /* timestamp is valid */
+    STREAM_WINDOW = 1 << 5,        /* window_end is valid */
+    STREAM_FIN_NOTED = 1 << 6,     /* a FIN is to come */
+    STREAM_FIN_DONE = 1 << 7,      /* its FIN came in sequence */
+    STREAM_RST = 1 << 8,           /* a RST of either side */
+    STREAM_QUEUED = 1 << 9,        /* it has a queue */
+    STREAM_URGENT = 1 << 10,       /* an urgent byte is to come */
+    STREAM_URGENT_CUT = 1 << 11,   /* one was taken out */
+    STREAM_CONTEXT_HELD = 1 << 12, /* it holds all blocks for its last bytes */
+    STREAM_FIN_FIRST = 1 << 13     /* its FIN came before the other side's */
 };
 
 /* The head of a context's chain: its half, in the list of the shard. */

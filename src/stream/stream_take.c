@@ -2,7 +2,7 @@
 /* A segment of a flow. */
 #include <string.h>
 
-#include "stream_half.h"
+#include "stream_anomaly.h"
 #include "stream_handshake.h"
 #include "stream_tcp.h"
 
@@ -85,7 +85,8 @@ static uint32_t begin_of(const struct stream_segment *segment)
     return segment->seq + ((segment->flags & TCP_SYN) != 0);
 }
 
-/* The highest number that the sender can acknowledge. */
+/* Whether the sender can have seen what it acknowledges: all that was captured, and what the
+ * capture may lack of its window once the handshake is over. */
 static bool is_ack_valid(const struct stream_site *site, const struct stream_segment *segment)
 {
     const uint32_t other = segment->half ^ 1;
@@ -95,7 +96,7 @@ static bool is_ack_valid(const struct stream_site *site, const struct stream_seg
     if (!stream_has(to, STREAM_STARTED) || !stream_has(to, STREAM_WINDOW))
         return true;
     max += stream_has(to, STREAM_FIN_NOTED | STREAM_FIN_DONE) ? 1 : 0;
-    if (stream_behind(to->window_end, max) > 0)
+    if (stream_is_established(site) && stream_behind(to->window_end, max) > 0)
         max = to->window_end;
     return stream_behind(segment->ack, max) <= 0;
 }
@@ -132,19 +133,13 @@ static enum sl_stream_doubt judge(const struct stream_site *site,
 static void report_doubt(const struct stream_site *site, const struct stream_segment *segment,
                          enum sl_stream_doubt doubt)
 {
-    const struct stream_half *from = stream_half_of(site, segment->half);
-
     stream_stats(site)->doubts[doubt]++;
     if (doubt == SL_DOUBT_PAWS)
         stream_report_event(site, segment->half, STREAM_INVALID_TIMESTAMP);
     else if (doubt == SL_DOUBT_WINDOW)
-        stream_report_event(site, segment->half, STREAM_OUT_OF_WINDOW);
-    else if (doubt == SL_DOUBT_NO_ACK)
-        stream_report_event(site, segment->half, STREAM_BROKEN_ACK);
+        stream_anomaly_window(site, segment->half);
     else if (doubt == SL_DOUBT_ACK)
-        stream_report_event(site, segment->half,
-                            stream_has(from, STREAM_ESTABLISHED) ? STREAM_INVALID_ACK
-                                                                 : STREAM_HANDSHAKE_WRONG_ACK);
+        stream_anomaly_ack(site, segment);
 }
 
 /* ---- acknowledgement ------------------------------------------------------------------------- */
@@ -198,10 +193,10 @@ static void take_old(const struct stream_site *site, const struct stream_segment
     stream_stats(site)->retransmitted += len;
     if (old > from->next && !stream_has(from, STREAM_URGENT_CUT))
         stream_report_event(site, segment->half, STREAM_BEFORE_BASE);
-    else if (stream_is_heard(site, segment->half) && stream_behind(from->acked, begin + len) >= 0)
-        stream_report_event(site, segment->half, STREAM_SPURIOUS_RETRANSMISSION);
     else
-        stream_report_event(site, segment->half, STREAM_RETRANSMISSION);
+        stream_anomaly_old(site, segment->half,
+                           stream_is_heard(site, segment->half) &&
+                               stream_behind(from->acked, begin + len) >= 0);
     if (!stream_context_equal(site, segment->half, begin, site->shard->bytes + segment->at, len)) {
         stream_stats(site)->conflicts++;
         stream_report_event(site, segment->half, STREAM_OVERLAP_DIFFERENT);
@@ -244,7 +239,7 @@ static void take_fin(const struct stream_site *site, const struct stream_segment
 
     if (stream_behind(fin, from->seq) < 0 ||
         (stream_has(from, STREAM_WINDOW) && stream_behind(fin, from->window_end) > 0)) {
-        stream_report_event(site, segment->half, STREAM_FIN_OUT_OF_WINDOW);
+        stream_anomaly_fin(site, segment->half);
         return;
     }
     if (stream_has(from, STREAM_FIN_DONE))
@@ -262,8 +257,11 @@ static void settle_fin(const struct stream_site *site, uint32_t half)
     if (!stream_has(h, STREAM_FIN_NOTED) || passed < 0)
         return;
     h->flags &= (uint16_t)~STREAM_FIN_NOTED;
-    if (passed == 0)
-        h->flags |= STREAM_FIN_DONE;
+    if (passed != 0)
+        return;
+    h->flags |= STREAM_FIN_DONE;
+    if (!stream_has(stream_half_of(site, half ^ 1), STREAM_FIN_DONE))
+        h->flags |= STREAM_FIN_FIRST;
 }
 
 static void take_rst(const struct stream_site *site, const struct stream_segment *segment)
@@ -283,6 +281,8 @@ static void take_rst(const struct stream_site *site, const struct stream_segment
             (segment->ack == to->seq || segment->ack == stream_queue_end(site, segment->half ^ 1));
     }
     if (valid) {
+        if ((segment->flags & TCP_ACK) != 0 && !is_ack_valid(site, segment))
+            stream_report_event(site, segment->half, STREAM_RST_INVALID_ACK);
         from->flags |= STREAM_RST;
         to->flags |= STREAM_RST;
     } else if (!stream_has(from, STREAM_RST)) {
@@ -356,7 +356,9 @@ void stream_take(struct stream_shard *shard, struct stream *stream, uint64_t flo
     }
     const uint64_t before[2] = {edge_of(&site, 0), edge_of(&site, 1)};
 
-    if ((segment->flags & TCP_RST) != 0)
+    if (stream_is_early(&site, segment))
+        stream_stats(&site)->doubts[SL_DOUBT_EARLY]++;
+    else if ((segment->flags & TCP_RST) != 0)
         take_rst(&site, segment);
     else if (stream_handshake(&site, segment))
         take_counted(&site, segment);

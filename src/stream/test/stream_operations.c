@@ -27,6 +27,7 @@ static struct stream_segment read_segment(const uint8_t *o, uint8_t *payload)
                                      .snapped = (o[4] & 0xF8) == 0xF8 ? o[6] : 0,
                                      .has_timestamp = (o[0] & 0x20) != 0,
                                      .timestamp = o[6],
+                                     .echo = o[5],
                                      .bad_checksum = (o[0] & 0xC0) == 0xC0 && (o[4] & 8) != 0,
                                      .ttl = 64};
 

@@ -267,7 +267,7 @@ static void test_doubt(void **state)
     expect_text(trial, CLIENT, "abc");
     send_text(trial, CLIENT, 60000, 0, "far");
     assert_int_equal(trial->stats.doubts[SL_DOUBT_WINDOW], 1);
-    assert_int_equal(trial->events[STREAM_OUT_OF_WINDOW], 1);
+    assert_int_equal(trial->events[STREAM_STATE_OUT_OF_WINDOW], 1);
     s = segment(CLIENT, 3, 0, 3);
     s.flags = 0;
     trial_send(trial, s, "def"); /* in doubt, until the receiver says that it has them */
@@ -432,6 +432,119 @@ static void test_refused(void **state)
     finish(trial);
 }
 
+/* The events of a segment that is odd in each state of a connection. */
+static void test_states(void **state)
+{
+    static const struct {
+        uint32_t n_fins;
+        uint8_t fin[4]; /* in this order: a side's FIN, or the other's acknowledgement (+2) */
+        uint32_t state;
+    } way[] = {
+        {0, {0}, 0},
+        {1, {CLIENT}, 1},
+        {1, {SERVER}, 2},
+        {2, {SERVER, SERVER + 2}, 3},
+        {2, {CLIENT, SERVER}, 4},
+        {2, {SERVER, CLIENT}, 5},
+        {3, {SERVER, SERVER + 2, CLIENT}, 6},
+    };
+
+    (void)state;
+    for (uint32_t i = 0; i < sizeof way / sizeof *way; i++) {
+        struct trial *trial = begin(1);
+        uint32_t sent[2] = {0, 0}; /* FINs */
+        uint32_t acked[2] = {0, 0};
+
+        for (uint32_t k = 0; k < way[i].n_fins; k++) {
+            const uint32_t half = way[i].fin[k] % 2;
+
+            if (way[i].fin[k] < 2)
+                send_flags(trial, half, sent[half]++, acked[half ^ 1], TCP_FIN | TCP_ACK);
+            else
+                send_flags(trial, half ^ 1, sent[half ^ 1], acked[half] = 1, TCP_ACK);
+        }
+        send_text(trial, SERVER, 5, 500000, "x");
+        assert_int_equal(trial->events[STREAM_STATE_INVALID_ACK + way[i].state], 1);
+        assert_int_equal(trial->events[STREAM_INVALID_ACK], 1);
+        send_text(trial, CLIENT, 500000, 0, "x");
+        assert_int_equal(trial->events[STREAM_STATE_OUT_OF_WINDOW + way[i].state], 1);
+        send_flags(trial, CLIENT, 500000, 0, TCP_FIN | TCP_ACK);
+        for (uint32_t k = 0; k < 4; k++)
+            assert_int_equal(trial->events[STREAM_STATE_FIN + k], k == way[i].state);
+        send_flags(trial, CLIENT, UINT32_MAX, 0, TCP_SYN);
+        assert_int_equal(trial->events[STREAM_SHUTDOWN_SYN], i != 0);
+        assert_int_equal(trial->events[STREAM_EST_SYN], i == 0);
+        finish(trial);
+    }
+}
+
+/* SYNs that come again, from either side, before the handshake is over and after it. */
+static void test_syns(void **state)
+{
+    static const struct {
+        uint32_t half, offset, ack;
+        uint8_t flags;
+        enum stream_event early, late;
+    } syn[] = {
+        {CLIENT, 70, 0, TCP_SYN, STREAM_SYN_RESEND_OTHER_SEQ, STREAM_EST_SYN_OTHER_SEQ},
+        {SERVER, 70, 0, TCP_SYN, STREAM_SYN_TO_CLIENT, STREAM_EST_SYN_TO_CLIENT},
+        {CLIENT, 70, 0, TCP_SYN | TCP_ACK, STREAM_SYNACK_TO_SERVER, STREAM_EST_SYNACK_TO_SERVER},
+        {SERVER, 70, 0, TCP_SYN | TCP_ACK, STREAM_SYNACK_RESEND_OTHER_SEQ,
+         STREAM_EST_SYNACK_OTHER_SEQ},
+        {SERVER, UINT32_MAX, 1, TCP_SYN | TCP_ACK, STREAM_SYNACK_WRONG_ACK,
+         STREAM_EST_SYNACK_OTHER_ACK},
+    };
+
+    (void)state;
+    for (uint32_t i = 0; i < 2 * sizeof syn / sizeof *syn; i++) {
+        const bool late = i % 2 == 1;
+        struct trial *trial = trial_new(NULL, 1);
+
+        send_flags(trial, CLIENT, UINT32_MAX, UINT32_MAX, TCP_SYN);
+        send_flags(trial, SERVER, UINT32_MAX, 0, TCP_SYN | TCP_ACK);
+        if (late) {
+            send_text(trial, CLIENT, 0, 0, "a");
+            send_text(trial, SERVER, 0, 0, "b");
+        }
+        send_flags(trial, syn[i / 2].half, syn[i / 2].offset, syn[i / 2].ack, syn[i / 2].flags);
+        assert_int_equal(trial->events[late ? syn[i / 2].late : syn[i / 2].early], 1);
+        finish(trial);
+    }
+}
+
+/* CVE-2021-37592: what a server cannot have sent before its SYN+ACK. */
+static void test_early(void **state)
+{
+    (void)state;
+    for (uint32_t timed = 0; timed < 2; timed++) {
+        struct trial *trial = trial_new(NULL, 1);
+        struct stream_segment s = segment(CLIENT, UINT32_MAX, 0, 0);
+
+        s.flags = TCP_SYN;
+        s.has_timestamp = timed != 0;
+        s.timestamp = 17;
+        trial_send(trial, s, NULL);
+        s = segment(SERVER, 900, 0, 0);
+        s.has_timestamp = true;
+        s.timestamp = s.echo = 100;
+        s.flags = TCP_RST | TCP_ACK;
+        trial_send(trial, s, NULL);
+        s.flags = TCP_FIN | TCP_ACK;
+        trial_send(trial, s, NULL);
+        assert_int_equal(trial->events[STREAM_INVALID_TIMESTAMP], 2);
+        s.has_timestamp = false;
+        trial_send(trial, s, NULL);
+        assert_int_equal(trial->stats.doubts[SL_DOUBT_EARLY], 3);
+        send_flags(trial, SERVER, UINT32_MAX, 0, TCP_SYN | TCP_ACK);
+        send_text(trial, CLIENT, 0, 0, "abc");
+        send_text(trial, SERVER, 0, 3, "def");
+        expect_text(trial, CLIENT, "abc");
+        expect_text(trial, SERVER, "def");
+        assert_int_equal(trial->half[CLIENT].edge, 3);
+        finish(trial);
+    }
+}
+
 /* Every other byte: one hole more than a half may have. */
 static void test_holes(void **state)
 {
@@ -511,7 +624,7 @@ static void test_memory_bound(void **state)
 static void test_operations(void **state)
 {
     const char *wanted = getenv("SLUICE_TEST_STREAMS");
-    const long n = wanted != NULL ? atol(wanted) : 400;
+    const long n = wanted != NULL ? strtol(wanted, NULL, 10) : 400;
     uint64_t random = 1;
     uint8_t input[8 * 300];
 
@@ -649,17 +762,18 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),       cmocka_unit_test(test_order),
-        cmocka_unit_test(test_overlap),     cmocka_unit_test(test_retransmission),
-        cmocka_unit_test(test_gap),         cmocka_unit_test(test_snapped),
-        cmocka_unit_test(test_syn_payload), cmocka_unit_test(test_doubt),
-        cmocka_unit_test(test_timestamps),  cmocka_unit_test(test_urgent),
-        cmocka_unit_test(test_fin),         cmocka_unit_test(test_rst),
-        cmocka_unit_test(test_midstream),   cmocka_unit_test(test_handshakes),
-        cmocka_unit_test(test_refused),     cmocka_unit_test(test_holes),
-        cmocka_unit_test(test_queue_bound), cmocka_unit_test(test_memory_bound),
-        cmocka_unit_test(test_operations),  cmocka_unit_test(test_shared_memory),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_plain),         cmocka_unit_test(test_order),
+        cmocka_unit_test(test_overlap),       cmocka_unit_test(test_retransmission),
+        cmocka_unit_test(test_gap),           cmocka_unit_test(test_snapped),
+        cmocka_unit_test(test_syn_payload),   cmocka_unit_test(test_doubt),
+        cmocka_unit_test(test_timestamps),    cmocka_unit_test(test_urgent),
+        cmocka_unit_test(test_fin),           cmocka_unit_test(test_rst),
+        cmocka_unit_test(test_midstream),     cmocka_unit_test(test_handshakes),
+        cmocka_unit_test(test_refused),       cmocka_unit_test(test_states),
+        cmocka_unit_test(test_early),         cmocka_unit_test(test_syns),
+        cmocka_unit_test(test_holes),         cmocka_unit_test(test_queue_bound),
+        cmocka_unit_test(test_memory_bound),  cmocka_unit_test(test_operations),
+        cmocka_unit_test(test_shared_memory), cmocka_unit_test(test_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
