@@ -8,7 +8,9 @@
 #include "sluice/stream.h"
 #include "stream_arena.h"
 
-enum stream_rank { STREAM_DOUBTFUL, STREAM_MISSING, STREAM_SURE };
+/* Where pieces overlap, the higher one wins. Those in doubt are either what no receiver takes, or
+ * what some take: bytes on a SYN, behind a FIN, after a RST. */
+enum stream_rank { STREAM_UNLIKELY, STREAM_DOUBTFUL, STREAM_MISSING, STREAM_SURE };
 
 /* The head of a piece's chain. */
 struct stream_piece {
@@ -19,7 +21,7 @@ struct stream_piece {
     uint32_t skip;        /* bytes of its blocks that it has lost at its begin */
     uint16_t n_blocks;
     uint8_t rank;  /* enum stream_rank */
-    uint8_t doubt; /* enum sl_stream_doubt, of STREAM_DOUBTFUL */
+    uint8_t doubt; /* enum sl_stream_doubt, of those in doubt */
 };
 
 _Static_assert(sizeof(struct stream_piece) == STREAM_HEAD_LEN, "the head of a chain");
@@ -35,7 +37,7 @@ struct stream_part {
     uint32_t begin, end; /* sequence numbers */
     uint32_t at;         /* bytes from the batch's first */
     enum stream_rank rank;
-    enum sl_stream_doubt doubt; /* of STREAM_DOUBTFUL */
+    enum sl_stream_doubt doubt; /* of those in doubt */
 };
 
 /* Whether new bytes replace those of a piece of the same rank. */

@@ -85,7 +85,7 @@ static uint32_t count_sure(const struct stream_site *site, uint32_t half,
     const struct stream_half *h = stream_half_of(site, half);
     const int32_t acked = stream_behind(h->acked, piece->begin);
 
-    if (piece->rank != STREAM_DOUBTFUL)
+    if (piece->rank > STREAM_DOUBTFUL)
         return piece->len;
     if (!stream_is_heard(site, half))
         return piece->doubt == SL_DOUBT_SYN && (stream_has(h, STREAM_ESTABLISHED) || site->is_end)
@@ -124,7 +124,7 @@ void stream_queue_settle(const struct stream_site *site, uint32_t half)
                 return;
             stream_report_gap(site, half, piece->begin - h->seq, SL_GAP_LOST);
         }
-        if (piece->rank == STREAM_DOUBTFUL)
+        if (piece->rank <= STREAM_DOUBTFUL)
             revive(site, half, piece->doubt);
         report_piece(site, half, n);
     }
@@ -139,7 +139,7 @@ static void give_up_hole(const struct stream_site *site, uint32_t half, enum sl_
     while (has_pieces(site, half)) {
         struct stream_piece *piece = first_piece(site, half);
 
-        if (piece->rank == STREAM_DOUBTFUL && piece->doubt == SL_DOUBT_WINDOW &&
+        if (piece->rank == STREAM_UNLIKELY && piece->doubt == SL_DOUBT_WINDOW &&
             piece->begin == h->seq)
             piece->rank = STREAM_SURE;
         if (count_sure(site, half, piece) != 0) {
@@ -230,7 +230,7 @@ void stream_queue_take(const struct stream_site *site, uint32_t half, struct str
                 return;
             continue;
         }
-        if (part.rank != STREAM_DOUBTFUL && old == 0 && !stream_has(h, STREAM_QUEUED)) {
+        if (part.rank > STREAM_DOUBTFUL && old == 0 && !stream_has(h, STREAM_QUEUED)) {
             if (missing)
                 stream_report_gap(site, half, n, SL_GAP_SNAPPED);
             else

@@ -49,7 +49,8 @@ static bool extends(const struct stream_site *site, const struct stream_half *ha
     if (kind != STREAM_COPIED || half->last == 0 || half->last != newest(site))
         return false;
     record = &site->shard->output->record[half->last];
-    return record->kind == STREAM_COPIED && record->at + record->len == at;
+    return record->kind == STREAM_COPIED && record->item == site->item &&
+           record->at + record->len == at;
 }
 
 static void add_bytes(const struct stream_site *site, uint32_t half, enum stream_record_kind kind,

@@ -116,8 +116,6 @@ static enum sl_stream_doubt judge(const struct stream_site *site,
 
     if ((segment->flags & TCP_SYN) != 0)
         return segment->len + segment->snapped != 0 ? SL_DOUBT_SYN : SL_N_DOUBTS;
-    if (stream_has(from, STREAM_RST))
-        return SL_DOUBT_RST;
     if (is_old_timestamp(from, segment))
         return SL_DOUBT_PAWS;
     if (segment->len + segment->snapped != 0 && stream_has(from, STREAM_WINDOW) &&
@@ -127,7 +125,7 @@ static enum sl_stream_doubt judge(const struct stream_site *site,
         return SL_DOUBT_NO_ACK;
     if (heard && !is_ack_valid(site, segment))
         return SL_DOUBT_ACK;
-    return SL_N_DOUBTS;
+    return stream_has(from, STREAM_RST) ? SL_DOUBT_RST : SL_N_DOUBTS;
 }
 
 static void report_doubt(const struct stream_site *site, const struct stream_segment *segment,
@@ -219,8 +217,10 @@ static void take_payload(const struct stream_site *site, const struct stream_seg
         part.doubt = SL_DOUBT_FIN;
         stream_stats(site)->doubts[SL_DOUBT_FIN]++;
     }
-    if (part.doubt != SL_N_DOUBTS)
+    if (part.doubt == SL_DOUBT_SYN || part.doubt == SL_DOUBT_FIN || part.doubt == SL_DOUBT_RST)
         part.rank = STREAM_DOUBTFUL;
+    else if (part.doubt != SL_N_DOUBTS)
+        part.rank = STREAM_UNLIKELY;
     if (stream_behind(end, from->seq) > 0)
         stream_queue_take(site, segment->half, part);
     if (segment->snapped != 0 && part.rank == STREAM_SURE)

@@ -512,6 +512,120 @@ static void test_syns(void **state)
     }
 }
 
+/* ---- insertion (Ptacek and Newsham, 1998; Handley, Paxson and Kreibich, 2001) ---- */
+
+enum { TRUTH_LEN = 3000, CUTS_MAX = 200 };
+
+/* A segment that the receiver does not take, with other bytes. */
+static void send_decoy(struct trial *trial, uint64_t *random, uint32_t next)
+{
+    static const char other[400] = {'X'};
+    struct stream_segment s =
+        segment(CLIENT, next + test_below(random, 300), 0, 1 + test_below(random, 400));
+
+    s.has_timestamp = true;
+    s.timestamp = UINT32_MAX / 2;
+    switch (test_below(random, 9)) {
+    case 0:
+        s.bad_checksum = true;
+        break;
+    case 1:
+        s.ttl = 1;
+        break;
+    case 2:
+        s.timestamp = 1;
+        break;
+    case 3:
+        s.seq += 60000 + TRUTH_LEN;
+        break;
+    case 4:
+        s.flags = 0;
+        break;
+    case 5:
+        s.ack += 1 << 20;
+        break;
+    case 6: /* a RST in sequence */
+        s.flags = TCP_RST;
+        s.seq = trial->stream.half[CLIENT].seq;
+        s.len = 0;
+        break;
+    case 7: /* a FIN in sequence */
+        s.timestamp = 1000;
+        s.flags = TCP_FIN | TCP_ACK;
+        s.seq = trial->stream.half[CLIENT].seq;
+        s.len = 0;
+        if (next + 800 > TRUTH_LEN)
+            return;
+        break;
+    case 8: /* another connection's SYN */
+        s.flags = TCP_SYN;
+        break;
+    }
+    trial_send(trial, s, other);
+}
+
+/* Decoys of all kinds stand between true segments, which come in any order. The receiver takes the
+ * true ones, and acknowledges them. */
+static void test_insertion(void **state)
+{
+    static char truth[TRUTH_LEN];
+    uint64_t random = 5;
+
+    (void)state;
+    for (uint32_t i = 0; i < TRUTH_LEN; i++)
+        truth[i] = (char)('a' + i % 26);
+    for (uint32_t round = 0; round < 300; round++) {
+        struct stream_config config;
+        struct trial *trial;
+        struct stream_segment s = segment(CLIENT, UINT32_MAX, 0, 0);
+        uint32_t next = 0;
+
+        stream_config_init(&config);
+        config.memory = 1 << 20;
+        config.min_ttl = 5;
+        trial = trial_new(&config, round % 4);
+        for (uint32_t half = 0; half < 2; half++)
+            trial->stream.half[half].policy = (uint8_t)(round % SL_N_HOST_POLICIES);
+        s.has_timestamp = true;
+        s.timestamp = 900;
+        s.flags = TCP_SYN;
+        trial_send(trial, s, NULL);
+        s = segment(SERVER, UINT32_MAX, 0, 0);
+        s.has_timestamp = true;
+        s.flags = TCP_SYN | TCP_ACK;
+        trial_send(trial, s, NULL);
+        s = segment(CLIENT, 0, 0, 0);
+        s.has_timestamp = true;
+        s.timestamp = 950;
+        trial_send(trial, s, NULL);
+        while (next < TRUTH_LEN) {
+            const uint32_t rest = TRUTH_LEN - next;
+            const uint32_t len = 1 + test_below(&random, rest < 200 ? rest : 200);
+            const uint32_t first = test_below(&random, len); /* this part comes before its begin */
+
+            for (uint32_t part = 0; part < 2; part++) {
+                const uint32_t from = part == 0 ? first : 0;
+                const uint32_t n = part == 0 ? len - first : first;
+
+                if (test_below(&random, 3) == 0)
+                    send_decoy(trial, &random, next);
+                s = segment(CLIENT, next + from, 0, n);
+                s.has_timestamp = true;
+                s.timestamp = 1000;
+                trial_send(trial, s, truth + next + from);
+            }
+            next += len;
+            send_text(trial, SERVER, 0, next, "");
+        }
+        trial_flush(trial);
+        assert_null(trial->fault);
+        assert_int_equal(trial->half[CLIENT].len, TRUTH_LEN);
+        assert_memory_equal(trial->half[CLIENT].text, truth, TRUTH_LEN);
+        assert_int_equal(trial->half[CLIENT].edge, TRUTH_LEN);
+        trial_free(trial);
+    }
+}
+
 /* CVE-2021-37592: what a server cannot have sent before its SYN+ACK. */
 static void test_early(void **state)
 {
@@ -762,18 +876,19 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),         cmocka_unit_test(test_order),
-        cmocka_unit_test(test_overlap),       cmocka_unit_test(test_retransmission),
-        cmocka_unit_test(test_gap),           cmocka_unit_test(test_snapped),
-        cmocka_unit_test(test_syn_payload),   cmocka_unit_test(test_doubt),
-        cmocka_unit_test(test_timestamps),    cmocka_unit_test(test_urgent),
-        cmocka_unit_test(test_fin),           cmocka_unit_test(test_rst),
-        cmocka_unit_test(test_midstream),     cmocka_unit_test(test_handshakes),
-        cmocka_unit_test(test_refused),       cmocka_unit_test(test_states),
-        cmocka_unit_test(test_early),         cmocka_unit_test(test_syns),
-        cmocka_unit_test(test_holes),         cmocka_unit_test(test_queue_bound),
-        cmocka_unit_test(test_memory_bound),  cmocka_unit_test(test_operations),
-        cmocka_unit_test(test_shared_memory), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_plain),       cmocka_unit_test(test_order),
+        cmocka_unit_test(test_overlap),     cmocka_unit_test(test_retransmission),
+        cmocka_unit_test(test_gap),         cmocka_unit_test(test_snapped),
+        cmocka_unit_test(test_syn_payload), cmocka_unit_test(test_doubt),
+        cmocka_unit_test(test_timestamps),  cmocka_unit_test(test_urgent),
+        cmocka_unit_test(test_fin),         cmocka_unit_test(test_rst),
+        cmocka_unit_test(test_midstream),   cmocka_unit_test(test_handshakes),
+        cmocka_unit_test(test_refused),     cmocka_unit_test(test_states),
+        cmocka_unit_test(test_early),       cmocka_unit_test(test_insertion),
+        cmocka_unit_test(test_syns),        cmocka_unit_test(test_holes),
+        cmocka_unit_test(test_queue_bound), cmocka_unit_test(test_memory_bound),
+        cmocka_unit_test(test_operations),  cmocka_unit_test(test_shared_memory),
+        cmocka_unit_test(test_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
