@@ -164,6 +164,7 @@ struct clam_node {
 enum { CLAM_DEPTH_MAX = 200 };
 
 enum { CLAM_OFFICIAL = 1, CLAM_LOGICAL = 2 };
+enum { CLAM_KIND_ANY = 0xFF, CLAM_IN_MAX = 8 };
 
 struct clam_sig {
     uint32_t name; /* in the text pool */
@@ -176,6 +177,27 @@ struct clam_sig {
     uint32_t nos_min, nos_max; /* sections */
     uint32_t ep_min, ep_max;
     uint64_t size_min, size_max; /* bytes of the file */
+
+    /* The kinds of the containers around it, the next one last. n_in 0: any. */
+    uint8_t n_in;
+    uint8_t in[CLAM_IN_MAX - 1];
+};
+
+/* A number that a container says about a member. */
+struct clam_span {
+    uint64_t from, to; /* 0 and UINT64_MAX: any, also where it says none */
+};
+
+/* What a container says about a member, and where that is found. */
+struct clam_member {
+    struct clam_span container_len, packed_len, len, position;
+    uint32_t name;     /* of the signature, in the text pool */
+    uint32_t pattern;  /* POSIX extended, of the member's name, in the text pool */
+    uint8_t container; /* enum kind, or CLAM_KIND_ANY */
+    uint8_t encrypted; /* 0, 1; 2: either */
+    uint8_t any_name;
+    uint8_t official;
+    uint32_t pad;
 };
 
 /* Where a literal of the matcher lies in a pattern. */
@@ -214,6 +236,7 @@ enum clam_array {
     CLAM_A_PCRES,    /* struct clam_pcre */
     CLAM_A_NODES,    /* struct clam_node */
     CLAM_A_SIGS,     /* struct clam_sig */
+    CLAM_A_MEMBERS,  /* struct clam_member: signatures of containers' members (.cdb) */
     CLAM_A_READ,     /* as many as a set has; the others are the compiler's */
 
     CLAM_A_ANCHORED = CLAM_A_READ, /* uint32_t: signatures, by pattern */

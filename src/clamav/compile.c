@@ -29,6 +29,8 @@ static struct clam_records array_of(const struct compile *c, int array)
         return c->hashes;
     case CLAM_A_SIZES:
         return c->sizes;
+    case CLAM_A_MEMBERS:
+        return c->members;
     default:
         return c->set->records[array];
     }
@@ -105,6 +107,7 @@ static void compile_free(struct compile *c)
     free(c->searched.at);
     free(c->hashes.at);
     free(c->sizes.at);
+    free(c->members.at);
     sl_mpm_free(c->mpm);
 }
 
@@ -125,7 +128,7 @@ enum sl_status sl_clamav_compile(struct sl_clamav_db **db, const struct sl_clama
     enum sl_status status = SL_ENOMEM;
 
     if (compile_take_ignored(&c) && compile_measure(&c) && compile_choose_anchors(&c) &&
-        compile_take_hashes(&c)) {
+        compile_take_hashes(&c) && compile_take_members(&c)) {
         status = compile_make_matcher(&c, device, diag);
         if (status == SL_OK)
             block = make_block(&c);

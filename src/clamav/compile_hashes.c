@@ -108,3 +108,21 @@ bool compile_take_hashes(struct compile *c)
     list_sizes(c);
     return true;
 }
+
+/* ---- members --------------------------------------------------------------------------------- */
+
+bool compile_take_members(struct compile *c)
+{
+    const struct clam_records *all = &c->set->records[CLAM_A_MEMBERS];
+    const struct clam_member *members = all->at;
+
+    for (size_t i = 0; i < all->n; i++) {
+        if (compile_is_ignored(c, members[i].name))
+            continue;
+        struct clam_member *member = clam_grow(&c->members, sizeof *member, 1);
+        if (member == NULL)
+            return false;
+        *member = members[i];
+    }
+    return true;
+}

@@ -27,13 +27,14 @@ struct compile {
     uint32_t *first, *n; /* by pattern: signatures that it anchors */
     uint32_t *targets;
     struct clam_records pairs; /* struct pair: pattern and signature */
-    struct clam_records anchored, literals, uses, fixeds, searched, hashes, sizes;
+    struct clam_records anchored, literals, uses, fixeds, searched, hashes, sizes, members;
     struct sl_mpm_table *mpm;
     uint64_t ranges[CLAM_HASHED][CLAM_HASHES][2];
     uint64_t n_hashes, n_anchored, n_fixed, n_in_parts;
 };
 
 /* Reads the names that lists ignore, with all their lines. False: no memory. */
+bool compile_take_members(struct compile *c);
 bool compile_take_ignored(struct compile *c);
 bool compile_is_ignored(const struct compile *c, uint32_t name);
 

@@ -18,6 +18,7 @@ static struct clam_text name_in(enum clam_format format, struct clam_text line)
         clam_text_cut(&rest, '=', &name);
         break;
     case CLAM_NDB:
+    case CLAM_CDB:
         clam_text_cut(&rest, ':', &name);
         break;
     default:

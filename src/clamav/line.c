@@ -22,7 +22,7 @@ enum clam_format clam_format_of(const char *name)
         {".sfp", CLAM_SFP},           {".ign2", CLAM_IGN2},
         {".ign", CLAM_IGN2},          {".cvd", CLAM_CVD},
         {".cld", CLAM_CVD},           {".cud", CLAM_CVD},
-        {".cdb", CLAM_OTHER_FORMAT},  {".crb", CLAM_OTHER_FORMAT},
+        {".cdb", CLAM_CDB},           {".crb", CLAM_OTHER_FORMAT},
         {".pdb", CLAM_OTHER_FORMAT},  {".gdb", CLAM_OTHER_FORMAT},
         {".wdb", CLAM_OTHER_FORMAT},  {".idb", CLAM_OTHER_FORMAT},
         {".ftm", CLAM_OTHER_FORMAT},  {".imp", CLAM_OTHER_FORMAT},
@@ -121,6 +121,8 @@ enum clam_taken clam_line_read(struct sl_clamav_set *set, enum clam_format forma
         return line_read_db(set, line);
     case CLAM_LDB:
         return line_read_ldb(set, line);
+    case CLAM_CDB:
+        return line_read_cdb(set, line);
     case CLAM_IGN2:
         return read_ignore(set, line);
     default:

@@ -4,6 +4,7 @@
 
 #include "base/hex.h"
 #include "clamav/line_internal.h"
+#include "unpack/kind.h"
 
 enum clam_taken line_put_text(struct sl_clamav_set *set, struct clam_text text, uint32_t *index)
 {
@@ -65,6 +66,17 @@ struct clam_sig *line_new_sig(struct sl_clamav_set *set, uint8_t target)
         sig->count_max = 1;
     }
     return sig;
+}
+
+enum clam_taken line_read_kind(struct sl_clamav_set *set, struct clam_text text, uint8_t *kind)
+{
+    const enum kind found = kind_of_clam_name(text.at, text.len);
+
+    *kind = clam_text_is(text, "CL_TYPE_ANY") ? CLAM_KIND_ANY : (uint8_t)found;
+    if (*kind == CLAM_KIND_ANY || found < KINDS)
+        return CLAM_TAKEN;
+    return clam_skip(set, "type '%.*s' is not known", (int)(text.len < 32 ? text.len : 32),
+                     text.at);
 }
 
 enum clam_taken line_check_target(struct sl_clamav_set *set, uint64_t target)

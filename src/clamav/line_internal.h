@@ -10,6 +10,7 @@
 enum clam_taken line_read_ndb(struct sl_clamav_set *set, struct clam_text line);
 enum clam_taken line_read_db(struct sl_clamav_set *set, struct clam_text line);
 enum clam_taken line_read_ldb(struct sl_clamav_set *set, struct clam_text line);
+enum clam_taken line_read_cdb(struct sl_clamav_set *set, struct clam_text line);
 enum clam_taken line_read_hash(struct sl_clamav_set *set, enum clam_format format,
                                struct clam_text line);
 
@@ -30,6 +31,9 @@ bool line_read_span(struct clam_text text, uint64_t max, uint64_t *from, uint64_
 /* Reads the fields of the engine's level: least, highest. Both may be missing. */
 enum clam_taken line_check_levels(struct sl_clamav_set *set, struct clam_text rest,
                                   uint64_t *least);
+
+/* Reads a CL_TYPE_*. */
+enum clam_taken line_read_kind(struct sl_clamav_set *set, struct clam_text text, uint8_t *kind);
 
 enum clam_taken line_check_target(struct sl_clamav_set *set, uint64_t target);
 

@@ -4,6 +4,36 @@
 
 #include "clamav/line_internal.h"
 
+/* The next container stands behind all others. */
+static enum clam_taken read_container(struct sl_clamav_set *set, struct clam_text argument,
+                                      struct clam_sig *sig)
+{
+    if (sig->n_in == 0)
+        sig->n_in = 1;
+    return line_read_kind(set, argument, &sig->in[sig->n_in - 1]);
+}
+
+/* The kinds around the next container, "A>B", A outside. */
+static enum clam_taken read_intermediates(struct sl_clamav_set *set, struct clam_text argument,
+                                          struct clam_sig *sig)
+{
+    const uint8_t next = sig->n_in > 0 ? sig->in[sig->n_in - 1] : CLAM_KIND_ANY;
+    struct clam_text kind;
+    bool more = true;
+
+    sig->n_in = 0;
+    while (more) {
+        more = clam_text_cut(&argument, '>', &kind);
+        if (sig->n_in == sizeof sig->in - 1)
+            return clam_skip(set, "more than %d Intermediates", (int)sizeof sig->in - 1);
+        const enum clam_taken taken = line_read_kind(set, kind, &sig->in[sig->n_in++]);
+        if (taken != CLAM_TAKEN)
+            return taken;
+    }
+    sig->in[sig->n_in++] = next;
+    return CLAM_TAKEN;
+}
+
 /* One Arg:Val of the target description block. */
 static enum clam_taken read_argument(struct sl_clamav_set *set, struct clam_text argument,
                                      struct clam_sig *sig)
@@ -20,10 +50,10 @@ static enum clam_taken read_argument(struct sl_clamav_set *set, struct clam_text
         sig->target = (uint8_t)(from < CLAM_TARGETS ? from : CLAM_TARGETS);
         return line_check_target(set, from);
     }
-    if (clam_text_is(name, "Container") || clam_text_is(name, "Intermediates"))
-        return clam_text_is(argument, "CL_TYPE_ANY")
-                   ? CLAM_TAKEN /* not inside a container: all that is scanned here */
-                   : clam_skip(set, "%.*s: containers are not unpacked", (int)name.len, name.at);
+    if (clam_text_is(name, "Container"))
+        return read_container(set, argument, sig);
+    if (clam_text_is(name, "Intermediates"))
+        return read_intermediates(set, argument, sig);
     if (clam_text_is(name, "IconGroup1") || clam_text_is(name, "IconGroup2"))
         return clam_skip(set, "icon groups are not supported");
     if (clam_text_is(name, "HandlerType"))

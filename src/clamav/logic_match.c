@@ -144,15 +144,30 @@ bool clam_match_only_gains(const struct clam_match *match, uint32_t number)
     return true;
 }
 
+/* Whether the object lies in containers of these kinds. */
+static bool lies_in(const struct clam_object *object, const struct clam_sig *sig)
+{
+    for (unsigned i = 1; i <= sig->n_in; i++) {
+        const uint8_t kind = sig->in[sig->n_in - i];
+
+        if (kind != CLAM_KIND_ANY &&
+            (object->n_containers < i ||
+             !kind_is_same((enum kind)kind,
+                           (enum kind)object->containers[object->n_containers - i])))
+            return false;
+    }
+    return true;
+}
+
 bool clam_match_applies(const struct clam_match *match, uint32_t number)
 {
     const struct clam_sig *sig = &match->sigs[number];
     const struct clam_object *object = match->object;
 
     if (!object->part && ((sig->target != CLAM_GENERIC && sig->target != object->target) ||
-                          object->len < sig->size_min))
+                          object->stated_len < sig->size_min))
         return false;
-    if (object->len > sig->size_max)
+    if (object->stated_len > sig->size_max || !lies_in(object, sig))
         return false;
     if (sig->ep_min == 0 && sig->ep_max == UINT32_MAX && sig->nos_min == 0 &&
         sig->nos_max == UINT32_MAX)

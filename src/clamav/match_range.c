@@ -40,9 +40,9 @@ bool clam_match_range(const struct clam_match *match, uint32_t kind, uint32_t se
         if (clam_is_executable(object->target) && !object->exe->good)
             return false;
         if (kind == CLAM_EOF_MINUS) {
-            if (offset > object->len)
+            if (offset > object->stated_len)
                 return false;
-            *from = object->len - offset;
+            *from = object->stated_len - offset;
         } else if (!clam_is_executable(object->target) ||
                    !exe_range(object->exe, kind, section, offset, from, &len)) {
             return false;

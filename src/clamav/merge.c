@@ -185,6 +185,18 @@ static bool append_sigs(const struct merge *merge)
     return true;
 }
 
+static bool append_members(struct merge *merge)
+{
+    if (!append(merge, CLAM_A_MEMBERS))
+        return false;
+    struct clam_member *members = appended(merge, CLAM_A_MEMBERS);
+    for (uint64_t i = 0; i < merge->block->n[CLAM_A_MEMBERS]; i++) {
+        members[i].name += merge->base[CLAM_A_TEXT];
+        members[i].pattern += merge->base[CLAM_A_TEXT];
+    }
+    return true;
+}
+
 static bool append_hashes_of(const struct merge *merge, int purpose, int kind)
 {
     const struct clam_hash *hashes = clam_at(merge->block, CLAM_A_HASHES);
@@ -222,6 +234,10 @@ static bool is_named(const struct merge *merge, const char *name)
     for (uint64_t i = 0; i < merge->block->n[CLAM_A_SIGS]; i++)
         if (merge->live[i] != 0 && strcmp(text + sigs[i].name, name) == 0)
             return true;
+    const struct clam_member *members = clam_at(merge->block, CLAM_A_MEMBERS);
+    for (uint64_t i = 0; i < merge->block->n[CLAM_A_MEMBERS]; i++)
+        if (strcmp(text + members[i].name, name) == 0)
+            return true;
     for (uint64_t i = 0; i < merge->block->n[CLAM_A_HASHES]; i++)
         if (strcmp(text + hashes[i].name, name) == 0)
             return true;
@@ -258,8 +274,9 @@ enum sl_status clam_set_merge(struct sl_clamav_set *set, const struct clam_block
         mark_live(&merge, CLAM_A_ANCHORED);
         mark_live(&merge, CLAM_A_SEARCHED);
         status = check_ignores(&merge, path, diag);
-        if (status == SL_OK && (!clam_set_add_file(set, path) || !append_bodies(&merge) ||
-                                !append_sigs(&merge) || !append_hashes(&merge)))
+        if (status == SL_OK &&
+            (!clam_set_add_file(set, path) || !append_bodies(&merge) || !append_sigs(&merge) ||
+             !append_members(&merge) || !append_hashes(&merge)))
             status = SL_ENOMEM;
         set->n_bad_before += block->n_bad;
         set->n_skipped_before += block->n_skipped;

@@ -118,7 +118,7 @@ enum kind clam_object_kind(struct clam_object *object)
     uint8_t mark[KIND_MARK_LEN], tail[KIND_TAIL_LEN];
     size_t mark_len = 0, tail_len = 0;
 
-    if (kind != KIND_BINARY)
+    if (kind != KIND_BINARY && kind != KIND_TEXT_UTF16BE)
         return kind;
     const uint8_t *at = clam_object_at(object, KIND_MARK_AT, sizeof mark);
     if (at != NULL)
@@ -127,5 +127,6 @@ enum kind clam_object_kind(struct clam_object *object)
     at = clam_object_at(object, object->len - tail_len, tail_len);
     if (at != NULL && tail_len > 0)
         memcpy(tail, at, tail_len);
-    return kind_of_marks(mark, mark_len, tail, at != NULL ? tail_len : 0);
+    const enum kind marked = kind_of_marks(mark, mark_len, tail, at != NULL ? tail_len : 0);
+    return marked != KIND_BINARY ? marked : kind;
 }

@@ -39,8 +39,11 @@ struct clam_object {
     const uint8_t *bytes; /* all of it in memory; NULL: read from fd */
     uint64_t len;
     int fd;
-    bool part;            /* of a file of any type, which begins at `origin` if it does here */
-    uint64_t origin;      /* absolute offsets count from here; 0 of whole files */
+    bool part;           /* of a file of any type, which begins at `origin` if it does here */
+    uint64_t origin;     /* absolute offsets count from here; 0 of whole files */
+    uint64_t stated_len; /* by which sizes and ends of files count; len, but for a normal form */
+    const uint8_t *containers; /* enum kind, the next one last */
+    uint8_t n_containers;
     uint8_t target;       /* enum clam_target beside GENERIC, or GENERIC */
     struct clam_exe *exe; /* where target is an executable's */
     const uint8_t *piece; /* of a file: piece_len bytes from piece_at that are in memory just now */

@@ -10,9 +10,10 @@ enum { CLAM_CONTAINERS_MAX = 32 };
 
 /* What an object is, and what it was found in. */
 struct clam_place {
-    bool known;       /* else the kind is found by content */
-    uint8_t kind;     /* enum kind */
-    bool hashes_only; /* no body is searched for */
+    bool known;          /* else the kind is found by content */
+    uint8_t kind;        /* enum kind */
+    uint64_t stated_len; /* of what it is a form of; 0: its own */
+    bool hashes_only;    /* no body is searched for */
     uint8_t n_containers;
     uint8_t containers[CLAM_CONTAINERS_MAX]; /* enum kind, the file's first */
 };
@@ -26,6 +27,17 @@ struct clam_given {
     struct clam_place place;
     void *token;
 };
+
+/* What a container says about a member; numbers are UINT64_MAX where it says none. */
+struct clam_told {
+    const char *name;
+    uint64_t container_len, packed_len, len, position;
+    bool encrypted;
+    uint8_t container; /* enum kind */
+};
+
+/* Reports signatures of members (.cdb) that match. */
+void clam_scan_told(struct sl_clamav_scanner *scanner, const struct clam_told *told, void *token);
 
 /* Whether an object of this length can be given as bytes. */
 bool clam_scan_fits(const struct sl_clamav_scanner *scanner, uint64_t len);

@@ -29,6 +29,8 @@ struct sl_clamav_scanner {
     void *token;
     bool over; /* no more matches are wanted */
 
+    struct scanner_names *names; /* expressions of members' names; NULL: none was needed */
+
     uint8_t *fed; /* sl_clamav_feed's bytes */
     size_t fed_len, fed_cap;
     FILE *fed_file;
@@ -62,6 +64,9 @@ bool scanner_has_size(const struct clam_block *block, uint64_t size);
 bool scanner_match_hashes(struct sl_clamav_scanner *scanner, int purpose, uint64_t at,
                           uint64_t len);
 void scanner_match_sections(struct sl_clamav_scanner *scanner);
+
+/* Frees `names`. */
+void scanner_free_names(struct sl_clamav_scanner *scanner);
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
 

@@ -12,7 +12,8 @@ void scanner_begin_part(struct sl_clamav_scanner *scanner, void *token, uint64_t
 {
     struct clam_object *object = &scanner->object;
 
-    object->len = len;
+    object->len = object->stated_len = len;
+    object->n_containers = 0;
     object->exe = &scanner->exe;
     object->window = scanner->window;
     object->window_cap = sizeof scanner->window;
@@ -41,6 +42,10 @@ void scanner_begin_object(struct sl_clamav_scanner *scanner, const struct clam_q
         scanner->match.deadline_ns = clock_ns() + scanner->config.time_max_ms * UINT64_C(1000000);
     const enum kind kind = place->known ? (enum kind)place->kind : clam_object_kind(object);
     object->target = kind_target(kind);
+    object->containers = place->containers;
+    object->n_containers = place->n_containers;
+    if (place->stated_len > 0)
+        object->stated_len = place->stated_len;
     scanner->result.not_opened = kind_is_container(kind) ? kind_name(kind) : NULL;
     clam_exe_read(object);
 }

@@ -23,6 +23,7 @@ const uint32_t clam_record_len[CLAM_ARRAYS] = {
     [CLAM_A_PCRES] = sizeof(struct clam_pcre),
     [CLAM_A_NODES] = sizeof(struct clam_node),
     [CLAM_A_SIGS] = sizeof(struct clam_sig),
+    [CLAM_A_MEMBERS] = sizeof(struct clam_member),
     [CLAM_A_ANCHORED] = sizeof(uint32_t),
     [CLAM_A_LITERALS] = sizeof(uint32_t),
     [CLAM_A_USES] = sizeof(struct clam_use),
@@ -255,7 +256,8 @@ void sl_clamav_set_count(const struct sl_clamav_set *set, struct sl_clamav_count
     memset(count, 0, sizeof *count);
     count->allowed = set->n_allowed;
     count->hashes = set->hashes.n - set->n_allowed;
-    count->signatures = clam_count(set, CLAM_A_SIGS) + count->hashes;
+    count->signatures =
+        clam_count(set, CLAM_A_SIGS) + clam_count(set, CLAM_A_MEMBERS) + count->hashes;
     count->bad = set->bad.n;
     count->skipped = set->skipped.n;
     count->files = set->n_files;

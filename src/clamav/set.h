@@ -149,6 +149,7 @@ enum clam_format {
     CLAM_NDB,
     CLAM_DB,
     CLAM_LDB,
+    CLAM_CDB,
     CLAM_HDB,
     CLAM_HSB,
     CLAM_MDB,

@@ -63,7 +63,8 @@ void sl_clamav_info(const struct sl_clamav_db *db, struct sl_clamav_info *info)
 
     sl_mpm_info(db->mpm, &mpm);
     info->hashes = block->n_hashes;
-    info->signatures = block->n_hashes + block->anchored + block->fixed + block->searched;
+    info->signatures = block->n_hashes + block->n[CLAM_A_MEMBERS] + block->anchored + block->fixed +
+                       block->searched;
     info->patterns = block->n[CLAM_A_PATTERNS];
     info->literals = mpm.n_literals;
     info->anchored = block->anchored;
@@ -221,7 +222,8 @@ static bool check_sig(const struct clam_block *block, const struct clam_sig *sig
     const struct clam_pcre *pcres = clam_at(block, CLAM_A_PCRES);
 
     if (sig->name >= block->n[CLAM_A_TEXT] || sig->target >= CLAM_TARGETS ||
-        sig->n_subs > CLAM_SUBS_MAX || !within(block, CLAM_A_SUBS, sig->subs, sig->n_subs) ||
+        sig->n_in > sizeof sig->in || sig->n_subs > CLAM_SUBS_MAX ||
+        !within(block, CLAM_A_SUBS, sig->subs, sig->n_subs) ||
         sig->node >= block->n[CLAM_A_NODES] || !names_below(nodes, sig->node, sig->n_subs))
         return false;
     for (uint32_t i = 0; i < sig->n_subs; i++) {
@@ -285,6 +287,16 @@ static bool check_anchors(const struct clam_block *block)
            all_below(block, CLAM_A_FIXED, block->n[CLAM_A_PATTERNS]);
 }
 
+static bool check_members(const struct clam_block *block)
+{
+    const struct clam_member *members = clam_at(block, CLAM_A_MEMBERS);
+
+    for (uint64_t i = 0; i < block->n[CLAM_A_MEMBERS]; i++)
+        if (members[i].name >= block->n[CLAM_A_TEXT] || members[i].pattern >= block->n[CLAM_A_TEXT])
+            return false;
+    return true;
+}
+
 static bool check_hashes(const struct clam_block *block)
 {
     const struct clam_hash *hashes = clam_at(block, CLAM_A_HASHES);
@@ -317,7 +329,7 @@ static bool sum_block(const void *memory, uint64_t *sum)
 const struct block_kind clam_block_kind = {
     .name = "compiled database",
     .magic = UINT64_C(0x31304D414C434C53), /* "SLCLAM01" */
-    .version = 4,
+    .version = 5,
     .pointer_len = sizeof(void *),
     .len_min = sizeof(struct clam_block),
     .sum = sum_block,
@@ -326,7 +338,7 @@ const struct block_kind clam_block_kind = {
 static bool check_parts(const struct clam_block *block)
 {
     return check_segs(block) && check_patterns(block) && check_nodes(block) && check_sigs(block) &&
-           check_anchors(block) && check_hashes(block);
+           check_anchors(block) && check_members(block) && check_hashes(block);
 }
 
 /* ---- load ------------------------------------------------------------------------------------ */

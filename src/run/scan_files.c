@@ -314,6 +314,7 @@ static enum sl_status scan_object(struct job *job, const struct scan_thread *thr
                                .place = {.known = true,
                                          .kind = event->kind,
                                          .hashes_only = event->hashes_only,
+                                         .stated_len = event->stated_len,
                                          .n_containers = event->n_containers}};
 
     memcpy(given.place.containers, event->containers, sizeof given.place.containers);
@@ -327,6 +328,16 @@ static void take_alert(struct job *job, struct entry *entry, const struct unpack
 {
     if ((job->scan->config.alerts >> event->alert & 1) != 0 && wants_names(job, entry))
         add_name(entry, event->text, "");
+}
+
+static void take_member(const struct scan_thread *thread, struct entry *entry,
+                        const struct unpack_event *event)
+{
+    const struct clam_told told = {event->text, event->container_len, event->packed_len,
+                                   event->len,  event->position,      event->encrypted,
+                                   event->kind};
+
+    clam_scan_told(thread->scanner, &told, &entry->parts[1]);
 }
 
 static void take_end(struct entry *entry, const struct unpack_event *event, enum kind kind)
@@ -363,6 +374,8 @@ static enum sl_status open_entry(struct job *job, const struct scan_thread *thre
             status = scan_object(job, thread, entry, &event, bytes, large);
         else if (event.type == UNPACK_ALERT)
             take_alert(job, entry, &event);
+        else if (event.type == UNPACK_MEMBER)
+            take_member(thread, entry, &event);
         if (large >= 0)
             (void)close(large);
     }
@@ -378,13 +391,14 @@ static enum kind kind_of_file(int fd)
     const ssize_t n = pread(fd, head, sizeof head, 0);
     const enum kind kind = kind_of_head(head, n > 0 ? (size_t)n : 0);
 
-    if (kind != KIND_BINARY || n <= 0 || fstat(fd, &file) != 0)
+    if ((kind != KIND_BINARY && kind != KIND_TEXT_UTF16BE) || n <= 0 || fstat(fd, &file) != 0)
         return kind;
     const off_t tail_at = file.st_size > KIND_TAIL_LEN ? file.st_size - KIND_TAIL_LEN : 0;
     const ssize_t n_mark = pread(fd, mark, sizeof mark, KIND_MARK_AT);
     const ssize_t n_tail = pread(fd, tail, sizeof tail, tail_at);
-    return kind_of_marks(mark, n_mark > 0 ? (size_t)n_mark : 0, tail,
-                         n_tail > 0 ? (size_t)n_tail : 0);
+    const enum kind marked =
+        kind_of_marks(mark, n_mark > 0 ? (size_t)n_mark : 0, tail, n_tail > 0 ? (size_t)n_tail : 0);
+    return marked != KIND_BINARY ? marked : kind;
 }
 
 static enum sl_status scan_file(struct job *job, const struct scan_thread *thread,
@@ -396,7 +410,7 @@ static enum sl_status scan_file(struct job *job, const struct scan_thread *threa
 
     given.place.known = true;
     given.place.kind = (uint8_t)kind;
-    if (kind_is_container(kind))
+    if (kind_is_container(kind) || (job->request.normalizes && kind_is_text(kind)))
         status = open_entry(job, thread, entry, fd, kind);
     return status == SL_OK ? clam_scan_given(thread->scanner, &given) : status;
 }

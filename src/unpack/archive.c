@@ -3,6 +3,7 @@
 #include <archive.h>
 #include <archive_entry.h>
 
+#include "unpack/streams.h"
 #include "unpack/unpack.h"
 
 enum { STEP = 1 << 17 };
@@ -10,9 +11,6 @@ enum { STEP = 1 << 17 };
 static bool support_format(struct archive *archive, enum kind kind)
 {
     switch (kind) {
-    case KIND_POSIX_TAR:
-    case KIND_OLD_TAR:
-        return archive_read_support_format_tar(archive) == ARCHIVE_OK;
     case KIND_RPM:
         return archive_read_support_filter_all(archive) <= ARCHIVE_OK &&
                archive_read_support_format_cpio(archive) == ARCHIVE_OK;
@@ -49,12 +47,6 @@ static bool support_filter(struct archive *archive, enum kind kind)
     switch (kind) {
     case KIND_COMPRESS:
         status = archive_read_support_filter_compress(archive);
-        break;
-    case KIND_BZIP2:
-        status = archive_read_support_filter_bzip2(archive);
-        break;
-    case KIND_XZ:
-        status = archive_read_support_filter_xz(archive);
         break;
     case KIND_LZIP:
         status = archive_read_support_filter_lzip(archive);
@@ -144,23 +136,35 @@ void unpack_archive(struct unpack *unpack, const struct unpack_object *object)
     (void)archive_read_free(archive);
 }
 
-void unpack_compressed(struct unpack *unpack, const struct unpack_object *object)
+static bool decompress(const struct unpack_object *object, struct unpack_buffer *buffer)
 {
     struct archive *archive = archive_read_new();
     struct archive_entry *entry;
-    struct unpack_buffer *buffer = unpack_buffer(unpack, object);
-    int status = ARCHIVE_FATAL;
+    bool whole = false;
 
     if (archive != NULL && support_filter(archive, object->kind) &&
         archive_read_open_memory(archive, object->bytes, object->len) == ARCHIVE_OK &&
         archive_read_next_header(archive, &entry) >= ARCHIVE_WARN &&
         archive_filter_count(archive) > 1) /* else the bytes would be given as they are */
-        status = read_data(archive, buffer);
-    if (buffer->cut)
-        unpack_limited(unpack, "MaxFileSize");
-    else if (status < ARCHIVE_WARN)
-        unpack_incomplete(unpack, object, "cut or damaged");
-    if (!buffer->cut)
-        (void)unpack_child(unpack, object, buffer->bytes, buffer->len, KINDS);
+        whole = read_data(archive, buffer) >= ARCHIVE_WARN;
     (void)archive_read_free(archive);
+    return whole;
+}
+
+void unpack_compressed(struct unpack *unpack, const struct unpack_object *object)
+{
+    struct unpack_buffer *buffer = unpack_buffer(unpack, object);
+    size_t used;
+    const bool whole =
+        object->kind == KIND_BZIP2 ? stream_bzip2(object->bytes, object->len, buffer, &used)
+        : object->kind == KIND_XZ  ? stream_xz(object->bytes, object->len, buffer, &used)
+                                   : decompress(object, buffer);
+
+    if (buffer->cut) { /* clamscan scans none of it */
+        unpack_limited(unpack, "MaxFileSize");
+        return;
+    }
+    if (!whole)
+        unpack_incomplete(unpack, object, "cut or damaged");
+    (void)unpack_child(unpack, object, buffer->bytes, buffer->len, KINDS);
 }

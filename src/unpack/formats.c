@@ -2,25 +2,30 @@
 /* The reader of each kind. */
 #include "unpack/unpack.h"
 
-static unpack_reader *const readers[KINDS] = {
-    [KIND_GZIP] = unpack_gzip,           [KIND_ZIP] = unpack_zip,
-    [KIND_COMPRESS] = unpack_compressed, [KIND_BZIP2] = unpack_compressed,
-    [KIND_XZ] = unpack_compressed,       [KIND_LZIP] = unpack_compressed,
-    [KIND_LZMA] = unpack_compressed,     [KIND_ZSTD] = unpack_compressed,
-    [KIND_LZ4] = unpack_compressed,      [KIND_RPM] = unpack_archive,
-    [KIND_POSIX_TAR] = unpack_archive,   [KIND_OLD_TAR] = unpack_archive,
-    [KIND_CPIO_OLD] = unpack_archive,    [KIND_CPIO_ODC] = unpack_archive,
-    [KIND_CPIO_NEWC] = unpack_archive,   [KIND_CPIO_CRC] = unpack_archive,
-    [KIND_AR] = unpack_archive,          [KIND_CAB] = unpack_archive,
-    [KIND_ISO] = unpack_archive,         [KIND_LHA] = unpack_archive,
-    [KIND_RAR] = unpack_archive,         [KIND_SEVENZIP] = unpack_archive,
-    [KIND_XAR] = unpack_archive,         [KIND_WARC] = unpack_archive,
+static const struct {
+    enum kind first, last;
+    unpack_reader *reader;
+} readers[] = {
+    {KIND_TEXT_ASCII, KIND_TEXT_UTF16BE, unpack_text},
+    {KIND_ZIP, KIND_OOXML_HWP, unpack_zip},
+    {KIND_GZIP, KIND_GZIP, unpack_gzip},
+    {KIND_COMPRESS, KIND_LZ4, unpack_compressed},
+    {KIND_POSIX_TAR, KIND_OLD_TAR, unpack_tar},
+    {KIND_CPIO_OLD, KIND_CAB, unpack_archive}, /* ar and rpm are among them */
+    {KIND_ISO, KIND_ISO, unpack_archive},
+    {KIND_LHA, KIND_LHA, unpack_archive},
+    {KIND_RAR, KIND_SEVENZIP, unpack_archive},
+    {KIND_XAR, KIND_XAR, unpack_archive},
+    {KIND_WARC, KIND_WARC, unpack_archive},
+    {KIND_SWF, KIND_SWF, unpack_swf},
 };
 
 enum unpack_group unpack_group_of(enum kind kind)
 {
     switch (kind) {
     case KIND_MAIL:
+    case KIND_MAIL_LIKE:
+    case KIND_MHTML:
     case KIND_TNEF:
     case KIND_UUENCODE:
     case KIND_BINHEX:
@@ -46,5 +51,8 @@ enum unpack_group unpack_group_of(enum kind kind)
 
 unpack_reader *unpack_reader_of(enum kind kind)
 {
-    return readers[kind];
+    for (size_t i = 0; i < sizeof readers / sizeof *readers; i++)
+        if (kind >= readers[i].first && kind <= readers[i].last)
+            return readers[i].reader;
+    return NULL;
 }

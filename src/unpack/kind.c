@@ -253,16 +253,90 @@ static bool is_mail(const uint8_t *head, size_t len)
     return any;
 }
 
+/* Finds a field at the begin of a line, in upper or lower case in some letters. Returns the place
+ * behind it, or NULL. `at_begin`: the text's first line counts. */
+static const uint8_t *find_field(const uint8_t *from, const uint8_t *end, const char *name,
+                                 bool at_begin)
+{
+    const size_t n = strlen(name);
+
+    for (const uint8_t *at = from; at != NULL && (size_t)(end - at) > n;) {
+        const bool is_line = at_begin || *at == '\n';
+        const uint8_t *field = at_begin ? at : at + 1;
+
+        if (is_line && (size_t)(end - field) >= n && strncasecmp((const char *)field, name, n) == 0)
+            return field + n;
+        at_begin = false;
+        at = *at == '\n' && field != at ? memchr(at + 1, '\n', (size_t)(end - at - 1))
+                                        : memchr(at, '\n', (size_t)(end - at));
+    }
+    return NULL;
+}
+
+/* ClamAV's rules for mail that begins with another field: two fields one behind the other. */
+static bool is_clam_mail(const uint8_t *head, size_t len)
+{
+    static const struct {
+        const char *first, *second;
+        unsigned gap;
+    } rules[] = {{"From: ", "MIME-Version: ", 1024},
+                 {"From: ", "Content-Type: ", 2048},
+                 {"MIME-Version: ", "Content-Type: ", 2048},
+                 {"Message-ID: ", "Content-Type: ", 1024},
+                 {"Received: ", "Content-Type: ", 2048}};
+    const uint8_t *end = head + len;
+
+    for (size_t i = 0; i < sizeof rules / sizeof *rules; i++) {
+        const uint8_t *first = find_field(head, end, rules[i].first, false);
+
+        if (first != NULL && find_field(first, end, rules[i].second, false) != NULL)
+            return true;
+    }
+    return false;
+}
+
+static bool is_mhtml(const uint8_t *head, size_t len)
+{
+    const uint8_t *first = find_field(head, head + len, "MIME-Version: ", true);
+
+    return first != NULL && find_field(first, head + len, "Content-Type: ", false) != NULL;
+}
+
 /* ---- text and HTML -------------------------------------------------------------------------- */
 
-/* Control characters that texts hold: BEL, BS, HT, LF, FF, CR, ESC. */
+/* Whether ClamAV takes a byte below 0x80 for one of a text: BEL, BS, HT, LF, FF, CR and ESC are. */
+static bool is_of_text(uint8_t byte)
+{
+    return (byte >= 0x20 && byte != 0x7F) || (byte >= 7 && byte <= 13 && byte != 11) || byte == 27;
+}
+
 static bool is_text(const uint8_t *head, size_t len)
 {
     for (size_t i = 0; i < len; i++)
-        if ((head[i] < 0x20 && strchr("\a\b\t\n\f\r\033", head[i]) == NULL) || head[i] == 0 ||
-            head[i] == 0x7F)
+        if (!is_of_text(head[i]))
             return false;
     return true;
+}
+
+/* ClamAV's rule, by which much that is no text is UTF-16, too: no character below U+0080 is one
+ * that a text has not, unless a mark of the byte order excuses it. */
+static enum kind kind_of_utf16(const uint8_t *head, size_t len)
+{
+    const bool little = len >= 2 && head[0] == 0xFF && head[1] == 0xFE;
+    const bool big = len >= 2 && head[0] == 0xFE && head[1] == 0xFF;
+    size_t bad = 0;
+
+    for (size_t i = 2; i + 1 < len; i += 2) {
+        const unsigned high = head[little ? i + 1 : i], low = head[little ? i : i + 1];
+
+        if (high == 0xFF && low == 0xFE)
+            return KIND_BINARY;
+        if (high == 0 && low < 0x80 && !is_of_text((uint8_t)low))
+            bad++;
+    }
+    if (len < 2 || (bad > 0 && !little && !big) || ((little || big) && bad >= len / 2))
+        return KIND_BINARY;
+    return little ? KIND_TEXT_UTF16LE : KIND_TEXT_UTF16BE;
 }
 
 /* The tags by which ClamAV takes a text, or an unknown type, for HTML. */
@@ -301,7 +375,7 @@ static enum kind kind_of_text(const uint8_t *head, size_t len)
 {
     if (has_tag(head, len))
         return KIND_HTML;
-    return len > 0 && is_text(head, len) ? KIND_TEXT_ASCII : KIND_BINARY;
+    return len > 0 && is_text(head, len) ? KIND_TEXT_ASCII : kind_of_utf16(head, len);
 }
 
 /* ---- the kind -------------------------------------------------------------------------------- */
@@ -314,14 +388,20 @@ enum kind kind_of_head(const uint8_t *head, size_t len)
             return magics[i].kind;
     if (len >= 8 && memcmp(head, "\xCA\xFE\xBA\xBE\0\0\0", 7) == 0 && head[7] < 0x40)
         return head[7] < 0x20 ? KIND_MACHO : KIND_JAVA;
-    if (is_mail(head, len))
+    if (is_mhtml(head, len))
+        return KIND_MHTML;
+    if (is_clam_mail(head, len))
         return KIND_MAIL;
+    if (is_mail(head, len))
+        return KIND_MAIL_LIKE;
     const enum kind form = kind_of_form(head, len);
     if (form != KIND_BINARY)
         return form;
     const enum kind text = kind_of_text(head, len);
     /* Readers accept bytes before, but a text that mentions the mark is none. */
-    return text == KIND_BINARY && holds(head, len, "%PDF-") ? KIND_PDF : text;
+    return (text == KIND_BINARY || text == KIND_TEXT_UTF16BE) && holds(head, len, "%PDF-")
+               ? KIND_PDF
+               : text;
 }
 
 enum kind kind_of_marks(const uint8_t *mark, size_t mark_len, const uint8_t *tail, size_t tail_len)
@@ -339,14 +419,53 @@ enum kind kind_of_marks(const uint8_t *mark, size_t mark_len, const uint8_t *tai
     return KIND_BINARY;
 }
 
+/* Office's documents, by the names of the first members. */
+static enum kind kind_of_zip(const uint8_t *bytes, size_t len)
+{
+    enum { MEMBERS = 16, NAME_AT = 30 };
+    static const struct {
+        const char *begin;
+        enum kind kind;
+    } names[] = {{"xl/", KIND_OOXML_XL},
+                 {"ppt/", KIND_OOXML_PPT},
+                 {"word/", KIND_OOXML_WORD},
+                 {"Contents/content.hpf", KIND_OOXML_HWP}};
+    const uint8_t *at = bytes, *end = bytes + len;
+
+    for (int i = 0; i < MEMBERS && at != NULL; i++) {
+        at = memmem(at, (size_t)(end - at), "PK\3\4", 4);
+        if (at == NULL || end - at < NAME_AT)
+            break;
+        const size_t n = at[26] | (size_t)at[27] << 8;
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+            if (n >= strlen(names[k].begin) && (size_t)(end - at) >= NAME_AT + n &&
+                memcmp(at + NAME_AT, names[k].begin, strlen(names[k].begin)) == 0)
+                return names[k].kind;
+        at += 4;
+    }
+    return KIND_ZIP;
+}
+
 enum kind kind_of(const uint8_t *bytes, size_t len)
 {
     const enum kind kind = kind_of_head(bytes, len < KIND_HEAD_LEN ? len : KIND_HEAD_LEN);
     const size_t tail_len = len < KIND_TAIL_LEN ? len : KIND_TAIL_LEN;
     const bool marked = len >= KIND_MARK_AT + KIND_MARK_LEN;
 
-    return kind != KIND_BINARY
-               ? kind
-               : kind_of_marks(marked ? bytes + KIND_MARK_AT : bytes, marked ? KIND_MARK_LEN : 0,
-                               bytes + len - tail_len, tail_len);
+    if (kind != KIND_BINARY && kind != KIND_TEXT_UTF16BE)
+        return kind == KIND_ZIP ? kind_of_zip(bytes, len) : kind;
+    const enum kind other =
+        kind_of_marks(marked ? bytes + KIND_MARK_AT : bytes, marked ? KIND_MARK_LEN : 0,
+                      bytes + len - tail_len, tail_len);
+    return other != KIND_BINARY ? other : kind;
+}
+
+enum kind kind_of_raw_text(const uint8_t *bytes, size_t len)
+{
+    return kind_of_text(bytes, len < KIND_HEAD_LEN ? len : KIND_HEAD_LEN);
+}
+
+bool kind_is_text(enum kind kind)
+{
+    return kind >= KIND_TEXT_ASCII && kind <= KIND_TEXT_UTF16BE;
 }

@@ -36,11 +36,21 @@ const char *kind_name(enum kind kind);
 /* "CL_TYPE_ZIP"; "": ClamAV has no such type. */
 const char *kind_clam_name(enum kind kind);
 
+/* Whether ClamAV has one name for both. */
+bool kind_is_same(enum kind a, enum kind b);
+
 /* The kind of a ClamAV's name of len bytes; KINDS: it has none. */
 enum kind kind_of_clam_name(const char *name, size_t len);
 
 /* ClamAV's target type for it: enum clam_target. */
 uint8_t kind_target(enum kind kind);
+
+/* By the rules for texts and HTML alone, or KIND_BINARY: what ClamAV takes an object for whose format
+ * it does not know. */
+enum kind kind_of_raw_text(const uint8_t *bytes, size_t len);
+
+/* Whether ClamAV takes it for a text; HTML is not among them. */
+bool kind_is_text(enum kind kind);
 
 /* Whether it holds other objects: archives, mail and documents. */
 bool kind_is_container(enum kind kind);

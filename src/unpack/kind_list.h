@@ -69,6 +69,8 @@ X(ONENOTE, "onenote", "CL_TYPE_ONENOTE", GENERIC, true)
 X(SWF, "swf", "CL_TYPE_SWF", FLASH, true)
 X(SWF_PLAIN, "swf", "CL_TYPE_SWF", FLASH, false)
 X(MAIL, "mail", "CL_TYPE_MAIL", MAIL, true)
+X(MAIL_LIKE, "mail", "", MAIL, true) /* that ClamAV takes for a text */
+X(MHTML, "mail", "CL_TYPE_MHTML", MAIL, true)
 X(TNEF, "tnef", "CL_TYPE_TNEF", GENERIC, true)
 X(UUENCODE, "uuencode", "CL_TYPE_UUENCODED", GENERIC, true)
 X(BINHEX, "binhex", "CL_TYPE_BINHEX", GENERIC, true)

@@ -24,6 +24,11 @@ const char *kind_clam_name(enum kind kind)
     return kinds[kind].clam;
 }
 
+bool kind_is_same(enum kind a, enum kind b)
+{
+    return a == b || (a < KINDS && b < KINDS && strcmp(kinds[a].clam, kinds[b].clam) == 0);
+}
+
 enum kind kind_of_clam_name(const char *name, size_t len)
 {
     for (int k = 0; k < KINDS; k++)

@@ -190,6 +190,16 @@ bool unpack_buffer_add(struct unpack_buffer *buffer, const void *bytes, size_t l
 
 /* ---- objects --------------------------------------------------------------------------------- */
 
+/* What ClamAV has no type for it takes for a text, if it can be one. */
+static void read_as_text(struct unpack *unpack, const struct unpack_object *object)
+{
+    struct unpack_object text = *object;
+
+    text.kind = kind_of_raw_text(object->bytes, object->len);
+    if (kind_is_text(text.kind))
+        unpack_text(unpack, &text);
+}
+
 static void open_object(struct unpack *unpack, const struct unpack_object *object)
 {
     unpack_reader *reader = unpack_reader_of(object->kind);
@@ -201,6 +211,8 @@ static void open_object(struct unpack *unpack, const struct unpack_object *objec
         reader(unpack, object);
     else if (kind_is_container(object->kind))
         unpack_incomplete(unpack, object, "not opened");
+    if (kind_is_container(object->kind) && kind_clam_name(object->kind)[0] == '\0')
+        read_as_text(unpack, object);
 }
 
 /* Whether the limits let one more object in. */
@@ -240,6 +252,18 @@ bool unpack_child(struct unpack *unpack, const struct unpack_object *object, con
     event.kind = (uint8_t)child.kind;
     list_containers(&event, object);
     return !unpack->over && emit(unpack, &event, bytes);
+}
+
+bool unpack_form(struct unpack *unpack, const struct unpack_object *object, const uint8_t *bytes,
+                 size_t len, enum kind kind)
+{
+    struct unpack_event event = {.type = UNPACK_OBJECT,
+                                 .kind = (uint8_t)kind,
+                                 .len = len,
+                                 .stated_len = kind_is_text(kind) ? object->len : 0};
+
+    list_containers(&event, object->container);
+    return len == 0 ? !unpack->over : !unpack->over && emit(unpack, &event, bytes);
 }
 
 void unpack_file(struct unpack *unpack, const struct unpack_request *request, const uint8_t *bytes,

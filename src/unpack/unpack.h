@@ -60,6 +60,10 @@ bool unpack_tell_member(struct unpack *unpack, const struct unpack_object *objec
 bool unpack_child(struct unpack *unpack, const struct unpack_object *object, const uint8_t *bytes,
                   size_t len, enum kind kind);
 
+/* Gives another form of an object, which lies where the object does. */
+bool unpack_form(struct unpack *unpack, const struct unpack_object *object, const uint8_t *bytes,
+                 size_t len, enum kind kind);
+
 /* The buffer for the children of an object, empty. One is there for each depth. */
 struct unpack_buffer *unpack_buffer(struct unpack *unpack, const struct unpack_object *object);
 
@@ -96,6 +100,9 @@ enum unpack_group unpack_group_of(enum kind kind);
 /* NULL: none opens that kind. */
 unpack_reader *unpack_reader_of(enum kind kind);
 
-unpack_reader unpack_gzip, unpack_zip, unpack_archive, unpack_compressed;
+unpack_reader unpack_gzip, unpack_tar, unpack_zip, unpack_archive, unpack_compressed, unpack_swf, unpack_text;
+
+/* A text in its normal form, of at most len bytes. Returns its length. */
+size_t text_normalize(const uint8_t *in, size_t len, uint8_t *out);
 
 #endif

@@ -1,21 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* zip (APPNOTE): members by the central directory; where there is none, by local headers. */
-#include <bzlib.h>
-#include <limits.h>
-#include <lzma.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
 #include "unpack/inflate64.h"
+#include "unpack/streams.h"
 #include "unpack/unpack.h"
 
 enum {
     LOCAL_LEN = 30,
     CENTRAL_LEN = 46,
     END_LEN = 22,
-    STEP = 1 << 18,
     ENCRYPTED = 1, /* flags */
     DESCRIBED = 8, /* lengths come behind the data */
     MASKED = 1 << 13
@@ -54,111 +50,34 @@ static bool lies_in(const struct unpack_object *object, uint64_t at, uint64_t le
 
 /* ---- methods --------------------------------------------------------------------------------- */
 
-/* Each appends a member's bytes to the buffer; *used says how many of `in` it took. False: the data
- * ends early, or is damaged. */
-
-static bool unpack_deflated(const uint8_t *in, size_t len, struct unpack_buffer *buffer,
-                            size_t *used)
-{
-    z_stream stream = {.next_in = (Bytef *)(uintptr_t)in,
-                       .avail_in = len < UINT_MAX ? (uInt)len : UINT_MAX};
-    int status = inflateInit2(&stream, -MAX_WBITS);
-
-    while (status == Z_OK) {
-        size_t room = STEP;
-        uint8_t *to = unpack_buffer_room(buffer, &room);
-
-        if (to == NULL)
-            break;
-        stream.next_out = to;
-        stream.avail_out = (uInt)room;
-        status = inflate(&stream, Z_NO_FLUSH);
-        buffer->len += room - stream.avail_out;
-    }
-    *used = (size_t)(stream.next_in - in);
-    (void)inflateEnd(&stream);
-    return status == Z_STREAM_END || buffer->cut;
-}
-
-static bool unpack_bzipped(const uint8_t *in, size_t len, struct unpack_buffer *buffer,
-                           size_t *used)
-{
-    bz_stream stream = {.next_in = (char *)(uintptr_t)in,
-                        .avail_in = len < UINT_MAX ? (unsigned)len : UINT_MAX};
-    int status = BZ2_bzDecompressInit(&stream, 0, 0);
-
-    while (status == BZ_OK) {
-        size_t room = STEP;
-        uint8_t *to = unpack_buffer_room(buffer, &room);
-
-        if (to == NULL)
-            break;
-        stream.next_out = (char *)to;
-        stream.avail_out = (unsigned)room;
-        status = BZ2_bzDecompress(&stream);
-        buffer->len += room - stream.avail_out;
-        if (status == BZ_OK && stream.avail_in == 0 && stream.avail_out > 0)
-            break; /* cut */
-    }
-    *used = (size_t)((const uint8_t *)stream.next_in - in);
-    (void)BZ2_bzDecompressEnd(&stream);
-    return status == BZ_STREAM_END || buffer->cut;
-}
-
-static lzma_ret run_lzma(lzma_stream *stream, struct unpack_buffer *buffer)
-{
-    lzma_ret status = LZMA_OK;
-
-    while (status == LZMA_OK) {
-        size_t room = STEP;
-        uint8_t *to = unpack_buffer_room(buffer, &room);
-
-        if (to == NULL)
-            break;
-        stream->next_out = to;
-        stream->avail_out = room;
-        status = lzma_code(stream, LZMA_RUN);
-        buffer->len += room - stream->avail_out;
-        if (status == LZMA_OK && stream->avail_in == 0 && stream->avail_out > 0)
-            break;
-    }
-    return status;
-}
-
 /* Two bytes of version, the length of the properties, the properties, and a raw stream. */
 static bool unpack_lzmaed(const struct zip_member *member, const uint8_t *in, size_t len,
                           struct unpack_buffer *buffer, size_t *used)
 {
     enum { HEAD = 4, PROPERTIES = 5 };
-    lzma_filter filters[2] = {{.id = LZMA_FILTER_LZMA1}, {.id = LZMA_VLI_UNKNOWN}};
-    lzma_stream stream = LZMA_STREAM_INIT;
 
-    if (len < HEAD + PROPERTIES || u16(in + 2) != PROPERTIES ||
-        lzma_properties_decode(&filters[0], NULL, in + HEAD, PROPERTIES) != LZMA_OK)
-        return false;
-    lzma_ret status = lzma_raw_decoder(&stream, filters);
-    stream.next_in = in + HEAD + PROPERTIES;
-    stream.avail_in = len - HEAD - PROPERTIES;
-    if (status == LZMA_OK)
-        status = run_lzma(&stream, buffer);
-    *used = len - stream.avail_in;
-    lzma_end(&stream);
-    free(filters[0].options);
-    return status == LZMA_STREAM_END || buffer->cut || buffer->len >= member->len;
+    return len >= HEAD + PROPERTIES && u16(in + 2) == PROPERTIES &&
+           stream_lzma1(in + HEAD, in + HEAD + PROPERTIES, len - HEAD - PROPERTIES, member->len,
+                        buffer, used);
 }
 
-static bool unpack_xzed(const uint8_t *in, size_t len, struct unpack_buffer *buffer, size_t *used)
+static bool unpack_data(const struct zip_member *member, const uint8_t *in, size_t len,
+                        struct unpack_buffer *buffer, size_t *used)
 {
-    lzma_stream stream = LZMA_STREAM_INIT;
-    lzma_ret status = lzma_stream_decoder(&stream, UINT64_MAX, 0);
-
-    stream.next_in = in;
-    stream.avail_in = len;
-    if (status == LZMA_OK)
-        status = run_lzma(&stream, buffer);
-    *used = len - stream.avail_in;
-    lzma_end(&stream);
-    return status == LZMA_STREAM_END || buffer->cut;
+    switch (member->method) {
+    case DEFLATED:
+        return stream_inflate(in, len, -MAX_WBITS, buffer, used);
+    case DEFLATED64:
+        return inflate64(in, len, buffer, used);
+    case BZIPPED:
+        return stream_bzip2(in, len, buffer, used);
+    case LZMAED:
+        return unpack_lzmaed(member, in, len, buffer, used);
+    case XZED:
+        return stream_xz(in, len, buffer, used);
+    default:
+        return false;
+    }
 }
 
 /* ---- members --------------------------------------------------------------------------------- */
@@ -169,7 +88,6 @@ static size_t give_data(struct unpack *unpack, const struct unpack_object *objec
 {
     struct unpack_buffer *buffer = unpack_buffer(unpack, object);
     size_t used = len;
-    bool whole = false;
 
     if (member->method == STORED) {
         (void)unpack_child(unpack, object, in, len < buffer->max ? len : buffer->max, KINDS);
@@ -177,16 +95,7 @@ static size_t give_data(struct unpack *unpack, const struct unpack_object *objec
             unpack_limited(unpack, "MaxFileSize");
         return len;
     }
-    if (member->method == DEFLATED)
-        whole = unpack_deflated(in, len, buffer, &used);
-    else if (member->method == DEFLATED64)
-        whole = inflate64(in, len, buffer, &used);
-    else if (member->method == BZIPPED)
-        whole = unpack_bzipped(in, len, buffer, &used);
-    else if (member->method == LZMAED)
-        whole = unpack_lzmaed(member, in, len, buffer, &used);
-    else if (member->method == XZED)
-        whole = unpack_xzed(in, len, buffer, &used);
+    const bool whole = unpack_data(member, in, len, buffer, &used);
     if (!whole)
         unpack_incomplete(unpack, object,
                           buffer->len > 0 ? "a member is cut or damaged"

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT */
+#include "unpack/streams.h"
+
+#include <bzlib.h>
+#include <limits.h>
+#include <lzma.h>
+#include <stdlib.h>
+#include <zlib.h>
+
+enum { STEP = 1 << 18 };
+
+bool stream_inflate(const uint8_t *in, size_t len, int window_bits, struct unpack_buffer *buffer,
+                    size_t *used)
+{
+    z_stream stream = {.next_in = (Bytef *)(uintptr_t)in,
+                       .avail_in = len < UINT_MAX ? (uInt)len : UINT_MAX};
+    int status = inflateInit2(&stream, window_bits);
+
+    while (status == Z_OK) {
+        size_t room = STEP;
+        uint8_t *to = unpack_buffer_room(buffer, &room);
+
+        if (to == NULL)
+            break;
+        stream.next_out = to;
+        stream.avail_out = (uInt)room;
+        status = inflate(&stream, Z_NO_FLUSH);
+        buffer->len += room - stream.avail_out;
+    }
+    *used = (size_t)(stream.next_in - in);
+    (void)inflateEnd(&stream);
+    return status == Z_STREAM_END || buffer->cut;
+}
+
+bool stream_bzip2(const uint8_t *in, size_t len, struct unpack_buffer *buffer, size_t *used)
+{
+    bz_stream stream = {.next_in = (char *)(uintptr_t)in,
+                        .avail_in = len < UINT_MAX ? (unsigned)len : UINT_MAX};
+    int status = BZ2_bzDecompressInit(&stream, 0, 0);
+
+    while (status == BZ_OK) {
+        size_t room = STEP;
+        uint8_t *to = unpack_buffer_room(buffer, &room);
+
+        if (to == NULL)
+            break;
+        stream.next_out = (char *)to;
+        stream.avail_out = (unsigned)room;
+        status = BZ2_bzDecompress(&stream);
+        buffer->len += room - stream.avail_out;
+        if (status == BZ_OK && stream.avail_in == 0 && stream.avail_out > 0)
+            break; /* cut */
+    }
+    *used = (size_t)((const uint8_t *)stream.next_in - in);
+    (void)BZ2_bzDecompressEnd(&stream);
+    return status == BZ_STREAM_END || buffer->cut;
+}
+
+static lzma_ret run_lzma(lzma_stream *stream, struct unpack_buffer *buffer)
+{
+    lzma_ret status = LZMA_OK;
+
+    while (status == LZMA_OK) {
+        size_t room = STEP;
+        uint8_t *to = unpack_buffer_room(buffer, &room);
+
+        if (to == NULL)
+            break;
+        stream->next_out = to;
+        stream->avail_out = room;
+        status = lzma_code(stream, LZMA_RUN);
+        buffer->len += room - stream->avail_out;
+        if (status == LZMA_OK && stream->avail_in == 0 && stream->avail_out > 0)
+            break;
+    }
+    return status;
+}
+
+bool stream_xz(const uint8_t *in, size_t len, struct unpack_buffer *buffer, size_t *used)
+{
+    lzma_stream stream = LZMA_STREAM_INIT;
+    lzma_ret status = lzma_stream_decoder(&stream, UINT64_MAX, 0);
+
+    stream.next_in = in;
+    stream.avail_in = len;
+    if (status == LZMA_OK)
+        status = run_lzma(&stream, buffer);
+    *used = len - stream.avail_in;
+    lzma_end(&stream);
+    return status == LZMA_STREAM_END || buffer->cut;
+}
+
+/* The properties of the format lead the stream. */
+bool stream_lzma1(const uint8_t properties[5], const uint8_t *in, size_t len, uint64_t full_len,
+                  struct unpack_buffer *buffer, size_t *used)
+{
+    lzma_filter filters[2] = {{.id = LZMA_FILTER_LZMA1}, {.id = LZMA_VLI_UNKNOWN}};
+    lzma_stream stream = LZMA_STREAM_INIT;
+
+    if (lzma_properties_decode(&filters[0], NULL, properties, 5) != LZMA_OK)
+        return false;
+    lzma_ret status = lzma_raw_decoder(&stream, filters);
+    stream.next_in = in;
+    stream.avail_in = len;
+    if (status == LZMA_OK)
+        status = run_lzma(&stream, buffer);
+    *used = len - stream.avail_in;
+    lzma_end(&stream);
+    free(filters[0].options);
+    return status == LZMA_STREAM_END || buffer->cut || buffer->len >= full_len;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: MIT */
+/* tar, as ClamAV reads it: each header with the bytes behind it. A sparse file is its stored bytes,
+ * and what describes the next member (long names, pax) is none. */
+#include <string.h>
+
+#include "unpack/unpack.h"
+
+enum {
+    BLOCK = 512,
+    NAME_LEN = 100,
+    SIZE_AT = 124,
+    SIZE_LEN = 12,
+    SUM_AT = 148,
+    SUM_LEN = 8,
+    TYPE_AT = 156
+};
+
+/* Octal digits behind blanks; or, with the first bit set, a binary number. */
+static uint64_t read_number(const uint8_t *at, size_t len)
+{
+    uint64_t value = 0;
+    size_t i = 0;
+
+    if (at[0] >= 0x80) {
+        for (i = len - 8; i < len; i++)
+            value = value << 8 | at[i];
+        return value;
+    }
+    while (i < len && at[i] == ' ')
+        i++;
+    for (; i < len && at[i] >= '0' && at[i] <= '7'; i++)
+        value = value << 3 | (uint64_t)(at[i] - '0');
+    return value;
+}
+
+static bool has_sum(const uint8_t *header)
+{
+    unsigned sum = 0;
+
+    for (size_t i = 0; i < BLOCK; i++)
+        sum += i >= SUM_AT && i < SUM_AT + SUM_LEN ? ' ' : header[i];
+    return sum == read_number(header + SUM_AT, SUM_LEN);
+}
+
+/* Whether a header describes a file whose bytes follow. */
+static bool is_file(uint8_t type)
+{
+    return type == '0' || type == '\0' || type == '7' || type == 'S' || type == 'M';
+}
+
+static bool is_empty(const uint8_t *header)
+{
+    return header[0] == '\0' && memcmp(header, header + 1, BLOCK - 1) == 0;
+}
+
+/* Gives a member of `len` bytes, of which `have` are there. False: nothing more is wanted. */
+static bool give_member(struct unpack *unpack, const struct unpack_object *object,
+                        const uint8_t *header, uint64_t position, uint64_t len, uint64_t have)
+{
+    char name[NAME_LEN + 1] = "";
+
+    memcpy(name, header, NAME_LEN);
+    return unpack_tell_member(unpack, object,
+                              &(struct unpack_member){name, len, len, position, false}) &&
+           unpack_child(unpack, object, header + BLOCK, (size_t)have, KINDS);
+}
+
+void unpack_tar(struct unpack *unpack, const struct unpack_object *object)
+{
+    uint64_t at = 0, position = 0;
+
+    while (!unpack_is_over(unpack) && object->len - at >= BLOCK) {
+        const uint8_t *header = object->bytes + at;
+        const uint64_t len = read_number(header + SIZE_AT, SIZE_LEN);
+        const uint64_t left = object->len - at - BLOCK;
+
+        at += BLOCK;
+        if (is_empty(header))
+            continue;
+        if (!has_sum(header)) {
+            unpack_incomplete(unpack, object, "damaged: the sum of a header is wrong");
+            return;
+        }
+        if (is_file(header[TYPE_AT]) && !give_member(unpack, object, header, position++, len,
+                                                     len < left ? len : left))
+            return;
+        if (len > left) {
+            unpack_incomplete(unpack, object, "cut");
+            return;
+        }
+        const uint64_t padded = (len + BLOCK - 1) / BLOCK * BLOCK;
+        at += padded < left ? padded : left;
+    }
+}
