@@ -106,12 +106,14 @@ class Databases(case.Case):
             self.assert_refused(sluice("scan", "-d", compiled, *others, text), compiled, "version")
 
     def test_container_signatures_are_no_compiled_database(self):
-        cdb = self.path("a.cdb", b"Zip:CL_TYPE_ZIP:*:*:*:*:*:*:*:*\n")
+        cdb = self.path("a.cdb", b"Zip:CL_TYPE_ZIP:*:*:*:*:*:*:*:*\nBad:*:*:(:*:*:*:*:*:*\n"
+                        b"Sum:*:*:a:*:*:*:*:1234:*\n")
         text = self.path("first.ndb", b"First:0:*:6669727374\n")
         result = sluice("scan", "--debug", "-d", cdb, "-d", text, self.path("first", b"first"))
         self.assertEqual(result.returncode, 1)
-        self.assertIn(b"format .cdb is not supported", result.stderr)
-        self.assertIn(b"Skipped signatures: 1\n", result.stdout)
+        self.assertIn(b"checksums of members are not supported", result.stderr)
+        self.assertIn(b"Known viruses: 2\n", result.stdout)
+        self.assertIn(b"Skipped signatures: 1\nWrong lines in databases: 1\n", result.stdout)
 
     def test_a_compiled_database_says_that_it_lists_nothing(self):
         compiled = self.compiled("compiled", b"First:0:*:6669727374\nwrong\n")
@@ -325,6 +327,30 @@ class Opened(case.Case):
         self.assertEqual(self.result(bomb), self.FOUND)
         self.assertIn("MaxFileSize", self.result(bomb, "--max-filesize=1M")[1])
 
+    def test_signatures_of_members_and_of_what_lies_in_containers(self):
+        content = self.zip_of({"a.doc": b"hello world", "b": gzip.compress(b"other words here")})
+        path = self.path("container", content)
+        for ending, line, found in (
+                ("cdb", "Is:CL_TYPE_ZIP:*:\\.doc$:*:11:0:0:*:*", True),
+                ("cdb", "Is:*:*:\\.doc$:*:10-12:*:*:*:*", True),
+                ("cdb", "Is:CL_TYPE_7Z:*:\\.doc$:*:*:*:*:*:*", False),
+                ("cdb", "Is:*:*:\\.doc$:*:12-20:*:*:*:*", False),
+                ("cdb", "Is:*:*:\\.doc$:*:*:1:*:*:*", False),
+                ("cdb", "Is:*:*:\\.doc$:*:*:*:1:*:*", False),
+                ("ldb", "Is;Engine:51-255,Target:0,Container:CL_TYPE_ZIP;0;776f726c64", True),
+                ("ldb", "Is;Engine:51-255,Target:0,Container:CL_TYPE_GZ;0;776f726c64", False),
+                ("ldb", "Is;Engine:51-255,Target:0,Container:CL_TYPE_GZ;0;776f726473", True),
+                ("ldb", "Is;Engine:51-255,Target:0,Container:CL_TYPE_GZ,"
+                        "Intermediates:CL_TYPE_ZIP;0;776f726473", True),
+                ("ldb", "Is;Engine:51-255,Target:0,Container:CL_TYPE_GZ,"
+                        "Intermediates:CL_TYPE_7Z;0;776f726473", False)):
+            database = self.path("one." + ending, line.encode() + b"\n")
+            compiled = self.path("one.sluicedb")
+            sluice("scan", "-d", database, "--force", "--compile", compiled)
+            for given in (database, compiled):
+                result = sluice("scan", "-d", given, "--no-summary", path)
+                self.assertEqual(result.returncode, int(found), (line, result.stdout))
+
     def test_what_is_encrypted_or_damaged(self):
         plain = self.zip_of({"a": b"hello world"}, zipfile.ZIP_STORED)
         locked = bytearray(plain.replace(b"world", b"w0rld"))
@@ -422,7 +448,7 @@ class Options(case.Case):
 
     def setUp(self):
         super().setUp()
-        self.database = self.path("a.ndb", b"World:0:*:776f726c64\n")
+        self.database = self.path("a.ndb", b"Planet:0:*:776f726c64\n")
         self.clean, self.found = self.path("clean", b"hello"), self.path("found", b"world")
 
     def scan(self, *arguments, **options):
@@ -437,7 +463,7 @@ class Options(case.Case):
                            "--disable-cache", "-v", "-a", "--log", self.path("log"),
                            self.folder.name)
         self.assertEqual(result.returncode, 1, result.stderr)
-        self.assertEqual(result.stdout.decode(), f"{self.found}: World.UNOFFICIAL FOUND\n")
+        self.assertEqual(result.stdout.decode(), f"{self.found}: Planet.UNOFFICIAL FOUND\n")
         with open(self.path("log"), "rb") as log:
             self.assertEqual(log.read(), result.stdout)
         self.assertEqual(result.stderr, b"")
@@ -454,7 +480,7 @@ class Options(case.Case):
             os.unlink(log)
             return result.stdout, logged
 
-        both = f"{self.clean}: OK\n{self.found}: World.UNOFFICIAL FOUND\n".encode()
+        both = f"{self.clean}: OK\n{self.found}: Planet.UNOFFICIAL FOUND\n".encode()
         infected = both[both.index(b"\n") + 1:]
         self.assertEqual(shown(), (both, both))
         self.assertEqual(shown("--quiet"), (b"", both))

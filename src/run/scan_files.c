@@ -356,7 +356,6 @@ static enum sl_status open_entry(struct job *job, const struct scan_thread *thre
                                  struct entry *entry, int fd, enum kind kind)
 {
     const uint32_t ms = job->scan->config.time_max_ms;
-    const uint64_t deadline = ms > 0 ? clock_ns() + ms * UINT64_C(1000000) : 0;
     enum sl_status status = SL_OK;
     struct unpack_event event = {.type = UNPACK_OBJECT};
     const uint8_t *bytes;
@@ -368,6 +367,7 @@ static enum sl_status open_entry(struct job *job, const struct scan_thread *thre
                  why);
         return SL_OK;
     }
+    const uint64_t deadline = ms > 0 ? clock_ns() + ms * UINT64_C(1000000) : 0;
     while (event.type != UNPACK_END) {
         unpack_client_next(thread->client, deadline, &event, &bytes, &large);
         if (event.type == UNPACK_OBJECT && status == SL_OK)

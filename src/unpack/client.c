@@ -140,6 +140,59 @@ static bool lift(int *fd)
     return true;
 }
 
+/* ---- messages -------------------------------------------------------------------------------- */
+
+/* Whether there is something to read before the deadline. */
+static bool wait_for(const struct unpack_client *client, uint64_t deadline_ns)
+{
+    struct pollfd input = {.fd = client->socket, .events = POLLIN};
+
+    for (;;) {
+        const uint64_t now = deadline_ns > 0 ? clock_ns() : 0;
+        const int ms = deadline_ns == 0     ? -1
+                       : now >= deadline_ns ? 0
+                                            : (int)((deadline_ns - now) / 1000000 + 1);
+        const int n = poll(&input, 1, ms);
+
+        if (n > 0)
+            return true;
+        if (n == 0)
+            return false;
+        if (errno != EINTR)
+            return true; /* the read says what is wrong */
+    }
+}
+
+/* Receives a message, and the descriptor that may come with it. */
+static bool receive(const struct unpack_client *client, struct unpack_event *event, int *fd)
+{
+    char control[CMSG_SPACE(sizeof *fd)] = {0};
+    struct iovec part = {event, sizeof *event};
+    struct msghdr message = {.msg_iov = &part,
+                             .msg_iovlen = 1,
+                             .msg_control = control,
+                             .msg_controllen = sizeof control};
+
+    *fd = -1;
+    if (recvmsg(client->socket, &message, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof *event)
+        return false;
+    const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
+    if (head != NULL && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof *fd))
+        memcpy(fd, CMSG_DATA(head), sizeof *fd);
+    return true;
+}
+
+/* Waits until a new process has given up its privileges. */
+static bool is_ready(const struct unpack_client *client)
+{
+    const uint64_t patience_ns = UINT64_C(20000000000);
+    struct unpack_event event;
+    int fd = -1;
+
+    return wait_for(client, clock_ns() + patience_ns) && receive(client, &event, &fd) && fd < 0 &&
+           event.type == UNPACK_ROOM && send(client->socket, "", 1, MSG_NOSIGNAL) == 1;
+}
+
 static const char *start(struct unpack_client *client)
 {
     int pair[2] = {-1, -1};
@@ -155,6 +208,8 @@ static const char *start(struct unpack_client *client)
     (void)close(pair[1]);
     if (error != 0)
         client->pid = 0;
+    else if (!is_ready(client))
+        return "the program sluice-unpack does not begin";
     return error == ENOENT ? "the program sluice-unpack is not there"
            : error != 0    ? "the program sluice-unpack cannot be started"
                            : NULL;
@@ -205,27 +260,6 @@ void unpack_client_cancel(struct unpack_client *client)
         atomic_store((atomic_bool *)client->arena, true);
 }
 
-/* Whether there is something to read before the deadline. */
-static bool wait_for(const struct unpack_client *client, uint64_t deadline_ns)
-{
-    struct pollfd input = {.fd = client->socket, .events = POLLIN};
-
-    for (;;) {
-        const uint64_t now = deadline_ns > 0 ? clock_ns() : 0;
-        const int ms = deadline_ns == 0     ? -1
-                       : now >= deadline_ns ? 0
-                                            : (int)((deadline_ns - now) / 1000000 + 1);
-        const int n = poll(&input, 1, ms);
-
-        if (n > 0)
-            return true;
-        if (n == 0)
-            return false;
-        if (errno != EINTR)
-            return true; /* the read says what is wrong */
-    }
-}
-
 static void end_early(struct unpack_client *client, bool late, struct unpack_event *event)
 {
     const int status = end_process(client);
@@ -239,25 +273,6 @@ static void end_early(struct unpack_client *client, bool late, struct unpack_eve
     else
         snprintf(event->text, sizeof event->text, "the unpacker ended (status %d)",
                  WEXITSTATUS(status));
-}
-
-/* Receives a message, and the descriptor that may come with it. */
-static bool receive(const struct unpack_client *client, struct unpack_event *event, int *fd)
-{
-    char control[CMSG_SPACE(sizeof *fd)] = {0};
-    struct iovec part = {event, sizeof *event};
-    struct msghdr message = {.msg_iov = &part,
-                             .msg_iovlen = 1,
-                             .msg_control = control,
-                             .msg_controllen = sizeof control};
-
-    *fd = -1;
-    if (recvmsg(client->socket, &message, MSG_CMSG_CLOEXEC) != (ssize_t)sizeof *event)
-        return false;
-    const struct cmsghdr *head = CMSG_FIRSTHDR(&message);
-    if (head != NULL && head->cmsg_type == SCM_RIGHTS && head->cmsg_len == CMSG_LEN(sizeof *fd))
-        memcpy(fd, CMSG_DATA(head), sizeof *fd);
-    return true;
 }
 
 /* Whether an event is one that an honest unpacker sends. */

@@ -18,6 +18,9 @@ static const struct {
     {KIND_XAR, KIND_XAR, unpack_archive},
     {KIND_WARC, KIND_WARC, unpack_archive},
     {KIND_SWF, KIND_SWF, unpack_swf},
+    {KIND_MAIL, KIND_MHTML, unpack_mail},
+    {KIND_UUENCODE, KIND_UUENCODE, unpack_encoded},
+    {KIND_YENC, KIND_YENC, unpack_encoded},
 };
 
 enum unpack_group unpack_group_of(enum kind kind)

@@ -45,8 +45,8 @@ enum kind kind_of_clam_name(const char *name, size_t len);
 /* ClamAV's target type for it: enum clam_target. */
 uint8_t kind_target(enum kind kind);
 
-/* By the rules for texts and HTML alone, or KIND_BINARY: what ClamAV takes an object for whose format
- * it does not know. */
+/* By the rules for texts and HTML alone, or KIND_BINARY: what ClamAV takes an object for whose
+ * format it does not know. */
 enum kind kind_of_raw_text(const uint8_t *bytes, size_t len);
 
 /* Whether ClamAV takes it for a text; HTML is not among them. */

@@ -81,8 +81,8 @@ void unpack_tar(struct unpack *unpack, const struct unpack_object *object)
             unpack_incomplete(unpack, object, "damaged: the sum of a header is wrong");
             return;
         }
-        if (is_file(header[TYPE_AT]) && !give_member(unpack, object, header, position++, len,
-                                                     len < left ? len : left))
+        if (is_file(header[TYPE_AT]) &&
+            !give_member(unpack, object, header, position++, len, len < left ? len : left))
             return;
         if (len > left) {
             unpack_incomplete(unpack, object, "cut");

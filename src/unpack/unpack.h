@@ -100,7 +100,8 @@ enum unpack_group unpack_group_of(enum kind kind);
 /* NULL: none opens that kind. */
 unpack_reader *unpack_reader_of(enum kind kind);
 
-unpack_reader unpack_gzip, unpack_tar, unpack_zip, unpack_archive, unpack_compressed, unpack_swf, unpack_text;
+unpack_reader unpack_gzip, unpack_mail, unpack_encoded, unpack_tar, unpack_zip, unpack_archive,
+    unpack_compressed, unpack_swf, unpack_text;
 
 /* A text in its normal form, of at most len bytes. Returns its length. */
 size_t text_normalize(const uint8_t *in, size_t len, uint8_t *out);

@@ -148,6 +148,8 @@ int main(void)
     (void)close(UNPACK_ARENA);
     if (unpack == NULL || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 || !sandbox_enter())
         return EXIT_FAILURE;
+    if (!empty_arena(&worker)) /* it says that it is ready */
+        return EXIT_FAILURE;
     while (serve(&worker, unpack))
         ;
     unpack_free(unpack);

@@ -119,6 +119,7 @@ static void init(struct sl_scan_config *config, struct seen *seen)
 
     paths[0] = root;
     sl_scan_config_init(config);
+    config->unpacker = UNPACKER;
     config->paths = paths;
     config->n_paths = 1;
     config->recursive = true;
@@ -354,6 +355,7 @@ static void test_wrong_calls_are_refused(void **state)
 
     (void)state;
     sl_scan_config_init(&config);
+    config.unpacker = UNPACKER;
     config.include = (struct sl_scan_patterns){wrong, 2};
     assert_refused(&config, "'(' is no regular expression");
     for (int i = 0; i <= SL_SCAN_PATTERNS_MAX; i++)
@@ -361,13 +363,17 @@ static void test_wrong_calls_are_refused(void **state)
     config.include = (struct sl_scan_patterns){many, SL_SCAN_PATTERNS_MAX + 1};
     assert_refused(&config, "more than 64 expressions");
     sl_scan_config_init(&config);
+    config.unpacker = UNPACKER;
     config.n_threads = SL_SCAN_THREADS_MAX + 1;
     assert_refused(&config, "threads");
     sl_scan_config_init(&config);
+    config.unpacker = UNPACKER;
     config.depth_max = SL_SCAN_DEPTH_MAX + 1;
     assert_refused(&config, "directories");
 
     sl_scan_config_init(&config);
+
+    config.unpacker = UNPACKER;
     assert_int_equal(sl_scan_open(&scan, &config, NULL), SL_OK);
     assert_int_equal(sl_scan_execute(scan, db, NULL), SL_OK);
     assert_int_equal(sl_scan_execute(scan, db, NULL), SL_EINVAL);

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: MIT */
+/* Mail and mailboxes: each part is decoded and given. A mail in a mail is a child of its own. */
+#include <string.h>
+#include <strings.h>
+
+#include "unpack/mail_head.h"
+#include "unpack/transfer.h"
+
+enum { NESTING_MAX = 16 /* multiparts inside one mail */ };
+
+struct mail {
+    struct unpack *unpack;
+    const struct unpack_object *object;
+};
+
+static void read_entity(const struct mail *mail, const uint8_t *at, const uint8_t *end,
+                        unsigned nesting);
+
+/* ---- leaves ---------------------------------------------------------------------------------- */
+
+static bool tell(const struct mail *mail, const char *name, size_t len)
+{
+    return unpack_tell_member(mail->unpack, mail->object,
+                              &(struct unpack_member){name, len, len, 0, false});
+}
+
+static void give(const struct mail *mail, const struct unpack_buffer *buffer, const char *name,
+                 enum kind kind)
+{
+    if (buffer->cut)
+        unpack_limited(mail->unpack, "MaxFileSize");
+    if (buffer->len > 0 && tell(mail, name, buffer->len))
+        (void)unpack_child(mail->unpack, mail->object, buffer->bytes, buffer->len, kind);
+}
+
+/* Files in the midst of a text. */
+static void give_encoded(const struct mail *mail, const uint8_t *at, const uint8_t *end)
+{
+    struct unpack_buffer buffer = {0};
+
+    for (size_t n; at < end && !unpack_is_over(mail->unpack); at += n) {
+        bool whole = true;
+
+        n = transfer_line(at, end);
+        const bool is_yenc = transfer_begins_yenc(at, n);
+        if (!is_yenc && !transfer_begins_uuencode(at, n))
+            continue;
+        unpack_buffer_init(mail->unpack, &buffer);
+        n = is_yenc ? transfer_yenc(at, (size_t)(end - at), &buffer, &whole)
+                    : transfer_uuencode(at, (size_t)(end - at), &buffer, &whole);
+        if (!whole)
+            unpack_incomplete(mail->unpack, mail->object, "an encoded file has no end");
+        give(mail, &buffer, "attachment", KINDS);
+    }
+    unpack_buffer_free(&buffer);
+}
+
+static const char *name_of(const struct mail_head *head, unsigned nesting)
+{
+    const bool is_text = head->type[0] == '\0' || strncmp(head->type, "text/", 5) == 0;
+
+    if (head->name[0] != '\0')
+        return head->name;
+    if (is_text && !head->is_attachment)
+        return nesting == 0 ? "textportion" : "mixedtextportion";
+    return "attachment";
+}
+
+static void read_leaf(const struct mail *mail, const struct mail_head *head, const uint8_t *at,
+                      const uint8_t *end, unsigned nesting)
+{
+    struct unpack_buffer *buffer = unpack_buffer(mail->unpack, mail->object);
+    const bool is_mail = strncmp(head->type, "message/rfc822", 14) == 0;
+
+    switch (head->encoding) {
+    case MAIL_BASE64:
+        transfer_base64(at, (size_t)(end - at), buffer);
+        break;
+    case MAIL_QUOTED:
+        transfer_quoted(at, (size_t)(end - at), buffer);
+        break;
+    default:
+        transfer_plain(at, (size_t)(end - at), buffer);
+        break;
+    }
+    give(mail, buffer, name_of(head, nesting), is_mail ? KIND_MAIL : KINDS);
+    if (!is_mail && (head->encoding == MAIL_PLAIN || head->encoding >= MAIL_UUENCODE))
+        give_encoded(mail, at, end);
+}
+
+/* ---- multiparts ------------------------------------------------------------------------------ */
+
+/* Whether a line is the boundary; *last: the one behind the last part. */
+static bool is_boundary(const char *boundary, const uint8_t *line, size_t len, bool *last)
+{
+    const size_t n = strlen(boundary);
+
+    while (len > 0 && strchr(" \t\r\n", line[len - 1]) != NULL && line[len - 1] != '\0')
+        len--;
+    if (len < n + 2 || memcmp(line, "--", 2) != 0 || memcmp(line + 2, boundary, n) != 0)
+        return false;
+    *last = len >= n + 4 && memcmp(line + n + 2, "--", 2) == 0;
+    return len == n + 2 || (*last && len == n + 4);
+}
+
+/* The next boundary from `at` on, or `end`. */
+static const uint8_t *find_boundary(const char *boundary, const uint8_t *at, const uint8_t *end,
+                                    bool *last)
+{
+    for (size_t n; at < end; at += n) {
+        n = transfer_line(at, end);
+        if (*at == '-' && is_boundary(boundary, at, n, last))
+            return at;
+    }
+    *last = true;
+    return end;
+}
+
+/* The end of the line before belongs to the boundary. */
+static const uint8_t *without_newline(const uint8_t *begin, const uint8_t *end)
+{
+    end -= end > begin && end[-1] == '\n';
+    end -= end > begin && end[-1] == '\r';
+    return end;
+}
+
+/* What stands behind the last boundary is scanned, too: readers may show it. */
+static void give_rest(const struct mail *mail, const uint8_t *at, const uint8_t *end)
+{
+    struct unpack_buffer *buffer = unpack_buffer(mail->unpack, mail->object);
+
+    for (const uint8_t *byte = at; byte < end; byte++)
+        if (strchr("\r\n\t ", *byte) == NULL || *byte == '\0') {
+            transfer_plain(at, (size_t)(end - at), buffer);
+            give(mail, buffer, "attachment", KINDS);
+            give_encoded(mail, at, end);
+            return;
+        }
+}
+
+static void read_parts(const struct mail *mail, const char *boundary, const uint8_t *at,
+                       const uint8_t *end, unsigned nesting)
+{
+    bool last = false;
+    const uint8_t *found = find_boundary(boundary, at, end, &last);
+
+    if (found == end) { /* no part: the body is one */
+        give_rest(mail, at, end);
+        return;
+    }
+    give_encoded(mail, at, found);
+    while (!last && !unpack_is_over(mail->unpack)) {
+        const uint8_t *begin = found + transfer_line(found, end);
+
+        found = find_boundary(boundary, begin, end, &last);
+        read_entity(mail, begin, found < end ? without_newline(begin, found) : end, nesting + 1);
+    }
+    if (found < end)
+        give_rest(mail, found + transfer_line(found, end), end);
+}
+
+static void read_entity(const struct mail *mail, const uint8_t *at, const uint8_t *end,
+                        unsigned nesting)
+{
+    struct mail_head head;
+    const uint8_t *body = mail_head_read(at, end, &head);
+
+    if (nesting > NESTING_MAX)
+        unpack_limited(mail->unpack, "MaxRecursion");
+    else if (strncmp(head.type, "multipart/", 10) == 0 && head.boundary[0] != '\0')
+        read_parts(mail, head.boundary, body, end, nesting);
+    else
+        read_leaf(mail, &head, body, end, nesting);
+}
+
+/* ---- mailboxes ------------------------------------------------------------------------------- */
+
+/* A line "From " behind an empty one begins the next mail. */
+static const uint8_t *next_mail(const uint8_t *at, const uint8_t *end)
+{
+    bool after_empty = false;
+
+    for (size_t n; at < end; at += n) {
+        n = transfer_line(at, end);
+        if (after_empty && n > 5 && memcmp(at, "From ", 5) == 0)
+            return at;
+        after_empty = n == 1 || (n == 2 && at[0] == '\r');
+    }
+    return end;
+}
+
+void unpack_mail(struct unpack *unpack, const struct unpack_object *object)
+{
+    const struct mail mail = {unpack, object};
+    const uint8_t *at = object->bytes, *end = at + object->len;
+    const bool is_box = object->len > 5 && memcmp(at, "From ", 5) == 0;
+
+    while (at < end && !unpack_is_over(unpack)) {
+        const uint8_t *next = is_box ? next_mail(at, end) : end;
+
+        read_entity(&mail, at, next, 0);
+        at = next;
+    }
+}
+
+void unpack_encoded(struct unpack *unpack, const struct unpack_object *object)
+{
+    const struct mail mail = {unpack, object};
+
+    give_encoded(&mail, object->bytes, object->bytes + object->len);
+}

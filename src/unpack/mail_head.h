@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: MIT */
+/* The head of a mail, or of a part of one (RFC 2045, 2183, 2231). */
+#ifndef UNPACK_MAIL_HEAD_H
+#define UNPACK_MAIL_HEAD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum mail_encoding { MAIL_PLAIN, MAIL_BASE64, MAIL_QUOTED, MAIL_UUENCODE, MAIL_YENC };
+
+struct mail_head {
+    char type[64]; /* "text/plain", in lower case; "": none is stated */
+    char boundary[200];
+    char name[256]; /* of a file; "": none */
+    enum mail_encoding encoding;
+    bool is_attachment;
+    bool any; /* it has a field at all */
+};
+
+/* Reads a head. Returns the place of the body. */
+const uint8_t *mail_head_read(const uint8_t *bytes, const uint8_t *end, struct mail_head *head);
+
+#endif

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: MIT */
+#include "unpack/transfer.h"
+
+#include <string.h>
+
+#include "base/hex.h"
+
+size_t transfer_line(const uint8_t *at, const uint8_t *end)
+{
+    const uint8_t *newline = memchr(at, '\n', (size_t)(end - at));
+
+    return newline != NULL ? (size_t)(newline + 1 - at) : (size_t)(end - at);
+}
+
+/* The length of a line without its end. */
+static size_t text_len(const uint8_t *line, size_t len)
+{
+    while (len > 0 && (line[len - 1] == '\n' || line[len - 1] == '\r'))
+        len--;
+    return len;
+}
+
+void transfer_plain(const uint8_t *in, size_t len, struct unpack_buffer *buffer)
+{
+    const uint8_t *end = in + len;
+
+    while (in < end) {
+        const size_t n = transfer_line(in, end);
+        const bool crlf = n >= 2 && in[n - 1] == '\n' && in[n - 2] == '\r';
+
+        if (!unpack_buffer_add(buffer, in, crlf ? n - 2 : n) ||
+            (crlf && !unpack_buffer_add(buffer, "\n", 1)))
+            return;
+        in += n;
+    }
+}
+
+/* 0..63; 64: padding; 65: it is no digit, and is left out. */
+static unsigned base64_digit(uint8_t byte)
+{
+    if (byte >= 'A' && byte <= 'Z')
+        return (unsigned)(byte - 'A');
+    if (byte >= 'a' && byte <= 'z')
+        return (unsigned)(byte - 'a') + 26;
+    if (byte >= '0' && byte <= '9')
+        return (unsigned)(byte - '0') + 52;
+    return byte == '+' ? 62 : byte == '/' ? 63 : byte == '=' ? 64 : 65;
+}
+
+void transfer_base64(const uint8_t *in, size_t len, struct unpack_buffer *buffer)
+{
+    size_t room = len / 4 * 3 + 3;
+    uint8_t *to = unpack_buffer_room(buffer, &room);
+    uint32_t bits = 0;
+    unsigned n_bits = 0;
+    size_t n = 0;
+
+    if (to == NULL)
+        return;
+    for (size_t i = 0; i < len && n < room; i++) {
+        const unsigned digit = base64_digit(in[i]);
+
+        if (digit == 64) { /* bodies may be joined */
+            n_bits = 0;
+            continue;
+        }
+        if (digit > 64)
+            continue;
+        bits = bits << 6 | digit;
+        n_bits += 6;
+        if (n_bits >= 8) {
+            n_bits -= 8;
+            to[n++] = (uint8_t)(bits >> n_bits);
+        }
+    }
+    buffer->len += n;
+}
+
+/* One line without its end. Returns whether the line goes on in the next one. */
+static bool quoted_line(const uint8_t *line, size_t len, struct unpack_buffer *buffer)
+{
+    for (size_t i = 0; i < len; i++) {
+        int high, low;
+
+        if (line[i] != '=') {
+            (void)unpack_buffer_add(buffer, line + i, 1);
+        } else if (i + 1 == len) {
+            return true;
+        } else if (i + 2 < len && (high = hex_digit((char)line[i + 1])) >= 0 &&
+                   (low = hex_digit((char)line[i + 2])) >= 0) {
+            const uint8_t byte = (uint8_t)(high << 4 | low);
+
+            (void)unpack_buffer_add(buffer, &byte, 1);
+            i += 2;
+        } else {
+            (void)unpack_buffer_add(buffer, line + i, 1);
+        }
+    }
+    return false;
+}
+
+void transfer_quoted(const uint8_t *in, size_t len, struct unpack_buffer *buffer)
+{
+    const uint8_t *end = in + len;
+
+    while (in < end && !buffer->cut) {
+        const size_t n = transfer_line(in, end);
+        size_t text = text_len(in, n);
+
+        while (text > 0 && (in[text - 1] == ' ' || in[text - 1] == '\t'))
+            text--;
+        if (!quoted_line(in, text, buffer) && in[n - 1] == '\n')
+            (void)unpack_buffer_add(buffer, "\n", 1);
+        in += n;
+    }
+}
+
+/* ---- uuencode -------------------------------------------------------------------------------- */
+
+bool transfer_begins_uuencode(const uint8_t *line, size_t len)
+{
+    if (len < 11 || memcmp(line, "begin ", 6) != 0)
+        return false;
+    size_t i = 6;
+    while (i < len && line[i] >= '0' && line[i] <= '7')
+        i++;
+    return (i == 9 || i == 10) && i < len && line[i] == ' ';
+}
+
+static void uu_line(const uint8_t *line, size_t len, struct unpack_buffer *buffer)
+{
+    size_t left = (size_t)(line[0] - ' ') & 63;
+
+    for (size_t i = 1; left > 0 && i < len; i += 4) {
+        uint8_t digits[4] = {0}, bytes[3];
+
+        for (size_t k = 0; k < 4 && i + k < len; k++)
+            digits[k] = (uint8_t)((line[i + k] - ' ') & 63);
+        bytes[0] = (uint8_t)(digits[0] << 2 | digits[1] >> 4);
+        bytes[1] = (uint8_t)(digits[1] << 4 | digits[2] >> 2);
+        bytes[2] = (uint8_t)(digits[2] << 6 | digits[3]);
+        const size_t n = left < 3 ? left : 3;
+        (void)unpack_buffer_add(buffer, bytes, n);
+        left -= n;
+    }
+}
+
+size_t transfer_uuencode(const uint8_t *in, size_t len, struct unpack_buffer *buffer, bool *whole)
+{
+    const uint8_t *at = in + transfer_line(in, in + len), *end = in + len;
+
+    *whole = false;
+    while (at < end && !*whole && !buffer->cut) {
+        const size_t n = transfer_line(at, end), text = text_len(at, n);
+
+        *whole = text >= 3 && memcmp(at, "end", 3) == 0;
+        if (!*whole && text > 1)
+            uu_line(at, text, buffer);
+        at += n;
+    }
+    return (size_t)(at - in);
+}
+
+/* ---- yEnc ------------------------------------------------------------------------------------ */
+
+bool transfer_begins_yenc(const uint8_t *line, size_t len)
+{
+    return len > 8 && memcmp(line, "=ybegin ", 8) == 0;
+}
+
+size_t transfer_yenc(const uint8_t *in, size_t len, struct unpack_buffer *buffer, bool *whole)
+{
+    const uint8_t *at = in + transfer_line(in, in + len), *end = in + len;
+
+    *whole = false;
+    while (at < end && !*whole && !buffer->cut) {
+        const size_t n = transfer_line(at, end), text = text_len(at, n);
+
+        *whole = text >= 5 && memcmp(at, "=yend", 5) == 0;
+        if (!*whole && !(text >= 6 && memcmp(at, "=ypart", 6) == 0))
+            for (size_t i = 0; i < text; i++) {
+                const bool escaped = at[i] == '=' && i + 1 < text;
+                const uint8_t byte = (uint8_t)(escaped ? at[++i] - 64 - 42 : at[i] - 42);
+
+                (void)unpack_buffer_add(buffer, &byte, 1);
+            }
+        at += n;
+    }
+    return (size_t)(at - in);
+}
