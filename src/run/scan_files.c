@@ -353,8 +353,9 @@ static void take_end(struct entry *entry, const struct unpack_event *event, enum
 
 /* Has a file opened, and gives the scanner what lies in it. */
 static enum sl_status open_entry(struct job *job, const struct scan_thread *thread,
-                                 struct entry *entry, int fd, enum kind kind)
+                                 struct entry *entry, int fd, struct clam_place *place)
 {
+    const enum kind kind = (enum kind)place->kind;
     const uint32_t ms = job->scan->config.time_max_ms;
     enum sl_status status = SL_OK;
     struct unpack_event event = {.type = UNPACK_OBJECT};
@@ -380,6 +381,9 @@ static enum sl_status open_entry(struct job *job, const struct scan_thread *thre
             (void)close(large);
     }
     take_end(entry, &event, kind);
+    if (!event.died && !event.limited)
+        place->kind = event.kind;
+    place->hashes_only = event.hashes_only;
     return status;
 }
 
@@ -410,8 +414,9 @@ static enum sl_status scan_file(struct job *job, const struct scan_thread *threa
 
     given.place.known = true;
     given.place.kind = (uint8_t)kind;
-    if (kind_is_container(kind) || (job->request.normalizes && kind_is_text(kind)))
-        status = open_entry(job, thread, entry, fd, kind);
+    if (kind_may_hold(kind) ||
+        (job->request.normalizes && (kind_is_text(kind) || kind == KIND_HTML)))
+        status = open_entry(job, thread, entry, fd, &given.place);
     return status == SL_OK ? clam_scan_given(thread->scanner, &given) : status;
 }
 

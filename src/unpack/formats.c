@@ -19,6 +19,10 @@ static const struct {
     {KIND_WARC, KIND_WARC, unpack_archive},
     {KIND_SWF, KIND_SWF, unpack_swf},
     {KIND_MAIL, KIND_MHTML, unpack_mail},
+    {KIND_OLE2, KIND_OLE2, unpack_ole2},
+    {KIND_BINARY, KIND_BINARY, unpack_embedded},
+    {KIND_MSEXE, KIND_MSEXE, unpack_embedded},
+    {KIND_HTML, KIND_HTML, unpack_html},
     {KIND_UUENCODE, KIND_UUENCODE, unpack_encoded},
     {KIND_YENC, KIND_YENC, unpack_encoded},
 };

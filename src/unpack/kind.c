@@ -340,10 +340,12 @@ static enum kind kind_of_utf16(const uint8_t *head, size_t len)
 }
 
 /* The tags by which ClamAV takes a text, or an unknown type, for HTML. */
-static bool has_tag(const uint8_t *head, size_t len)
+bool kind_has_tag(const uint8_t *head, size_t len)
 {
     static const char *const tags[] = {"head>",  "html>",  "iframe", "img",
                                        "object", "script", "table",  "a "};
+
+    bool links = true;
 
     for (size_t i = 0; i + 1 < len; i++) {
         if (head[i] != '<')
@@ -358,12 +360,13 @@ static bool has_tag(const uint8_t *head, size_t len)
                 continue;
             if (tags[t][n - 1] == '>')
                 return true;
-            if (t == 7) { /* <a ... href */
+            if (t == 7 && links) { /* <a ... href */
+                links = false;     /* what is not behind this one is behind none */
                 for (k = i; k + 4 <= len; k++)
                     if (strncasecmp((const char *)head + k, "href", 4) == 0)
                         return true;
-            } else if (i + 1 + n < len && strchr("> \t\n\v\f\r/", head[i + 1 + n]) != NULL &&
-                       head[i + 1 + n] != 0) {
+            } else if (t != 7 && i + 1 + n < len &&
+                       strchr("> \t\n\v\f\r/", head[i + 1 + n]) != NULL && head[i + 1 + n] != 0) {
                 return true;
             }
         }
@@ -373,7 +376,7 @@ static bool has_tag(const uint8_t *head, size_t len)
 
 static enum kind kind_of_text(const uint8_t *head, size_t len)
 {
-    if (has_tag(head, len))
+    if (kind_has_tag(head, len))
         return KIND_HTML;
     return len > 0 && is_text(head, len) ? KIND_TEXT_ASCII : kind_of_utf16(head, len);
 }

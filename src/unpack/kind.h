@@ -49,8 +49,15 @@ uint8_t kind_target(enum kind kind);
  * format it does not know. */
 enum kind kind_of_raw_text(const uint8_t *bytes, size_t len);
 
+/* Whether a text has one of the tags by which ClamAV takes it for HTML. */
+bool kind_has_tag(const uint8_t *bytes, size_t len);
+
 /* Whether ClamAV takes it for a text; HTML is not among them. */
 bool kind_is_text(enum kind kind);
+
+/* Whether it holds other objects, or may do so without being made for it: executables and what is
+ * not known. */
+bool kind_may_hold(enum kind kind);
 
 /* Whether it holds other objects: archives, mail and documents. */
 bool kind_is_container(enum kind kind);

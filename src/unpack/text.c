@@ -8,11 +8,11 @@ enum { TEXT_MAX = 20 << 20 /* bytes; clamscan's --max-scriptnormalize */ };
 /* What becomes of a byte: 0: it is left out; ' ': a blank. */
 static uint8_t normal_form(unsigned byte)
 {
-    if (byte == ' ' || (byte >= '\t' && byte <= '\r' && byte != '\v'))
+    if (byte == ' ' || (byte >= '\t' && byte <= '\r'))
         return ' ';
     if (byte >= 'A' && byte <= 'Z')
         return (uint8_t)(byte + 'a' - 'A');
-    return byte > ' ' && byte < 0x7F ? (uint8_t)byte : 0;
+    return byte > ' ' && byte <= 0x7F ? (uint8_t)byte : 0;
 }
 
 size_t text_normalize(const uint8_t *in, size_t len, uint8_t *out)
@@ -41,6 +41,8 @@ void unpack_text(struct unpack *unpack, const struct unpack_object *object)
 
     if (!unpack_wishes(unpack)->normalizes || object->len > TEXT_MAX)
         return;
+    if (kind_has_tag(object->bytes, object->len)) /* ClamAV reads it as both */
+        unpack_html(unpack, object);
     buffer->max = TEXT_MAX;
     uint8_t *to = unpack_buffer_room(buffer, &room);
     if (to != NULL)

@@ -250,6 +250,7 @@ bool unpack_child(struct unpack *unpack, const struct unpack_object *object, con
         child.kind = kind_of(bytes, len);
     open_object(unpack, &child);
     event.kind = (uint8_t)child.kind;
+    event.hashes_only = child.kind == KIND_HTML && html_is_normalized(unpack, &child);
     list_containers(&event, object);
     return !unpack->over && emit(unpack, &event, bytes);
 }
@@ -284,6 +285,7 @@ void unpack_file_as(struct unpack *unpack, const struct unpack_request *request,
     unpack->over = unpack->limited = false;
     unpack->reason[0] = '\0';
     open_object(unpack, &file);
+    end.hashes_only = kind == KIND_HTML && html_is_normalized(unpack, &file);
     end.limited = unpack->limited;
     memcpy(end.text, unpack->reason, sizeof end.text);
     (void)unpack->emit(unpack->user, &end, NULL);

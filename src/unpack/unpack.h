@@ -100,8 +100,17 @@ enum unpack_group unpack_group_of(enum kind kind);
 /* NULL: none opens that kind. */
 unpack_reader *unpack_reader_of(enum kind kind);
 
-unpack_reader unpack_gzip, unpack_mail, unpack_encoded, unpack_tar, unpack_zip, unpack_archive,
+unpack_reader unpack_gzip, unpack_html, unpack_ole2, unpack_mail, unpack_encoded, unpack_tar, unpack_zip, unpack_archive,
     unpack_compressed, unpack_swf, unpack_text;
+
+/* Whether an HTML is searched in its normal forms, and not as it is. */
+bool html_is_normalized(const struct unpack *unpack, const struct unpack_object *object);
+
+/* Archives in the midst of an object, of any kind. */
+void unpack_embedded(struct unpack *unpack, const struct unpack_object *object);
+
+/* The members of a zip by their local headers. Returns their number. */
+uint64_t unpack_zip_members(struct unpack *unpack, const struct unpack_object *object);
 
 /* A text in its normal form, of at most len bytes. Returns its length. */
 size_t text_normalize(const uint8_t *in, size_t len, uint8_t *out);

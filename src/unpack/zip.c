@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "unpack/inflate64.h"
+#include "unpack/little.h"
 #include "unpack/streams.h"
 #include "unpack/unpack.h"
 
@@ -28,21 +29,6 @@ struct zip_member {
     size_t name_len;
 };
 
-static unsigned u16(const uint8_t *at)
-{
-    return at[0] | (unsigned)at[1] << 8;
-}
-
-static uint32_t u32(const uint8_t *at)
-{
-    return u16(at) | (uint32_t)u16(at + 2) << 16;
-}
-
-static uint64_t u64(const uint8_t *at)
-{
-    return u32(at) | (uint64_t)u32(at + 4) << 32;
-}
-
 static bool lies_in(const struct unpack_object *object, uint64_t at, uint64_t len)
 {
     return at <= object->len && len <= object->len - at;
@@ -56,7 +42,7 @@ static bool unpack_lzmaed(const struct zip_member *member, const uint8_t *in, si
 {
     enum { HEAD = 4, PROPERTIES = 5 };
 
-    return len >= HEAD + PROPERTIES && u16(in + 2) == PROPERTIES &&
+    return len >= HEAD + PROPERTIES && little16(in + 2) == PROPERTIES &&
            stream_lzma1(in + HEAD, in + HEAD + PROPERTIES, len - HEAD - PROPERTIES, member->len,
                         buffer, used);
 }
@@ -127,7 +113,7 @@ static uint64_t take_member(struct unpack *unpack, const struct unpack_object *o
 
     if (!lies_in(object, member->local_at, LOCAL_LEN) || memcmp(local, "PK\3\4", 4) != 0)
         return 0;
-    const uint64_t at = member->local_at + LOCAL_LEN + u16(local + 26) + u16(local + 28);
+    const uint64_t at = member->local_at + LOCAL_LEN + little16(local + 26) + little16(local + 28);
     if (!lies_in(object, at, 0))
         return 0;
     uint64_t len = is_open ? object->len - at : member->packed_len;
@@ -150,8 +136,8 @@ static void read_extra(struct zip_member *member, const uint8_t *extra, size_t l
 {
     enum { ZIP64 = 1, WIDE = 8 };
 
-    while (len >= 4 && u16(extra) != ZIP64) {
-        const size_t field = 4 + (size_t)u16(extra + 2);
+    while (len >= 4 && little16(extra) != ZIP64) {
+        const size_t field = 4 + (size_t)little16(extra + 2);
 
         if (field > len)
             return;
@@ -161,11 +147,11 @@ static void read_extra(struct zip_member *member, const uint8_t *extra, size_t l
     if (len < 4)
         return;
     uint64_t *const wide[] = {&member->len, &member->packed_len, &member->local_at};
-    len = u16(extra + 2) < len - 4 ? u16(extra + 2) : len - 4;
+    len = little16(extra + 2) < len - 4 ? little16(extra + 2) : len - 4;
     extra += 4;
     for (size_t i = 0; i < 3; i++)
         if (*wide[i] == UINT32_MAX && len >= WIDE) {
-            *wide[i] = u64(extra);
+            *wide[i] = little64(extra);
             extra += WIDE;
             len -= WIDE;
         }
@@ -179,15 +165,15 @@ static uint64_t read_central(const struct unpack_object *object, uint64_t at,
 
     if (!lies_in(object, at, CENTRAL_LEN) || memcmp(head, "PK\1\2", 4) != 0)
         return 0;
-    const uint64_t name_len = u16(head + 28), extra_len = u16(head + 30);
-    const uint64_t len = CENTRAL_LEN + name_len + extra_len + u16(head + 32);
+    const uint64_t name_len = little16(head + 28), extra_len = little16(head + 30);
+    const uint64_t len = CENTRAL_LEN + name_len + extra_len + little16(head + 32);
     if (!lies_in(object, at, CENTRAL_LEN + name_len + extra_len))
         return 0;
-    *member = (struct zip_member){.flags = u16(head + 8),
-                                  .method = u16(head + 10),
-                                  .packed_len = u32(head + 20),
-                                  .len = u32(head + 24),
-                                  .local_at = u32(head + 42),
+    *member = (struct zip_member){.flags = little16(head + 8),
+                                  .method = little16(head + 10),
+                                  .packed_len = little32(head + 20),
+                                  .len = little32(head + 24),
+                                  .local_at = little32(head + 42),
                                   .name = head + CENTRAL_LEN,
                                   .name_len = (size_t)name_len};
     read_extra(member, head + CENTRAL_LEN + name_len, (size_t)extra_len);
@@ -215,13 +201,13 @@ static uint64_t find_directory(const struct unpack_object *object, uint64_t *shi
     if (end == UINT64_MAX)
         return UINT64_MAX;
     const uint8_t *record = object->bytes + end;
-    uint64_t len = u32(record + 12), at = u32(record + 16);
+    uint64_t len = little32(record + 12), at = little32(record + 16);
     *shift = 0;
     if (at == UINT32_MAX && end >= 20 && memcmp(record - 20, "PK\6\7", 4) == 0) {
-        const uint64_t wide = u64(record - 20 + 8);
+        const uint64_t wide = little64(record - 20 + 8);
 
         if (lies_in(object, wide, 56) && memcmp(object->bytes + wide, "PK\6\6", 4) == 0)
-            at = u64(object->bytes + wide + 48);
+            at = little64(object->bytes + wide + 48);
         return at;
     }
     if (len <= end && at < end - len &&
@@ -258,15 +244,15 @@ static bool read_local(const struct unpack_object *object, uint64_t at, struct z
     const uint8_t *head = object->bytes + at;
 
     if (!lies_in(object, at, LOCAL_LEN) || memcmp(head, "PK\3\4", 4) != 0 ||
-        !lies_in(object, at, LOCAL_LEN + (uint64_t)u16(head + 26)))
+        !lies_in(object, at, LOCAL_LEN + (uint64_t)little16(head + 26)))
         return false;
-    *member = (struct zip_member){.flags = u16(head + 6),
-                                  .method = u16(head + 8),
-                                  .packed_len = u32(head + 18),
-                                  .len = u32(head + 22),
+    *member = (struct zip_member){.flags = little16(head + 6),
+                                  .method = little16(head + 8),
+                                  .packed_len = little32(head + 18),
+                                  .len = little32(head + 22),
                                   .local_at = at,
                                   .name = head + LOCAL_LEN,
-                                  .name_len = u16(head + 26)};
+                                  .name_len = little16(head + 26)};
     return true;
 }
 
@@ -279,7 +265,7 @@ static uint64_t next_local(const struct unpack_object *object, uint64_t at)
     return found != NULL ? (uint64_t)(found - object->bytes) : UINT64_MAX;
 }
 
-static uint64_t take_locals(struct unpack *unpack, const struct unpack_object *object)
+uint64_t unpack_zip_members(struct unpack *unpack, const struct unpack_object *object)
 {
     struct zip_member member;
     uint64_t at = 0, n = 0;
@@ -299,7 +285,7 @@ void unpack_zip(struct unpack *unpack, const struct unpack_object *object)
 {
     if (take_directory(unpack, object) > 0)
         return;
-    const uint64_t n = take_locals(unpack, object);
+    const uint64_t n = unpack_zip_members(unpack, object);
     if (n > 0 || find_end(object) == UINT64_MAX)
         unpack_incomplete(unpack, object, "no directory");
 }

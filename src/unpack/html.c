@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: MIT */
+/* HTML in ClamAV's normal forms: one with tags and without comments, one with the text alone. */
+#include <ctype.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+
+#include "unpack/html_entity.h"
+#include "unpack/unpack.h"
+
+enum {
+    HTML_MAX = 10 << 20,  /* bytes; clamscan's --max-htmlnormalize, */
+    NOTAGS_MAX = 2 << 20, /* and --max-htmlnotags */
+    NAME_MAX_LEN = 32
+};
+
+struct html {
+    struct unpack *unpack;
+    const struct unpack_object *object;
+    const uint8_t *at, *end;
+    struct unpack_buffer tags, text;
+    bool tags_blank, text_blank; /* no blank is wanted just now */
+    char name[NAME_MAX_LEN];     /* of the tag that is read */
+};
+
+static void put_tag_byte(struct html *html, uint8_t byte)
+{
+    (void)unpack_buffer_add(&html->tags, &byte, 1);
+    html->tags_blank = false;
+}
+
+static void put_text_byte(struct html *html, uint8_t byte)
+{
+    (void)unpack_buffer_add(&html->text, &byte, 1);
+    html->text_blank = false;
+}
+
+static void put_text_blank(struct html *html)
+{
+    if (!html->text_blank)
+        put_text_byte(html, ' ');
+    html->text_blank = true;
+}
+
+static bool is_blank(uint8_t byte)
+{
+    return byte == ' ' || (byte >= '\t' && byte <= '\r');
+}
+
+static uint8_t lower(uint8_t byte)
+{
+    return byte >= 'A' && byte <= 'Z' ? (uint8_t)(byte + 'a' - 'A') : byte;
+}
+
+static void skip_blanks(struct html *html)
+{
+    while (html->at < html->end && is_blank(*html->at))
+        html->at++;
+}
+
+static bool begins(const struct html *html, const char *text)
+{
+    const size_t n = strlen(text);
+
+    return (size_t)(html->end - html->at) >= n && strncasecmp((const char *)html->at, text, n) == 0;
+}
+
+/* ---- text ------------------------------------------------------------------------------------ */
+
+/* An entity, or the "&" alone. */
+static void read_entity(struct html *html)
+{
+    uint32_t value = 0;
+    char text[16];
+    const size_t n = html_entity(html->at, (size_t)(html->end - html->at), &value);
+
+    put_text_blank(html);
+    if (n == 0) {
+        put_tag_byte(html, '&');
+        html->at++;
+        return;
+    }
+    html->at += n;
+    if (value < 256) {
+        put_tag_byte(html, lower((uint8_t)value));
+        return;
+    }
+    snprintf(text, sizeof text, "&#x%x;", (unsigned)value);
+    for (const char *c = text; *c != '\0'; c++)
+        put_tag_byte(html, (uint8_t)*c);
+}
+
+static void read_text_byte(struct html *html)
+{
+    const uint8_t byte = *html->at;
+
+    if (byte == '&') {
+        read_entity(html);
+        return;
+    }
+    html->at++;
+    if (is_blank(byte)) {
+        if (!html->tags_blank)
+            put_tag_byte(html, ' ');
+        html->tags_blank = true;
+        put_text_blank(html);
+    } else if (byte != '\0') {
+        put_tag_byte(html, lower(byte));
+        put_text_byte(html, lower(byte));
+    }
+}
+
+/* ---- tags ------------------------------------------------------------------------------------ */
+
+/* A file in a link, "data:TYPE;base64,...": ClamAV makes a mail of it. */
+static void give_data(struct html *html, const uint8_t *value, size_t len)
+{
+    static const char head[] = "From html-normalise\nContent-type: ";
+    const uint8_t *comma = memchr(value, ',', len);
+    struct unpack_buffer mail = {0};
+
+    if (comma == NULL)
+        return;
+    unpack_buffer_init(html->unpack, &mail);
+    (void)unpack_buffer_add(&mail, head, sizeof head - 1);
+    (void)unpack_buffer_add(&mail, value + 5, (size_t)(comma - value) - 5);
+    if (memmem(value, (size_t)(comma - value), ";base64", 7) != NULL)
+        (void)unpack_buffer_add(&mail, "\nContent-transfer-encoding: base64", 34);
+    (void)unpack_buffer_add(&mail, "\n\n", 2);
+    (void)unpack_buffer_add(&mail, comma + 1, len - (size_t)(comma + 1 - value));
+    (void)unpack_child(html->unpack, html->object, mail.bytes, mail.len, KIND_MAIL);
+    unpack_buffer_free(&mail);
+}
+
+/* Whether the text form has the value of this attribute: links and images. */
+static bool is_link(const struct html *html, const char *attribute)
+{
+    return (strcmp(html->name, "a") == 0 && strcmp(attribute, "href") == 0) ||
+           (strcmp(html->name, "img") == 0 && strcmp(attribute, "src") == 0);
+}
+
+static void put_value(struct html *html, const uint8_t *value, size_t len)
+{
+    const uint8_t *const behind = html->at, *const end = html->end;
+    const bool text_blank = html->text_blank;
+    const size_t text_len = html->text.len;
+
+    html->at = value;
+    html->end = value + len;
+    html->tags_blank = false;
+    while (html->at < html->end)
+        read_text_byte(html);
+    html->at = behind;
+    html->end = end;
+    html->text.len = text_len; /* that is the tags' form */
+    html->text_blank = text_blank;
+}
+
+static void read_value(struct html *html, const char *attribute)
+{
+    const uint8_t quote = html->at < html->end ? *html->at : 0;
+    const bool quoted = quote == '"' || quote == '\'';
+    const uint8_t *value = html->at + quoted, *end = value;
+
+    while (end < html->end && (quoted ? *end != quote : !is_blank(*end) && *end != '>'))
+        end++;
+    html->at = end + (quoted && end < html->end);
+    if (quoted)
+        put_tag_byte(html, '"');
+    if (end - value > 5 && strncasecmp((const char *)value, "data:", 5) == 0) {
+        (void)unpack_buffer_add(&html->tags, "data", 4);
+        give_data(html, value, (size_t)(end - value));
+    } else {
+        put_value(html, value, (size_t)(end - value));
+        if (is_link(html, attribute)) {
+            put_text_blank(html);
+            (void)unpack_buffer_add(&html->text, value, (size_t)(end - value));
+            html->text_blank = false;
+            put_text_blank(html);
+        }
+    }
+    if (quoted && end < html->end)
+        put_tag_byte(html, '"');
+}
+
+/* A name up to one of the stops. */
+static void read_name(struct html *html, char name[NAME_MAX_LEN])
+{
+    size_t n = 0;
+
+    while (html->at < html->end && !is_blank(*html->at) && *html->at != '>' &&
+           (*html->at != '=' || n == 0)) {
+        const uint8_t byte = lower(*html->at++);
+
+        put_tag_byte(html, byte);
+        if (n + 1 < NAME_MAX_LEN)
+            name[n++] = (char)byte;
+    }
+    name[n] = '\0';
+}
+
+/* From behind "<" to behind ">". */
+static void read_tag(struct html *html)
+{
+    char attribute[NAME_MAX_LEN];
+
+    put_tag_byte(html, '<');
+    put_text_blank(html);
+    skip_blanks(html);
+    read_name(html, html->name);
+    for (skip_blanks(html); html->at < html->end && *html->at != '>'; skip_blanks(html)) {
+        put_tag_byte(html, ' ');
+        read_name(html, attribute);
+        skip_blanks(html);
+        if (html->at < html->end && *html->at == '=') {
+            html->at++;
+            put_tag_byte(html, '=');
+            skip_blanks(html);
+            read_value(html, attribute);
+        }
+    }
+    if (html->at < html->end) {
+        html->at++;
+        put_tag_byte(html, '>');
+    }
+    html->tags_blank = true;
+}
+
+/* A script or a style sheet, up to the tag that ends it: without blanks. */
+static void read_script(struct html *html)
+{
+    char end_tag[NAME_MAX_LEN + 2];
+
+    snprintf(end_tag, sizeof end_tag, "</%.30s", html->name);
+    while (html->at < html->end && !(*html->at == '<' && begins(html, end_tag))) {
+        const uint8_t byte = *html->at++;
+
+        if (!is_blank(byte) && byte != '\0')
+            put_tag_byte(html, byte == '\'' ? '"' : lower(byte));
+    }
+    html->tags_blank = true;
+}
+
+static void skip_behind(struct html *html, const char *mark)
+{
+    const uint8_t *found = memmem(html->at, (size_t)(html->end - html->at), mark, strlen(mark));
+
+    html->at = found != NULL ? found + strlen(mark) : html->end;
+    html->tags_blank = true;
+}
+
+static void read_html(struct html *html)
+{
+    while (html->at < html->end && !unpack_is_over(html->unpack)) {
+        if (*html->at != '<') {
+            read_text_byte(html);
+        } else if (begins(html, "<!--")) {
+            skip_behind(html, "-->");
+        } else if (begins(html, "<!")) {
+            skip_behind(html, ">");
+        } else {
+            html->at++;
+            read_tag(html);
+            if (strcmp(html->name, "script") == 0 || strcmp(html->name, "style") == 0)
+                read_script(html);
+        }
+    }
+}
+
+bool html_is_normalized(const struct unpack *unpack, const struct unpack_object *object)
+{
+    const struct unpack_request *wishes = unpack_wishes(unpack);
+
+    return wishes->normalizes && (wishes->closed >> UNPACK_HTMLS & 1) == 0 &&
+           object->len <= HTML_MAX;
+}
+
+void unpack_html(struct unpack *unpack, const struct unpack_object *object)
+{
+    struct html html = {.unpack = unpack,
+                        .object = object,
+                        .at = object->bytes,
+                        .end = object->bytes + object->len,
+                        .tags_blank = true};
+
+    if (!html_is_normalized(unpack, object))
+        return;
+    unpack_buffer_init(unpack, &html.tags);
+    unpack_buffer_init(unpack, &html.text);
+    read_html(&html);
+    (void)unpack_form(unpack, object, html.tags.bytes, html.tags.len, KIND_HTML);
+    if (object->len <= NOTAGS_MAX)
+        (void)unpack_form(unpack, object, html.text.bytes, html.text.len, KIND_HTML);
+    unpack_buffer_free(&html.tags);
+    unpack_buffer_free(&html.text);
+}
