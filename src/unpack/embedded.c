@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Archives that lie in the midst of other bytes, by their marks. */
+/* Archives that lie in the midst of other bytes, by their marks. Objects above the limit of a file
+ * are not searched. */
 #include <string.h>
 
 #include "unpack/unpack.h"
@@ -15,6 +16,10 @@ static const struct {
 
 void unpack_embedded(struct unpack *unpack, const struct unpack_object *object)
 {
+    const uint64_t len_max = unpack_wishes(unpack)->limits.file_len_max;
+
+    if (len_max > 0 && object->len > len_max)
+        return;
     for (size_t i = 0; i < sizeof marks / sizeof *marks && !unpack_is_over(unpack); i++) {
         const uint8_t *found = object->len > 1 ? memmem(object->bytes + 1, object->len - 1,
                                                         marks[i].mark, marks[i].len)

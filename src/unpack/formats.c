@@ -23,6 +23,7 @@ static const struct {
     {KIND_BINARY, KIND_BINARY, unpack_embedded},
     {KIND_MSEXE, KIND_MSEXE, unpack_embedded},
     {KIND_HTML, KIND_HTML, unpack_html},
+    {KIND_PDF, KIND_PDF, unpack_pdf},
     {KIND_UUENCODE, KIND_UUENCODE, unpack_encoded},
     {KIND_YENC, KIND_YENC, unpack_encoded},
 };

@@ -254,9 +254,7 @@ static void read_html(struct html *html)
     while (html->at < html->end && !unpack_is_over(html->unpack)) {
         if (*html->at != '<') {
             read_text_byte(html);
-        } else if (begins(html, "<!--")) {
-            skip_behind(html, "-->");
-        } else if (begins(html, "<!")) {
+        } else if (begins(html, "<!")) { /* a comment, too, ends here for ClamAV */
             skip_behind(html, ">");
         } else {
             html->at++;

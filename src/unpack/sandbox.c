@@ -86,11 +86,11 @@ bool sandbox_enter(void)
 {
     const rlim_t files_max = 16;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-    const rlim_t memory_max = RLIM_INFINITY; /* shadow memory is many terabytes */
+    const rlim_t memory_max = RLIM_INFINITY; /* shadow memory is large */
 #else
     const rlim_t memory_max = (rlim_t)2 << 30;
 #endif
 
     return limit(RLIMIT_CORE, 0) && limit(RLIMIT_NOFILE, files_max) &&
-           limit(RLIMIT_AS, memory_max) && filter_calls();
+           limit(RLIMIT_DATA, memory_max) && filter_calls();
 }

@@ -100,8 +100,8 @@ enum unpack_group unpack_group_of(enum kind kind);
 /* NULL: none opens that kind. */
 unpack_reader *unpack_reader_of(enum kind kind);
 
-unpack_reader unpack_gzip, unpack_html, unpack_ole2, unpack_mail, unpack_encoded, unpack_tar, unpack_zip, unpack_archive,
-    unpack_compressed, unpack_swf, unpack_text;
+unpack_reader unpack_gzip, unpack_pdf, unpack_html, unpack_ole2, unpack_mail, unpack_encoded,
+    unpack_tar, unpack_zip, unpack_archive, unpack_compressed, unpack_swf, unpack_text;
 
 /* Whether an HTML is searched in its normal forms, and not as it is. */
 bool html_is_normalized(const struct unpack *unpack, const struct unpack_object *object);

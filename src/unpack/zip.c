@@ -273,9 +273,13 @@ uint64_t unpack_zip_members(struct unpack *unpack, const struct unpack_object *o
     while ((at = next_local(object, at)) != UINT64_MAX && !unpack_is_over(unpack)) {
         uint64_t behind = 0;
 
-        if (read_local(object, at, &member) && tell_member(unpack, object, &member, n++))
+        if (read_local(object, at, &member)) {
+            n++;
+            if (!tell_member(unpack, object, &member, 0)) /* ClamAV opens each of them alone */
+                break;
             behind = take_member(unpack, object, &member,
                                  (member.flags & DESCRIBED) != 0 && member.packed_len == 0);
+        }
         at = behind > at ? behind : at + 4;
     }
     return n;
