@@ -135,8 +135,8 @@ static bool read_pe(struct clam_object *object)
         !get(object, at + PE_FILE_HEADER, optional, PE_OPTIONAL_32))
         return false;
     exe->n_sections = n_sections;
-    exe->plus = get16(optional, LITTLE) == 0x20B;
-    const uint32_t fixed_len = exe->plus ? PE_OPTIONAL_64 : PE_OPTIONAL_32;
+    const bool plus = get16(optional, LITTLE) == 0x20B;
+    const uint32_t fixed_len = plus ? PE_OPTIONAL_64 : PE_OPTIONAL_32;
     if (optional_len < fixed_len || !get(object, at + PE_FILE_HEADER, optional, fixed_len))
         return false;
     uint32_t n_directories = get32(optional + fixed_len - 4, LITTLE);
@@ -341,7 +341,7 @@ void clam_exe_read(struct clam_object *object)
 {
     struct clam_exe *exe = object->exe;
 
-    exe->good = exe->plus = false;
+    exe->good = false;
     exe->entry = exe->n_sections = 0;
     if (object->target == CLAM_PE)
         exe->good = read_pe(object);

@@ -29,7 +29,6 @@ struct clam_section {
  * these. */
 struct clam_exe {
     bool good; /* the headers could be read; else no offset counts from anything in the file */
-    bool plus; /* PE: 64 bits */
     uint32_t entry;
     uint32_t n_sections;
     struct clam_section sections[CLAM_SECTIONS_MAX];

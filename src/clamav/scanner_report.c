@@ -116,7 +116,6 @@ bool scanner_has_size(const struct clam_block *block, uint64_t size)
     return from < block->n[CLAM_A_SIZES] && sizes[from] == size;
 }
 
-/* clamscan compares sections of 32-bit PE files alone. */
 void scanner_match_sections(struct sl_clamav_scanner *scanner)
 {
     const struct clam_exe *exe = &scanner->exe;
@@ -125,7 +124,7 @@ void scanner_match_sections(struct sl_clamav_scanner *scanner)
 
     for (int kind = 0; kind < CLAM_HASHES; kind++)
         any |= block->hashes[CLAM_OF_SECTION][kind][1] > block->hashes[CLAM_OF_SECTION][kind][0];
-    if (!any || scanner->object.target != CLAM_PE || !exe->good || exe->plus)
+    if (!any || scanner->object.target != CLAM_PE || !exe->good)
         return;
     for (uint32_t i = 0; i < exe->n_sections && !scanner->over; i++)
         if (exe->sections[i].len > 0)

@@ -21,8 +21,6 @@ static bool support_format(struct archive *archive, enum kind kind)
         return archive_read_support_format_cpio(archive) == ARCHIVE_OK;
     case KIND_AR:
         return archive_read_support_format_ar(archive) == ARCHIVE_OK;
-    case KIND_CAB:
-        return archive_read_support_format_cab(archive) == ARCHIVE_OK;
     case KIND_ISO:
         return archive_read_support_format_iso9660(archive) == ARCHIVE_OK;
     case KIND_LHA:
@@ -85,12 +83,14 @@ static bool give_member(struct unpack *unpack, const struct unpack_object *objec
                         struct archive *archive, struct archive_entry *entry, uint64_t position)
 {
     const bool encrypted = archive_entry_is_encrypted(entry) > 0;
+    const bool is_cpio = object->kind >= KIND_CPIO_OLD && object->kind <= KIND_CPIO_CRC;
+    const uint64_t len = archive_entry_size_is_set(entry) ? (uint64_t)archive_entry_size(entry) : 0;
     struct unpack_buffer *buffer = unpack_buffer(unpack, object);
     const struct unpack_member member = {
         .name = archive_entry_pathname(entry),
-        .packed_len = 0, /* libarchive does not say */
-        .len = archive_entry_size_is_set(entry) ? (uint64_t)archive_entry_size(entry) : 0,
-        .position = position,
+        .packed_len = is_cpio ? len : 0, /* of others libarchive does not say it */
+        .len = len,
+        .position = position + is_cpio, /* ClamAV counts from 1 */
         .encrypted = encrypted};
 
     if (!unpack_tell_member(unpack, object, &member))
@@ -105,7 +105,7 @@ static bool give_member(struct unpack *unpack, const struct unpack_object *objec
     }
     const int status = read_data(archive, buffer);
     if (buffer->cut)
-        unpack_limited(unpack, "MaxFileSize");
+        unpack_cut(unpack, buffer);
     if (status < ARCHIVE_WARN)
         unpack_incomplete(unpack, object, "a member is damaged or cannot be unpacked");
     return unpack_child(unpack, object, buffer->bytes, buffer->len, KINDS) &&
@@ -161,7 +161,7 @@ void unpack_compressed(struct unpack *unpack, const struct unpack_object *object
                                    : decompress(object, buffer);
 
     if (buffer->cut) { /* clamscan scans none of it */
-        unpack_limited(unpack, "MaxFileSize");
+        unpack_cut(unpack, buffer);
         return;
     }
     if (!whole)

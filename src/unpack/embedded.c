@@ -14,27 +14,48 @@ static const struct {
              {"7z\xBC\xAF\x27\x1C", 6, KIND_SEVENZIP},
              {"Rar!\x1A\7", 6, KIND_RAR}};
 
+/* The next mark from `at` on, by its first two bytes: most bytes are compared once. */
+static const uint8_t *find_mark(const uint8_t *at, const uint8_t *end, size_t *mark)
+{
+    for (; end - at >= 8; at++) {
+        if (at[0] != 'P' && at[0] != 'M' && at[0] != '7' && at[0] != 'R')
+            continue;
+        for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+            if (memcmp(at, marks[i].mark, marks[i].len) == 0) {
+                *mark = i;
+                return at;
+            }
+    }
+    return NULL;
+}
+
+/* It lies where the object does: what it holds is one level below. */
+static void open_part(struct unpack *unpack, const struct unpack_object *object,
+                      const uint8_t *found, enum kind kind)
+{
+    struct unpack_object part = *object;
+
+    part.bytes = found;
+    part.len = (size_t)(object->bytes + object->len - found);
+    part.kind = kind;
+    if (kind == KIND_ZIP)
+        (void)unpack_zip_members(unpack, &part);
+    else
+        unpack_reader_of(kind)(unpack, &part);
+}
+
 void unpack_embedded(struct unpack *unpack, const struct unpack_object *object)
 {
     const uint64_t len_max = unpack_wishes(unpack)->limits.file_len_max;
+    const uint8_t *end = object->bytes + object->len, *at = object->bytes + 1;
+    unsigned opened = 0; /* by kind: the first of each finds the others */
+    size_t mark;
 
-    if (len_max > 0 && object->len > len_max)
+    if (object->len < 8 || (len_max > 0 && object->len > len_max))
         return;
-    for (size_t i = 0; i < sizeof marks / sizeof *marks && !unpack_is_over(unpack); i++) {
-        const uint8_t *found = object->len > 1 ? memmem(object->bytes + 1, object->len - 1,
-                                                        marks[i].mark, marks[i].len)
-                                               : NULL;
-
-        if (found == NULL)
-            continue;
-        /* It lies where the object does: what it holds is one level below. */
-        struct unpack_object part = *object;
-        part.bytes = found;
-        part.len = (size_t)(object->bytes + object->len - found);
-        part.kind = marks[i].kind;
-        if (part.kind == KIND_ZIP)
-            unpack_zip_members(unpack, &part);
-        else
-            unpack_reader_of(part.kind)(unpack, &part);
+    for (; (at = find_mark(at, end, &mark)) != NULL && !unpack_is_over(unpack); at++) {
+        if ((opened >> mark & 1) == 0)
+            open_part(unpack, object, at, marks[mark].kind);
+        opened |= 1u << mark;
     }
 }

@@ -46,7 +46,7 @@ void unpack_gzip(struct unpack *unpack, const struct unpack_object *object)
     }
     (void)inflateEnd(&stream);
     if (buffer->cut) { /* clamscan scans none of it */
-        unpack_limited(unpack, "MaxFileSize");
+        unpack_cut(unpack, buffer);
         return;
     }
     if (!whole)

@@ -49,5 +49,6 @@ bool kind_is_container(enum kind kind)
 
 bool kind_may_hold(enum kind kind)
 {
-    return kinds[kind].is_container || kind == KIND_MSEXE || kind == KIND_BINARY;
+    return kinds[kind].is_container || kind == KIND_MSEXE || kind == KIND_BINARY ||
+           (kind >= KIND_GRAPHICS && kind <= KIND_TIFF);
 }

@@ -28,7 +28,7 @@ static void give(const struct mail *mail, const struct unpack_buffer *buffer, co
                  enum kind kind)
 {
     if (buffer->cut)
-        unpack_limited(mail->unpack, "MaxFileSize");
+        unpack_cut(mail->unpack, buffer);
     if (buffer->len > 0 && tell(mail, name, buffer->len))
         (void)unpack_child(mail->unpack, mail->object, buffer->bytes, buffer->len, kind);
 }

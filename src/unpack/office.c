@@ -86,7 +86,7 @@ static void give_stream(struct unpack *unpack, const struct unpack_object *objec
     if (!ole2_read(ole2, entry, buffer))
         unpack_incomplete(unpack, object, "a stream is cut");
     if (buffer->cut)
-        unpack_limited(unpack, "MaxFileSize");
+        unpack_cut(unpack, buffer);
     if (is_encrypted(entry, buffer)) {
         unpack_incomplete(unpack, object, "encrypted");
         unpack_alert(unpack, UNPACK_ENCRYPTED_DOC, "Heuristics.Encrypted.OLE2");

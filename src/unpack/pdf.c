@@ -112,7 +112,7 @@ static void give_stream(struct pdf *pdf, const uint8_t *dictionary, const uint8_
                               filters[i] == PDF_OTHER ? "a stream has an unknown filter"
                                                       : "a stream is damaged");
         if (to->cut)
-            unpack_limited(pdf->unpack, "MaxFileSize");
+            unpack_cut(pdf->unpack, to);
         bytes = to->bytes;
         len = to->len;
     }

@@ -26,7 +26,7 @@ void unpack_swf(struct unpack *unpack, const struct unpack_object *object)
         whole = stream_lzma1(bytes + PROPERTIES_AT, bytes + PROPERTIES_AT + PROPERTIES,
                              object->len - PROPERTIES_AT - PROPERTIES, full_len, buffer, &used);
     if (buffer->cut)
-        unpack_limited(unpack, "MaxFileSize");
+        unpack_cut(unpack, buffer);
     if (!whole)
         unpack_incomplete(unpack, object, "cut or damaged");
     if (buffer->len > HEAD)

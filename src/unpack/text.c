@@ -36,13 +36,16 @@ size_t text_normalize(const uint8_t *in, size_t len, uint8_t *out)
 
 void unpack_text(struct unpack *unpack, const struct unpack_object *object)
 {
-    struct unpack_buffer *buffer = unpack_buffer(unpack, object);
+    struct unpack_buffer *buffer;
     size_t room = object->len;
+
+    unpack_embedded(unpack, object);
 
     if (!unpack_wishes(unpack)->normalizes || object->len > TEXT_MAX)
         return;
     if (kind_has_tag(object->bytes, object->len)) /* ClamAV reads it as both */
         unpack_html(unpack, object);
+    buffer = unpack_buffer(unpack, object);
     buffer->max = TEXT_MAX;
     uint8_t *to = unpack_buffer_room(buffer, &room);
     if (to != NULL)

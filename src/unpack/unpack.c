@@ -65,6 +65,11 @@ void unpack_limited(struct unpack *unpack, const char *limit)
     snprintf(unpack->reason, sizeof unpack->reason, "Heuristics.Limits.Exceeded.%s", limit);
 }
 
+void unpack_cut(struct unpack *unpack, const struct unpack_buffer *buffer)
+{
+    unpack_limited(unpack, buffer->by_scan ? "MaxScanSize" : "MaxFileSize");
+}
+
 /* ---- events ---------------------------------------------------------------------------------- */
 
 static bool emit(struct unpack *unpack, struct unpack_event *event, const uint8_t *bytes)
@@ -129,6 +134,8 @@ void unpack_buffer_init(const struct unpack *unpack, struct unpack_buffer *buffe
     buffer->len = 0;
     buffer->cut = false;
     buffer->max = room_left(unpack);
+    buffer->by_scan = unpack->request.limits.file_len_max == 0 ||
+                      buffer->max < unpack->request.limits.file_len_max;
 }
 
 struct unpack_buffer *unpack_buffer(struct unpack *unpack, const struct unpack_object *object)

@@ -13,7 +13,8 @@ struct unpack_buffer {
     uint8_t *bytes;
     size_t len, cap;
     size_t max;
-    bool cut; /* something was not added: a limit, or no memory */
+    bool cut;     /* something was not added: a limit, or no memory */
+    bool by_scan; /* the limit on all objects of a file is nearer than that on each */
 };
 
 struct unpack_object {
@@ -84,6 +85,9 @@ void unpack_incomplete(struct unpack *unpack, const struct unpack_object *object
 /* Says which limit was reached ("MaxFileSize"). */
 void unpack_limited(struct unpack *unpack, const char *limit);
 
+/* The same for a buffer that is cut. */
+void unpack_cut(struct unpack *unpack, const struct unpack_buffer *buffer);
+
 /* A content that an option makes a finding: "Heuristics.Encrypted.Zip". */
 void unpack_alert(struct unpack *unpack, enum unpack_alert alert, const char *name);
 
@@ -100,8 +104,9 @@ enum unpack_group unpack_group_of(enum kind kind);
 /* NULL: none opens that kind. */
 unpack_reader *unpack_reader_of(enum kind kind);
 
-unpack_reader unpack_gzip, unpack_pdf, unpack_html, unpack_ole2, unpack_mail, unpack_encoded,
-    unpack_tar, unpack_zip, unpack_archive, unpack_compressed, unpack_swf, unpack_text;
+unpack_reader unpack_gzip, unpack_tnef, unpack_cab, unpack_chm, unpack_szdd, unpack_pdf,
+    unpack_html, unpack_ole2, unpack_mail, unpack_encoded, unpack_tar, unpack_zip, unpack_archive,
+    unpack_compressed, unpack_swf, unpack_text;
 
 /* Whether an HTML is searched in its normal forms, and not as it is. */
 bool html_is_normalized(const struct unpack *unpack, const struct unpack_object *object);

@@ -68,6 +68,16 @@ static bool unpack_data(const struct zip_member *member, const uint8_t *in, size
 
 /* ---- members --------------------------------------------------------------------------------- */
 
+/* clamscan has no alert for a member that is cut at the limit of a file. */
+static void cut_member(struct unpack *unpack, const struct unpack_object *object,
+                       const struct unpack_buffer *buffer)
+{
+    if (buffer->by_scan)
+        unpack_cut(unpack, buffer);
+    else
+        unpack_incomplete(unpack, object, "a member is longer than --max-filesize");
+}
+
 /* Unpacks `in`, and gives it. Returns the bytes that were used. */
 static size_t give_data(struct unpack *unpack, const struct unpack_object *object,
                         const struct zip_member *member, const uint8_t *in, size_t len)
@@ -78,7 +88,7 @@ static size_t give_data(struct unpack *unpack, const struct unpack_object *objec
     if (member->method == STORED) {
         (void)unpack_child(unpack, object, in, len < buffer->max ? len : buffer->max, KINDS);
         if (len > buffer->max)
-            unpack_limited(unpack, "MaxFileSize");
+            cut_member(unpack, object, buffer);
         return len;
     }
     const bool whole = unpack_data(member, in, len, buffer, &used);
@@ -87,7 +97,7 @@ static size_t give_data(struct unpack *unpack, const struct unpack_object *objec
                           buffer->len > 0 ? "a member is cut or damaged"
                                           : "a member is damaged, or its method is not known");
     if (buffer->cut)
-        unpack_limited(unpack, "MaxFileSize");
+        cut_member(unpack, object, buffer);
     (void)unpack_child(unpack, object, buffer->bytes, buffer->len, KINDS);
     return used;
 }
@@ -225,7 +235,7 @@ static uint64_t take_directory(struct unpack *unpack, const struct unpack_object
     struct zip_member member;
 
     while (at != UINT64_MAX && (at = read_central(object, at, &member)) != 0) {
-        if (!tell_member(unpack, object, &member, n))
+        if (!tell_member(unpack, object, &member, n + 1))
             return n + 1;
         member.local_at += shift;
         if (take_member(unpack, object, &member, false) == 0)
