@@ -331,12 +331,12 @@ class Opened(case.Case):
         content = self.zip_of({"a.doc": b"hello world", "b": gzip.compress(b"other words here")})
         path = self.path("container", content)
         for ending, line, found in (
-                ("cdb", "Is:CL_TYPE_ZIP:*:\\.doc$:*:11:0:0:*:*", True),
+                ("cdb", "Is:CL_TYPE_ZIP:*:\\.doc$:*:11:0:1:*:*", True),
                 ("cdb", "Is:*:*:\\.doc$:*:10-12:*:*:*:*", True),
                 ("cdb", "Is:CL_TYPE_7Z:*:\\.doc$:*:*:*:*:*:*", False),
                 ("cdb", "Is:*:*:\\.doc$:*:12-20:*:*:*:*", False),
                 ("cdb", "Is:*:*:\\.doc$:*:*:1:*:*:*", False),
-                ("cdb", "Is:*:*:\\.doc$:*:*:*:1:*:*", False),
+                ("cdb", "Is:*:*:\\.doc$:*:*:*:2:*:*", False),
                 ("ldb", "Is;Engine:51-255,Target:0,Container:CL_TYPE_ZIP;0;776f726c64", True),
                 ("ldb", "Is;Engine:51-255,Target:0,Container:CL_TYPE_GZ;0;776f726c64", False),
                 ("ldb", "Is;Engine:51-255,Target:0,Container:CL_TYPE_GZ;0;776f726473", True),

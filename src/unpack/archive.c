@@ -118,15 +118,16 @@ void unpack_archive(struct unpack *unpack, const struct unpack_object *object)
     struct archive_entry *entry;
     uint64_t position = 0;
     int status = ARCHIVE_FATAL;
-    bool more = archive != NULL && support_format(archive, object->kind) &&
-                archive_read_open_memory(archive, object->bytes, object->len) == ARCHIVE_OK;
+    const bool opened = archive != NULL && support_format(archive, object->kind) &&
+                        archive_read_open_memory(archive, object->bytes, object->len) == ARCHIVE_OK;
 
-    while (more) {
+    for (bool more = opened; more;) {
         status = archive_read_next_header(archive, &entry);
         more = status >= ARCHIVE_WARN && status != ARCHIVE_EOF &&
                give_member(unpack, object, archive, entry, position++);
     }
-    if (archive != NULL && archive_read_has_encrypted_entries(archive) > 0 && position == 0) {
+    /* Where nothing was opened, the library must not be asked: it crashes. */
+    if (opened && position == 0 && archive_read_has_encrypted_entries(archive) > 0) {
         if (object->kind == KIND_SEVENZIP)
             unpack_alert(unpack, UNPACK_ENCRYPTED_ARCHIVE, "Heuristics.Encrypted.7Zip");
         unpack_incomplete(unpack, object, "encrypted");
