@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "detect/automaton/automaton.h"
 #include "rule.h"
 
 enum { STACK_MIN = 32 << 10, STACK_MAX = 256 << 10 /* bytes of machine code's stack */ };
@@ -34,6 +35,11 @@ static uint32_t pcre_options(uint32_t options)
     return result;
 }
 
+static pcre2_code *compile(const char *text, size_t len, uint32_t options, int *error, size_t *at)
+{
+    return pcre2_compile((PCRE2_SPTR)text, len, options, error, at, NULL);
+}
+
 /* What a match depends on. */
 static void look_into(struct rule_expression *expression)
 {
@@ -49,13 +55,16 @@ static struct rule_expression *add(struct sl_rules *rules, const void *key, size
                                    pcre2_code *code)
 {
     struct rule_expression *made = rule_arena_alloc(&rules->shared, sizeof *made);
-    const void *kept = rule_arena_copy(&rules->shared, key, key_len);
+    const char *kept = rule_arena_copy(&rules->shared, key, key_len);
 
     if (made == NULL || kept == NULL || !rule_map_put(&rules->expressions, kept, key_len, made)) {
         pcre2_code_free(code);
         return NULL;
     }
     made->code = code;
+    memcpy(&made->options, kept, sizeof made->options);
+    made->text = kept + sizeof made->options;
+    made->len = key_len - sizeof made->options;
     made->next = rules->expression;
     rules->expression = made;
     look_into(made);
@@ -76,8 +85,7 @@ enum sl_status rule_expression_read(struct sl_rules *rules, const char *text, si
     memcpy(key + sizeof options, text, len);
     *expression = rule_map_get(&rules->expressions, key, key_len);
     if (*expression == NULL) {
-        pcre2_code *code =
-            pcre2_compile((PCRE2_SPTR)text, len, pcre_options(options), &error, at, NULL);
+        pcre2_code *code = compile(text, len, pcre_options(options), &error, at);
 
         if (code == NULL) {
             (void)pcre2_get_error_message(error, (PCRE2_UCHAR *)reason, reason_len);
@@ -90,17 +98,32 @@ enum sl_status rule_expression_read(struct sl_rules *rules, const char *text, si
     return *expression != NULL ? SL_OK : SL_ENOMEM;
 }
 
-void rule_expression_make_fast(struct rule_expression *expression)
+bool rule_expression_make_fast(struct sl_rules *rules, struct rule_expression *expression)
 {
-    if (!expression->is_fast) /* without machine code PCRE2 interprets */
-        (void)pcre2_jit_compile(expression->code, PCRE2_JIT_COMPLETE);
+    size_t at;
+    int error;
+
+    if (expression->is_fast)
+        return true;
+    /* Without machine code PCRE2 interprets. */
+    (void)pcre2_jit_compile(expression->code, PCRE2_JIT_COMPLETE);
+    if (!automaton_make(&rules->shared, expression->text, expression->len, expression->options,
+                        &expression->automaton))
+        return false;
+    if (expression->automaton == NULL || automaton_nests(expression->automaton))
+        expression->counted =
+            compile(expression->text, expression->len,
+                    pcre_options(expression->options) | PCRE2_NO_AUTO_POSSESS, &error, &at);
     expression->is_fast = true;
+    return true;
 }
 
 void rule_expressions_free(struct rule_expression *first)
 {
-    for (; first != NULL; first = first->next)
+    for (; first != NULL; first = first->next) {
         pcre2_code_free(first->code);
+        pcre2_code_free(first->counted);
+    }
 }
 
 struct rule_matcher *rule_matcher_create(void)
@@ -130,19 +153,23 @@ void rule_matcher_free(struct rule_matcher *matcher)
     free(matcher);
 }
 
-enum rule_found rule_matcher_find(struct rule_matcher *matcher,
-                                  const struct rule_expression *expression, const uint8_t *subject,
-                                  uint32_t len, uint32_t from, uint32_t n_places, uint32_t limit,
-                                  uint32_t *begin, uint32_t *end)
+/* An expression's code, and the bytes that it is tried on. */
+struct trial {
+    const pcre2_code *code;
+    const uint8_t *subject;
+    uint32_t len;
+};
+
+static enum rule_found try_code(struct rule_matcher *matcher, const struct trial *trial,
+                                uint32_t from, uint32_t limit, uint32_t *begin, uint32_t *end)
 {
     static const uint8_t none[1];
 
     pcre2_set_match_limit(matcher->context, limit);
     pcre2_set_depth_limit(matcher->context, limit);
-    pcre2_set_offset_limit(matcher->context, (PCRE2_SIZE)from + n_places - 1);
 
-    const int result = pcre2_match(expression->code, subject != NULL ? subject : none, len, from, 0,
-                                   matcher->data, matcher->context);
+    const int result = pcre2_match(trial->code, trial->subject != NULL ? trial->subject : none,
+                                   trial->len, from, 0, matcher->data, matcher->context);
     if (result == PCRE2_ERROR_NOMATCH)
         return RULE_NOT_FOUND;
     if (result < 0)
@@ -153,4 +180,26 @@ enum rule_found rule_matcher_find(struct rule_matcher *matcher,
     *begin = (uint32_t)found[0];
     *end = (uint32_t)found[1];
     return RULE_FOUND;
+}
+
+enum rule_found rule_matcher_find(struct rule_matcher *matcher,
+                                  const struct rule_expression *expression, const uint8_t *subject,
+                                  uint32_t len, uint32_t from, uint32_t n_places, uint32_t limit,
+                                  uint32_t *begin, uint32_t *end)
+{
+    const struct trial trial = {expression->code, subject, len};
+
+    pcre2_set_offset_limit(matcher->context, (PCRE2_SIZE)from + n_places - 1);
+    return try_code(matcher, &trial, from, limit, begin, end);
+}
+
+enum rule_found rule_matcher_count(struct rule_matcher *matcher,
+                                   const struct rule_expression *expression, const uint8_t *subject,
+                                   uint32_t len, uint32_t at, uint32_t limit, uint32_t *begin,
+                                   uint32_t *end)
+{
+    const struct trial trial = {expression->counted, subject, len};
+
+    pcre2_set_offset_limit(matcher->context, at);
+    return try_code(matcher, &trial, at, limit, begin, end);
 }

@@ -9,6 +9,7 @@
 
 #include "sluice/status.h"
 
+struct automaton;
 struct sl_rules;
 struct pcre2_real_code_8;
 
@@ -26,6 +27,11 @@ enum {
 struct rule_expression {
     struct rule_expression *next; /* of the set */
     struct pcre2_real_code_8 *code;
+    struct pcre2_real_code_8 *counted; /* see rule_matcher_count; NULL: there is none */
+    const char *text;
+    size_t len;
+    uint32_t options;                  /* RULE_* */
+    const struct automaton *automaton; /* NULL: it has none, or is not fast */
     bool is_fast;
     bool anchored; /* it matches where its subject begins, or not at all */
     uint32_t own;  /* the first places of a subject, where a match may depend on where it begins */
@@ -37,8 +43,9 @@ enum sl_status rule_expression_read(struct sl_rules *rules, const char *text, si
                                     uint32_t options, struct rule_expression **expression,
                                     char *reason, size_t reason_len, size_t *at);
 
-/* Compiles it to machine code, where the machine allows that. */
-void rule_expression_make_fast(struct rule_expression *expression);
+/* Compiles it to machine code, where the machine allows that, and makes its automaton. False: no
+ * memory. */
+bool rule_expression_make_fast(struct sl_rules *rules, struct rule_expression *expression);
 
 void rule_expressions_free(struct rule_expression *first);
 
@@ -56,6 +63,14 @@ enum rule_found {
     RULE_NOT_FOUND,
     RULE_LIMITED /* the search ended at its limit: there may be a match */
 };
+
+/* Finds the match that begins at `at`, by an interpreter that counts each byte which a step takes
+ * and gives back. So `limit` bounds the time, which it does not for machine code. The expression's
+ * matches are sought through several repeats at once. */
+enum rule_found rule_matcher_count(struct rule_matcher *matcher,
+                                   const struct rule_expression *expression, const uint8_t *subject,
+                                   uint32_t len, uint32_t at, uint32_t limit, uint32_t *begin,
+                                   uint32_t *end);
 
 /* Finds the first match that begins at `from` or up to n_places - 1 bytes later. A place may take
  * `limit` steps. *end is where the match ends, and *begin where it begins. */

@@ -183,22 +183,25 @@ static bool asks_total(const struct rule *rule)
     return false;
 }
 
-/* Makes the expressions of a rule fast. */
-static void place_expressions(struct compiler *compiler, const struct rule *rule)
+/* Makes the expressions of a rule fast. False: no memory. */
+static bool place_expressions(struct compiler *compiler, const struct rule *rule)
 {
     for (size_t i = 0; i < rule->n_payloads; i++) {
         if (rule->payload[i].expression == NULL)
             continue;
-        rule_expression_make_fast(rule->payload[i].expression);
+        if (!rule_expression_make_fast(compiler->rules, rule->payload[i].expression))
+            return false;
         compiler->index->any_expression = true;
     }
+    return true;
 }
 
 static bool place(struct compiler *compiler, uint32_t i)
 {
     const struct rule *rule = compiler->rules->rule[i];
 
-    place_expressions(compiler, rule);
+    if (!place_expressions(compiler, rule))
+        return false;
     compiler->index->any_app |= asks_app(rule);
     compiler->index->any_stream |= (rule->sees & RULE_SEES_STREAMS) != 0;
     compiler->index->any_total |= asks_total(rule);

@@ -9,14 +9,14 @@
 /* What the walks of an evaluator share. */
 struct rule_work {
     struct rule_matcher *matcher;       /* NULL: no rule has an expression */
-    uint32_t effort_left;               /* of the rule at hand */
+    uint64_t effort_left;               /* of the rule at hand */
     uint64_t named[RULE_NAMES_MAX + 1]; /* by its walks so far */
     bool stopped;                       /* a part of its walk was left out */
     uint64_t n_stopped;                 /* such rules, of all packets since it was set to 0 */
 };
 
-/* Readies the work for a rule. */
-void rule_work_begin(struct rule_work *work);
+/* Readies the work for a rule, on a packet whose payload has so many bytes. */
+void rule_work_begin(struct rule_work *work, uint32_t len);
 
 /* Whether the rule may spend so much. False: it is stopped. */
 bool rule_work_spend(struct rule_work *work, uint64_t effort);

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: MIT */
-/* PCRE2 limits the steps of each place where a match may begin, and ends a search at the first that
- * takes more, without saying where. So a search over all places has a small limit. Where it ends
- * early, it is done again over fewer places, down to the one, which gets larger limits. */
+/* PCRE2 finds matches. It limits the steps of each place where a match may begin, and ends a search
+ * at the first that takes more, without saying where. It does not count the bytes that a step
+ * passes over. So a search is direct where few places can begin a match, or matches are short.
+ * Otherwise, and behind a search that ended early, the automaton says in one pass where matches may
+ * begin. Each of these places is tried alone, with larger and larger limits; or it needs no trial,
+ * where the automaton is exact and the end of the match does not matter. */
+#include <string.h>
+
+#include "detect/automaton/automaton.h"
 #include "evaluate_steps.h"
 
 enum {
@@ -11,10 +17,20 @@ enum {
     CALL = 64   /* what a search takes beside its steps */
 };
 
+/* A step at hand. */
+struct inquiry {
+    const struct rule_payload *step;
+    struct rule_scan *scan;
+    struct rule_work *work;
+    bool knows_starts;  /* scan->starts has the places where a match may begin */
+    bool has_failed;    /* the automaton took too long */
+    bool starts_decide; /* one begins at each of them, and no one asks for its end */
+};
+
 /* An expression over a buffer from a cursor on. */
 struct search {
+    struct inquiry *inquiry;
     const struct rule_expression *expression;
-    struct rule_work *work;
     const uint8_t *subject;
     uint32_t len;
 };
@@ -22,6 +38,43 @@ struct search {
 struct match {
     uint32_t begin, end;
 };
+
+/* Lets the automaton mark where matches may begin. It leaves an eighth of what the rule may spend
+ * to searches. */
+static void learn_starts(struct inquiry *inquiry)
+{
+    const struct automaton *automaton = inquiry->step->expression->automaton;
+    struct rule_scan *scan = inquiry->scan;
+    const bool anywhere = inquiry->step->relative;
+    const uint64_t share = inquiry->work->effort_left - inquiry->work->effort_left / 8;
+    uint64_t left = share;
+
+    memset(scan->starts, 0, RULE_MARKS(scan->len) * sizeof *scan->starts);
+    inquiry->knows_starts =
+        automaton_run(automaton, scan->payload, scan->len, anywhere, scan->starts, &left);
+    inquiry->has_failed = !inquiry->knows_starts;
+    inquiry->work->effort_left -= inquiry->has_failed ? share : share - left;
+    inquiry->starts_decide =
+        inquiry->knows_starts && (inquiry->step->first_only || inquiry->step->negated) &&
+        automaton_is_exact(automaton, anywhere && !inquiry->step->expression->anchored);
+}
+
+/* ---- searches -------------------------------------------------------------------------------- */
+
+static enum rule_found find_in(const struct search *search, uint32_t from, uint32_t n,
+                               uint32_t limit, struct match *match)
+{
+    return rule_matcher_find(search->inquiry->work->matcher, search->expression, search->subject,
+                             search->len, from, n, limit, &match->begin, &match->end);
+}
+
+/* The same for one place, where steps are counted. */
+static enum rule_found count_at(const struct search *search, uint32_t at, uint32_t limit,
+                                struct match *match)
+{
+    return rule_matcher_count(search->inquiry->work->matcher, search->expression, search->subject,
+                              search->len, at, limit, &match->begin, &match->end);
+}
 
 /* The next search where one ended early: over fewer places, or of more steps. False: none is. */
 static bool narrow(uint32_t *width, uint32_t *limit)
@@ -34,42 +87,116 @@ static bool narrow(uint32_t *width, uint32_t *limit)
     return true;
 }
 
-/* Finds the first match that begins at `from` or up to n - 1 bytes later. A place beyond its limit
- * is given up. */
-static bool find(const struct search *search, uint32_t from, uint32_t n, struct match *match)
+/* Whether a search must count each byte: it may pass over the same ones again and again. */
+static bool counts(const struct search *search)
 {
-    const uint32_t end = from + n;
-    uint32_t width = n, limit = LIMIT_MIN;
+    return search->expression->counted != NULL;
+}
 
-    while (from < end) {
-        width = width < end - from ? width : end - from;
-        if (!rule_work_spend(search->work, CALL + 2 * ((uint64_t)width + limit - LIMIT_MIN)))
+/* What a search may take, which tries so many places from `from` on. */
+static uint64_t effort_of(const struct search *search, uint32_t from, uint32_t width,
+                          uint32_t limit)
+{
+    enum {
+        SCANNED = 4, /* bytes that are passed over for a step's effort */
+        COUNTED = 6  /* the effort of a step that is counted */
+    };
+    const struct automaton *automaton = search->expression->automaton;
+    const uint32_t left = search->len - from;
+    const uint32_t reach = automaton != NULL ? automaton_reach(automaton) : UINT32_MAX;
+    const uint64_t scanned = (uint64_t)width * (left < reach ? left : reach) / SCANNED;
+
+    if (counts(search))
+        return CALL + (uint64_t)COUNTED * limit + scanned;
+    return CALL + 2 * ((uint64_t)width + limit - LIMIT_MIN) + scanned;
+}
+
+/* How many of the n places from `from` on a search may try: where starts are known, those that
+ * follow each other. */
+static uint32_t run_of_places(const struct search *search, uint32_t from, uint32_t n)
+{
+    const struct rule_scan *scan = search->inquiry->scan;
+    const uint32_t cursor = (uint32_t)(search->subject - scan->payload);
+    uint32_t width = 1;
+
+    if (counts(search))
+        return 1;
+    if (!search->inquiry->knows_starts)
+        return n;
+    while (width < n && rule_scan_next_start(scan, cursor + from + width, cursor + from + n) ==
+                            cursor + from + width)
+        width++;
+    return width;
+}
+
+/* The first place of [from, end) where a match may begin; `end`: there is none. */
+static uint32_t next_place(const struct search *search, uint32_t from, uint32_t end)
+{
+    const struct rule_scan *scan = search->inquiry->scan;
+    const uint32_t cursor = (uint32_t)(search->subject - scan->payload);
+
+    return search->inquiry->knows_starts
+               ? rule_scan_next_start(scan, cursor + from, cursor + end) - cursor
+               : from;
+}
+
+/* Finds a match in [from, end). A place beyond its limit is given up. */
+static bool find_narrowing(const struct search *search, uint32_t from, uint32_t end,
+                           struct match *match)
+{
+    struct rule_work *work = search->inquiry->work;
+    uint32_t width = FACTOR, limit = LIMIT_MIN;
+
+    for (from = next_place(search, from, end); from < end;) {
+        *match = (struct match){from, from};
+        if (search->inquiry->starts_decide)
+            return true;
+        width = run_of_places(search, from, width < end - from ? width : end - from);
+        if (!rule_work_spend(work, effort_of(search, from, width, limit)))
             return false;
 
-        const enum rule_found found =
-            rule_matcher_find(search->work->matcher, search->expression, search->subject,
-                              search->len, from, width, limit, &match->begin, &match->end);
+        const enum rule_found found = counts(search) ? count_at(search, from, limit, match)
+                                                     : find_in(search, from, width, limit, match);
 
         if (found == RULE_FOUND)
             return true;
         if (found == RULE_LIMITED && narrow(&width, &limit))
             continue;
         if (found == RULE_LIMITED)
-            rule_work_stop(search->work);
-        from += width;
+            rule_work_stop(work);
+        from = next_place(search, from + width, end);
         width = width < UINT32_MAX / FACTOR ? width * FACTOR : width;
         limit = LIMIT_MIN;
     }
     return false;
 }
 
-static struct search search_from(const struct rule_payload *step, const struct rule_scan *scan,
-                                 struct rule_work *work, uint32_t cursor)
+/* Finds the first match that begins at `from` or up to n - 1 bytes later. */
+static bool find(const struct search *search, uint32_t from, uint32_t n, struct match *match)
 {
-    return (struct search){.expression = step->expression,
-                           .work = work,
-                           .subject = scan->payload + cursor,
-                           .len = scan->len - cursor};
+    struct inquiry *inquiry = search->inquiry;
+
+    if (n == 0)
+        return false;
+    if (search->expression->automaton != NULL && !inquiry->knows_starts && !inquiry->has_failed) {
+        if (!rule_work_spend(inquiry->work, CALL + 2 * (uint64_t)n))
+            return false;
+
+        const enum rule_found found = find_in(search, from, n, LIMIT_MIN, match);
+
+        if (found != RULE_LIMITED)
+            return found == RULE_FOUND;
+        learn_starts(inquiry);
+    }
+    return find_narrowing(search, from, from + n, match);
+}
+
+static struct search search_from(struct inquiry *inquiry, uint32_t cursor)
+{
+    return (struct search){.inquiry = inquiry,
+                           .expression = inquiry->step->expression,
+                           .subject = inquiry->scan->payload + cursor,
+                           .len = inquiry->scan->len - cursor};
 }
 
 /* The places where a match may begin, from `from` on. */
@@ -88,17 +215,16 @@ static uint32_t own_places(const struct search *search)
 
 /* The cursors from which no match is found. Behind its own places a cursor has the matches of the
  * first one. */
-static struct rule_cursors avoid(const struct rule_payload *step, struct rule_scan *scan,
-                                 struct rule_work *work, struct rule_cursors before)
+static struct rule_cursors avoid(struct inquiry *inquiry, struct rule_cursors before)
 {
     const uint32_t first = before.at[0];
-    const struct search all = search_from(step, scan, work, first);
+    const struct search all = search_from(inquiry, first);
     struct match match = {0, 0}; /* the last one of `all` that was found */
     bool found = false, none = false;
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < before.n; i++) {
-        const struct search search = search_from(step, scan, work, before.at[i]);
+        const struct search search = search_from(inquiry, before.at[i]);
         const uint32_t from = before.at[i] - first + own_places(&search);
         struct match own;
 
@@ -111,14 +237,14 @@ static struct rule_cursors avoid(const struct rule_payload *step, struct rule_sc
         if (none)
             before.at[n++] = before.at[i];
     }
-    before.n = work->stopped ? 0 : n;
+    before.n = inquiry->work->stopped ? 0 : n;
     return before;
 }
 
 /* Marks the ends of the matches that begin in the first n places. */
-static bool mark_ends(const struct search *search, struct rule_scan *scan, uint32_t n,
-                      bool first_only)
+static bool mark_ends(const struct search *search, uint32_t n, bool first_only)
 {
+    struct rule_scan *scan = search->inquiry->scan;
     const uint32_t cursor = (uint32_t)(search->subject - scan->payload);
     bool any = false;
     struct match match;
@@ -134,34 +260,58 @@ static bool mark_ends(const struct search *search, struct rule_scan *scan, uint3
 }
 
 /* The ends of all matches, or one of them. */
-static struct rule_cursors meet(const struct rule_payload *step, struct rule_scan *scan,
-                                struct rule_work *work, struct rule_cursors before,
+static struct rule_cursors meet(struct inquiry *inquiry, struct rule_cursors before,
                                 uint32_t *behind)
 {
+    const struct rule_payload *step = inquiry->step;
     const bool first_only = step->first_only || step->negated;
     const uint32_t n = step->relative ? before.n : 1;
 
-    rule_scan_clear_marks(scan);
+    rule_scan_clear_marks(inquiry->scan);
     for (uint32_t i = 0; i < n; i++) {
-        const struct search search =
-            search_from(step, scan, work, step->relative ? before.at[i] : 0);
+        const struct search search = search_from(inquiry, step->relative ? before.at[i] : 0);
 
-        if (mark_ends(&search, scan, i == 0 ? places(&search, 0) : own_places(&search),
-                      first_only) &&
+        if (mark_ends(&search, i == 0 ? places(&search, 0) : own_places(&search), first_only) &&
             first_only)
             break;
     }
-    return rule_scan_take_marks(scan, behind);
+    return rule_scan_take_marks(inquiry->scan, behind);
+}
+
+/* Whether direct searches may take longer than a run of the automaton. */
+static bool is_wide(const struct inquiry *inquiry, uint32_t n_cursors)
+{
+    enum { SCANNED = 4 /* bytes that PCRE2 passes over, for a byte of the automaton */ };
+    const struct rule_expression *expression = inquiry->step->expression;
+    const struct rule_scan *scan = inquiry->scan;
+    const struct automaton *automaton = expression->automaton;
+
+    if (automaton == NULL || scan->len == 0)
+        return false;
+
+    const uint32_t reach = automaton_reach(automaton);
+    const uint64_t first = expression->anchored
+                               ? n_cursors
+                               : automaton_count_first(automaton, scan->payload, scan->len);
+    const uint64_t passed = reach < scan->len ? reach : scan->len;
+    const uint64_t scanned = first * passed * (expression->counted != NULL ? 1 + passed / 16 : 1);
+    const uint64_t calls = (uint64_t)(n_cursors - 1) * CALL * expression->own;
+
+    return scanned / SCANNED + calls > 8 * CALL + (uint64_t)scan->len * automaton_pace(automaton);
 }
 
 struct rule_cursors rule_expression_step(const struct rule_payload *step, struct rule_scan *scan,
                                          struct rule_work *work, struct rule_cursors before,
                                          uint32_t *behind)
 {
-    if (step->negated && step->relative)
-        return avoid(step, scan, work, before);
+    struct inquiry inquiry = {.step = step, .scan = scan, .work = work};
 
-    const struct rule_cursors after = meet(step, scan, work, before, behind);
+    if (is_wide(&inquiry, step->relative ? before.n : 1))
+        learn_starts(&inquiry);
+    if (step->negated && step->relative)
+        return avoid(&inquiry, before);
+
+    const struct rule_cursors after = meet(&inquiry, before, behind);
 
     if (!step->negated)
         return after;

@@ -14,7 +14,7 @@
 #include "evaluate_steps.h"
 
 /* What a rule may spend on a packet, in steps of PCRE2, or in threes of bytes that a step reads. */
-enum { EFFORT = 1 << 15 };
+enum { EFFORT_MIN = 1 << 15, EFFORT_OF_BYTE = 7 };
 
 struct walk {
     const struct rule_payload *steps;
@@ -24,9 +24,11 @@ struct walk {
     struct rule_numbers numbers;
 };
 
-void rule_work_begin(struct rule_work *work)
+void rule_work_begin(struct rule_work *work, uint32_t len)
 {
-    work->effort_left = EFFORT;
+    const uint64_t effort = (uint64_t)EFFORT_OF_BYTE * len;
+
+    work->effort_left = effort > EFFORT_MIN ? effort : EFFORT_MIN;
     work->stopped = false;
 }
 
@@ -43,7 +45,7 @@ bool rule_work_spend(struct rule_work *work, uint64_t effort)
         rule_work_stop(work);
         return false;
     }
-    work->effort_left -= (uint32_t)effort;
+    work->effort_left -= effort;
     return true;
 }
 

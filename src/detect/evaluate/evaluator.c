@@ -46,7 +46,7 @@ static bool meets_contents(struct sl_evaluator *work, const struct rule *rule,
     const struct rule_payload *steps = rule->payload;
     size_t end;
 
-    rule_work_begin(&work->work);
+    rule_work_begin(&work->work, view->scan->len);
     work->findings.values.n = work->findings.values.n_kept; /* those of a rule that failed go */
     for (size_t i = 0; i < rule->n_payloads; i = end) {
         for (end = i + 1; end < rule->n_payloads && steps[end].section == steps[i].section; end++)

@@ -12,7 +12,9 @@ bool rule_scan_reserve(struct rule_scan *scan, uint32_t len)
     scan->folded = malloc((size_t)len + 1);
     scan->cursor = malloc(RULE_CURSORS(len) * sizeof *scan->cursor);
     scan->marks = malloc(RULE_MARKS(len) * sizeof *scan->marks);
-    if (scan->folded == NULL || scan->cursor == NULL || scan->marks == NULL) {
+    scan->starts = malloc(RULE_MARKS(len) * sizeof *scan->starts);
+    if (scan->folded == NULL || scan->cursor == NULL || scan->marks == NULL ||
+        scan->starts == NULL) {
         rule_scan_free(scan);
         return false;
     }
@@ -25,6 +27,7 @@ void rule_scan_free(struct rule_scan *scan)
     free(scan->folded);
     free(scan->cursor);
     free(scan->marks);
+    free(scan->starts);
     *scan = (struct rule_scan){0};
 }
 
@@ -41,4 +44,18 @@ struct rule_cursors rule_scan_take_marks(const struct rule_scan *scan, uint32_t 
         for (uint64_t left = scan->marks[i]; left != 0; left &= left - 1)
             at[cursors.n++] = (uint32_t)(64 * i) + (uint32_t)__builtin_ctzll(left);
     return cursors;
+}
+
+uint32_t rule_scan_next_start(const struct rule_scan *scan, uint32_t at, uint32_t end)
+{
+    while (at < end) {
+        const uint64_t left = scan->starts[at / 64] >> at % 64;
+
+        if (left != 0) {
+            at += (uint32_t)__builtin_ctzll(left);
+            break;
+        }
+        at += 64 - at % 64;
+    }
+    return at < end ? at : end;
 }

@@ -20,6 +20,7 @@ struct rule_scan {
     uint8_t *folded;  /* room for len bytes: the payload in lower case, once it was asked for */
     uint32_t *cursor; /* room for RULE_CURSORS(len) */
     uint64_t *marks;  /* room for RULE_MARKS(len) */
+    uint64_t *starts; /* the same: where matches of the expression at hand may begin */
 };
 
 /* The cursors that are possible: sorted, distinct. */
@@ -36,6 +37,9 @@ void rule_scan_free(struct rule_scan *scan);
 /* Positions are marked in any order, 0 to len, and taken sorted. `at` has room for len + 1. */
 void rule_scan_clear_marks(struct rule_scan *scan);
 struct rule_cursors rule_scan_take_marks(const struct rule_scan *scan, uint32_t *at);
+
+/* The first place of `starts` from `at` on that is before `end`; `end`: there is none. */
+uint32_t rule_scan_next_start(const struct rule_scan *scan, uint32_t at, uint32_t end);
 
 static inline void rule_scan_mark(struct rule_scan *scan, uint32_t position)
 {

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* Automata against PCRE2: of each construct, and of random expressions. Texts are random, over so
+ * few bytes that expressions match. */
+#include "automaton_judge.h"
+#include "test.h"
+
+enum { EXPRESSION_MAX = 64, TEXTS = 40, TEXT_MAX = 24, EXPRESSIONS = 4000 };
+
+static uint64_t seed = 88172645463325252;
+
+static uint32_t below(uint32_t n)
+{
+    seed ^= seed << 13;
+    seed ^= seed >> 7;
+    seed ^= seed << 17;
+    return (uint32_t)((seed >> 11) % n);
+}
+
+/* Tries random texts. */
+static void judge_texts(struct judge *judge, const char *expression)
+{
+    static const char bytes[] = "aaaabbbcA1 \n\n-\x80";
+
+    for (int i = 0; i < TEXTS; i++) {
+        uint8_t text[TEXT_MAX];
+        const uint32_t len = below(TEXT_MAX);
+
+        for (uint32_t k = 0; k < len; k++)
+            text[k] = (uint8_t)bytes[below(sizeof bytes - 1)];
+        if (judge_try(judge, text, len) != 0)
+            fail_msg("/%s/ is wrong in \"%.*s\"", expression, (int)len, (const char *)text);
+    }
+}
+
+static void test_constructs_are_followed(void **state)
+{
+    static const struct {
+        const char *expression;
+        uint32_t options;
+        bool made, exact;
+    } cases[] = {
+        {"ab", 0, true, true},
+        {"a|bc|", 0, false, false}, /* matches everywhere */
+        {"(?:a|bb)+c", RULE_CASELESS, true, true},
+        {"a{2}b{1,3}c{0,2}1{2,}", 0, true, true},
+        {"(?:a?b*){2,4}c", 0, true, true},
+        {"a{300}", 0, true, false},
+        {"a{,2}", 0, false, false}, /* as PCRE2's version has it */
+        {"x{", 0, true, true},
+        {".", 0, true, true},
+        {".", RULE_DOTALL, true, true},
+        {"[^a-c\\d\\n]", 0, true, true},
+        {"[]a-]|[^]a]", 0, true, true},
+        {"[[:alpha:]b-][[:^digit:]]", RULE_CASELESS, true, true},
+        {"\\x61\\x{62}\\W\\S\\D|\\h\\v|\\061", 0, true, true},
+        {"^a|b$", 0, true, true},
+        {"^a$", RULE_MULTILINE, true, true},
+        {"b$", RULE_DOLLAR_ENDONLY, true, true},
+        {"^$|a", 0, true, true},
+        {"a^b|\\na$\\n", RULE_MULTILINE, true, false},
+        {"(?i)a(?-i)b|A(?s:.)b", 0, true, true},
+        {"a b # c", RULE_EXTENDED, true, true},
+        {"(?#text)a(?<name>b)(?P<n2>c)?(?'n3'a)", 0, true, true},
+        {"a++b|(?>a|ab)b", 0, true, false},
+        {"a(?=b)|(?<!a)b|\\bc|a\\B", 0, true, false},
+        {"(a|b)\\1|(?P<n>a)(?P=n)", 0, true, false},
+        {"(a(?1)?b)", 0, false, false},
+        {"(?(?=a)ab|b)", 0, false, false},
+        {"a(*SKIP)b", 0, false, false},
+        {"\\Qa.b\\E", 0, false, false},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct judge judge;
+
+        assert_true(
+            judge_open(&judge, cases[i].expression, strlen(cases[i].expression), cases[i].options));
+        print_message("/%s/\n", cases[i].expression);
+        assert_int_equal(judge.automaton != NULL, cases[i].made);
+        if (judge.automaton != NULL)
+            assert_int_equal(automaton_is_exact(judge.automaton, false), cases[i].exact);
+        judge_texts(&judge, cases[i].expression);
+        judge_close(&judge);
+    }
+}
+
+/* Pieces that stand side by side, inside groups, and before quantifiers. */
+static void write_expression(char *text)
+{
+    static const char *const pieces[] = {
+        "a",  "b",   "c",    "1",   "[ab]", "[^a]", ".",   "\\w", "\\s",    "\\n",   "(",
+        ")",  "(?:", "|",    "^",   "$",    "*",    "+",   "?",   "{2}",    "{0,3}", "{2,}",
+        "*?", "++",  "(?i)", "(?=", "(?<!", "\\b",  "\\1", "(?>", "[\\d-]", "(?m)",  "\\x80",
+    };
+
+    char *end = text;
+
+    for (uint32_t n = 1 + below(9); n > 0; n--)
+        end = stpcpy(end, pieces[below(sizeof pieces / sizeof pieces[0])]);
+    memset(end, ')', 2);
+    end[below(3)] = '\0';
+}
+
+static void test_random_expressions_are_followed(void **state)
+{
+    uint32_t n_made = 0, n_exact = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < EXPRESSIONS;) {
+        char text[EXPRESSION_MAX];
+        struct judge judge;
+
+        write_expression(text);
+        if (!judge_open(&judge, text, strlen(text), below(64) & ~(uint32_t)RULE_ANCHORED))
+            continue;
+        i++;
+        n_made += judge.automaton != NULL;
+        n_exact += judge.automaton != NULL && automaton_is_exact(judge.automaton, false);
+        judge_texts(&judge, text);
+        judge_close(&judge);
+    }
+    print_message("%u automata, %u exact\n", n_made, n_exact);
+    assert_in_range(n_made, EXPRESSIONS / 4, EXPRESSIONS);
+    assert_in_range(n_exact, EXPRESSIONS / 8, EXPRESSIONS);
+}
+
+/* What a run may take is bounded. */
+static void test_effort_ends_a_run(void **state)
+{
+    static const char text[] = "abababababababab";
+    uint64_t starts[1], effort = 100;
+    struct judge judge;
+
+    (void)state;
+    assert_true(judge_open(&judge, "(?:a|b|ab|ba)+c", 15, 0));
+    starts[0] = 0;
+    assert_true(automaton_run(judge.automaton, (const uint8_t *)text, 1, false, starts, &effort));
+    assert_in_range(effort, 1, 99);
+    effort = 10;
+    assert_false(automaton_run(judge.automaton, (const uint8_t *)text, 16, false, starts, &effort));
+    judge_close(&judge);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_constructs_are_followed),
+        cmocka_unit_test(test_random_expressions_are_followed),
+        cmocka_unit_test(test_effort_ends_a_run),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
