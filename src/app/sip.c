@@ -162,7 +162,7 @@ static bool is_header(const struct message *message, struct sip_span name, enum 
     static const struct {
         const char *name, *brief;
     } names[] = {
-        [SIP_FROM - SIP_FROM] = {"From", "f"},
+        [0] = {"From", "f"}, /* SIP_FROM */
         [SIP_TO - SIP_FROM] = {"To", "t"},
         [SIP_VIA - SIP_FROM] = {"Via", "v"},
         [SIP_USER_AGENT - SIP_FROM] = {"User-Agent", "User-Agent"},
@@ -227,7 +227,7 @@ static bool next_sdp(const struct message *message, struct sip_walk *walk, enum 
         if (line.len < 2 || begin[1] != '=')
             continue;
         walk->media |= begin[0] == 'm';
-        if (begin[0] != letter || walk->media != of_media)
+        if (begin[0] != (uint8_t)letter || walk->media != of_media)
             continue;
         *value = (struct sip_span){line.at + 2, line.len - 2};
         return true;
