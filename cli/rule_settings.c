@@ -64,6 +64,8 @@ void rule_settings_print(const struct rule_files *files, const char *prefix, boo
     fprintf(out, "%s%s: %zu variables, %zu rule files, %zu files of configuration\n", prefix,
             cli_printable(files->from_config, safe, sizeof safe), counts.of[SL_SETTING_VARIABLE],
             counts.of[SL_SETTING_RULES], counts.of[SL_SETTING_CONFIGURE]);
+    if (counts.of[SL_SETTING_OTHER] + counts.of[SL_SETTING_LEFT_OUT] == 0)
+        return;
     fprintf(out,
             "%swithout effect here: %zu keys of output, capture or threads, and %zu that may "
             "change alerts",
