@@ -8,7 +8,7 @@
  * - Alerts carry a payload, as Base64 and as printable text. Other events carry none.
  * - Stats are an object that the caller made.
  *
- * All strings that are not constants of this file pass eve_put_characters or the keys of metadata.
+ * All strings that are not sluice's own pass eve_put_characters or the keys of metadata.
  * The writer is sluice's own: a tree of values, built and dumped for each alert, costs five times
  * as much. */
 #include <stdlib.h>
@@ -119,6 +119,22 @@ EVENT_INLINE char *put_key(struct eve_sink *eve, enum event_field id)
     return at + len;
 }
 
+/* Whether the text is one of sluice's own: plain, and short enough for the room behind its key. */
+EVENT_INLINE bool is_own_text(enum event_field id)
+{
+    return id == FIELD_EVENT_TYPE || id == FIELD_PROTO || id == FIELD_PKT_SRC ||
+           id == FIELD_ANOMALY_TYPE || id == FIELD_ACTION || id == FIELD_DIRECTION;
+}
+
+EVENT_INLINE char *put_own_text(char *at, const struct sl_field *field)
+{
+    *at++ = '"';
+    memcpy(at, field->text, field->n);
+    at += field->n;
+    *at = '"';
+    return at + 1;
+}
+
 /* A value that was written into the room behind its key. */
 static void put_value(struct line_sink *out, const char *end)
 {
@@ -179,7 +195,10 @@ EVENT_INLINE void put_field(void *to, enum event_field id, const struct sl_field
         line_text(out, "false");
         break;
     case SL_FIELD_TEXT:
-        eve_put_string(out, field->text, field->n);
+        if (is_own_text(id))
+            put_value(out, put_own_text(at, field));
+        else
+            eve_put_string(out, field->text, field->n);
         break;
     case SL_FIELD_TEXTS:
         put_list(out, id, field->texts);
