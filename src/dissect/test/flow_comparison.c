@@ -73,7 +73,8 @@ static void finish(struct tracker *t, struct flow_oracle *oracle)
     flow_oracle_finish(oracle);
     expected = flow_oracle_ends(oracle, &n);
     ids = t;
-    qsort(expected, n, sizeof *expected, compare_ends);
+    if (n != 0)
+        qsort(expected, n, sizeof *expected, compare_ends);
     sl_flow_table_finish(t->twin, t->keys);
     assert_int_equal(sl_flow_keys_sort_ends(t->keys, t->twin), SL_OK);
     assert_int_equal(sl_flow_keys_n_ends(t->keys), n);
