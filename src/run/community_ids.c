@@ -28,10 +28,17 @@ struct kept {
     char text[TEXT_LEN];
 };
 
+/* The last flow of an entry; 0: none. */
+struct of_flow {
+    uint64_t flow;
+    char text[TEXT_LEN];
+};
+
 struct community_ids {
     EVP_MD *sha1;
     EVP_MD_CTX *context;
     struct kept kept[N_KEPT]; /* in pairs, the later first */
+    struct of_flow of_flow[N_KEPT];
 };
 
 enum sl_status community_ids_create(struct community_ids **ids, struct sl_diag *diag)
@@ -155,7 +162,8 @@ static bool is_of(const struct kept *kept, const struct input *input)
     return memcmp(&kept->input, input, sizeof *input) == 0;
 }
 
-const char *community_ids_of(struct community_ids *ids, const struct sl_tuple *tuple)
+/* By the bytes of the input. */
+static const char *find(struct community_ids *ids, const struct sl_tuple *tuple)
 {
     struct input input;
 
@@ -172,4 +180,21 @@ const char *community_ids_of(struct community_ids *ids, const struct sl_tuple *t
         return NULL;
     pair[0].input = input;
     return pair[0].text;
+}
+
+/* All packets of a flow have one id, but for ICMP, whose types count as ports. */
+const char *community_ids_of(struct community_ids *ids, uint64_t flow, const struct sl_tuple *tuple)
+{
+    struct of_flow *last = &ids->of_flow[flow & (N_KEPT - 1)];
+
+    if (flow == 0 || tuple->protocol == SL_IP_ICMP || tuple->protocol == SL_IP_ICMPV6)
+        return find(ids, tuple);
+    if (last->flow == flow)
+        return last->text;
+    const char *text = find(ids, tuple);
+    if (text == NULL)
+        return NULL;
+    last->flow = flow;
+    memcpy(last->text, text, TEXT_LEN);
+    return last->text;
 }

@@ -13,7 +13,7 @@ enum sl_status flow_event_identify(struct sl_event *event, struct community_ids 
 {
     if (ids == NULL)
         return SL_OK;
-    event->community_id = community_ids_of(ids, &event->tuple);
+    event->community_id = community_ids_of(ids, event->origin.flow, &event->tuple);
     return event->community_id != NULL
                ? SL_OK
                : diag_set(diag, SL_EUNSUPPORTED, NULL, 0, "OpenSSL fails to make a community_id");

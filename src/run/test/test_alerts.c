@@ -136,7 +136,7 @@ static void write_event(struct plain *plain, uint32_t item, const struct sl_hit 
     event.source = plain->task->captures.gl_pathv[event.origin.source];
     event.has_tuple = sl_packet_tuple(batch, item, &event.tuple);
     if (event.origin.flow != 0)
-        event.community_id = community_ids_of(plain->community_ids, &event.tuple);
+        event.community_id = community_ids_of(plain->community_ids, 0, &event.tuple);
     assert_int_equal(sl_sink_write(plain->sink, &event, &diag), SL_OK);
     plain->n_events++;
 }

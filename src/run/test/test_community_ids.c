@@ -90,8 +90,8 @@ static void test_published_values(void **state)
     for (size_t i = 0; i < N_PUBLISHED; i++) {
         const struct sl_tuple tuple = tuple_of(i), answer = answer_to(tuple);
 
-        assert_string_equal(community_ids_of(ids, &tuple), published[i].id);
-        assert_string_equal(community_ids_of(ids, &answer), published[i].id);
+        assert_string_equal(community_ids_of(ids, i + 1, &tuple), published[i].id);
+        assert_string_equal(community_ids_of(ids, i % 2 * (i + 1), &answer), published[i].id);
     }
     for (size_t i = 0; i < N_ONE_WAY; i++) {
         const struct sl_tuple tuple = {addr_of(one_way[i].src), addr_of(one_way[i].dst),
@@ -99,13 +99,13 @@ static void test_published_values(void **state)
         const struct sl_tuple back = {tuple.dst, tuple.src, tuple.src_port, tuple.dst_port,
                                       tuple.protocol};
 
-        assert_string_equal(community_ids_of(ids, &tuple), one_way[i].id);
-        assert_string_not_equal(community_ids_of(ids, &back), one_way[i].id);
+        assert_string_equal(community_ids_of(ids, 99, &tuple), one_way[i].id);
+        assert_string_not_equal(community_ids_of(ids, 99, &back), one_way[i].id);
     }
     community_ids_free(ids);
 }
 
-/* Tuples that share a place never get each other's id. */
+/* Tuples and flows that share a place never get each other's id. */
 static void test_remembered_ids_are_those_of_the_tuple(void **state)
 {
     struct community_ids *ids = create();
@@ -119,8 +119,11 @@ static void test_remembered_ids_are_those_of_the_tuple(void **state)
         struct sl_tuple other = tuple;
 
         other.src_port ^= (uint16_t)(1 + test_below(&random, 4000));
-        assert_non_null(community_ids_of(ids, &other));
-        assert_string_equal(community_ids_of(ids, &packet), published[i].id);
+        const uint64_t flow = i + 1, in_its_place = flow + ((uint64_t)other.src_port << 20);
+
+        assert_non_null(community_ids_of(ids, in_its_place, &other));
+        assert_string_equal(community_ids_of(ids, test_below(&random, 2) * flow, &packet),
+                            published[i].id);
     }
     community_ids_free(ids);
 }
