@@ -78,6 +78,8 @@ static const char usage[] =
     "  --flow-memory BYTES    of the flow table (35M), such as 512M; in a full one the flow that "
     "was\n"
     "                         silent for longest gives way\n"
+    "  --stream-memory BYTES  that TCP streams keep at most (256M); 0: rules look at packets "
+    "alone\n"
     "  --seed N               fixes the key of the flow table, which is random: the same flows "
     "give way\n"
     "  --sensor-id N          of this sensor: sensors with other numbers give other flow ids (0)\n"
@@ -138,6 +140,14 @@ static bool parse_flow_memory(struct run_options *options, const char *text)
     if (cli_parse_bytes(text, &options->config.flow_memory) && options->config.flow_memory != 0)
         return true;
     cli_error("--flow-memory '%s' (expected bytes, such as 512M)", text);
+    return false;
+}
+
+static bool parse_stream_memory(struct run_options *options, const char *text)
+{
+    if (cli_parse_bytes(text, &options->config.stream_memory))
+        return true;
+    cli_error("--stream-memory '%s' (expected bytes, such as 512M, or 0)", text);
     return false;
 }
 
@@ -214,6 +224,7 @@ enum {
     OPTION_MAX_LATENCY,
     OPTION_SENSOR_ID,
     OPTION_FLOW_MEMORY,
+    OPTION_STREAM_MEMORY,
     OPTION_SEED
 };
 
@@ -247,6 +258,7 @@ static const struct option long_options[] = {
     {"max-latency", required_argument, NULL, OPTION_MAX_LATENCY},
     {"sensor-id", required_argument, NULL, OPTION_SENSOR_ID},
     {"flow-memory", required_argument, NULL, OPTION_FLOW_MEMORY},
+    {"stream-memory", required_argument, NULL, OPTION_STREAM_MEMORY},
     {"seed", required_argument, NULL, OPTION_SEED},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
@@ -383,6 +395,8 @@ static int parse_option(struct run_options *options, int option, int *list, char
         return parse_stats(options, argv) ? 0 : EXIT_FAILED;
     case OPTION_SENSOR_ID:
         return parse_sensor(options, optarg) ? 0 : EXIT_FAILED;
+    case OPTION_STREAM_MEMORY:
+        return parse_stream_memory(options, optarg) ? 0 : EXIT_FAILED;
     case OPTION_FLOW_MEMORY:
         return parse_flow_memory(options, optarg) ? 0 : EXIT_FAILED;
     case OPTION_SEED:

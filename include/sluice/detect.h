@@ -196,6 +196,7 @@ struct sl_stream_part {
     uint32_t len;
     uint32_t known; /* bytes of the stream before this part that are at hand, at most
                        SL_STREAM_KNOWN: those of `before` and of what is before it */
+    bool whole;     /* of the packet's first: the stream takes all of the packet's payload */
     bool reversed;  /* they were sent by the receiver of the packet, which made them count */
 };
 

@@ -111,6 +111,7 @@ struct sl_run_config {
     uint32_t sensor_id; /* makes flow ids others than those of other sensors (sluice/dissect.h) */
 
     /* Flows (sluice/dissect.h). */
+    uint64_t stream_memory;    /* bytes that TCP streams keep at most; 0: rules see packets alone */
     uint64_t flow_memory;      /* bytes that their table takes at most; 0: 262,144 flows */
     const uint64_t *flow_seed; /* two words, the hash's key; NULL: random ones */
 

@@ -108,7 +108,7 @@ static enum sl_status build_matcher(struct run_policy *policy, const struct run_
     policy->matcher_engine =
         run_add_engine(build->pipeline, sl_mpm_engine(policy->matcher), policy->matcher);
     build->pipeline->engines[policy->matcher_engine].scans_made =
-        (policy->buffers & ~(uint32_t)SL_BUFFER_PAYLOAD) != 0;
+        policy->sees_streams || (policy->buffers & ~(uint32_t)SL_BUFFER_PAYLOAD) != 0;
     return SL_OK;
 }
 
@@ -135,6 +135,7 @@ enum sl_status run_policy_build_rules(struct run_policy *policy,
         return status;
     send_unsaved(build->notices, policy->rules);
     policy->buffers = sl_rules_buffers(policy->rules);
+    policy->sees_streams = config->stream_memory != 0 && sl_rules_see_streams(policy->rules);
     policy->finds_app |= sl_rules_need_app(policy->rules);
     return build_matcher(policy, build, diag);
 }

@@ -33,6 +33,7 @@ void run_batch_free(struct run_batch *all, struct run_source *source)
 
         source_batch_abandon(&all->source, source);
         source_batch_clear(&all->source);
+        stream_batch_clear(&all->streams);
         run_digest_free(all->digest);
         run_savings_free(&all->savings);
         run_policy_release(all->policy);

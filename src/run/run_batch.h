@@ -5,11 +5,13 @@
 
 #include "run_digest.h"
 #include "run_redundancy.h"
+#include "run_streams.h"
 #include "source_batch.h"
 
 struct run_batch {
     struct run_batch *next;
     struct source_batch source;
+    struct stream_batch streams;
     struct run_policy *policy; /* held from the moment the batch is filled until it is drained */
     struct run_digest *digest; /* NULL: none of this batch was digested yet */
     struct run_savings savings;

@@ -39,8 +39,10 @@ enum sl_status run_digest_create(struct run_digest **digest, struct run_policy *
                                  const struct run_sinks *sinks, struct sl_diag *diag);
 void run_digest_free(struct run_digest *digest); /* accepts NULL */
 
-/* Evaluates the rules and verifies the virus signatures of a batch; hits[e] are of engine e. */
+/* Evaluates the rules and verifies the virus signatures of a batch; hits[e] are of engine e.
+ * `streams` is for sl_evaluator_set_streams. */
 enum sl_status run_digest_evaluate(struct run_digest *digest, const struct sl_batch *batch,
+                                   const struct sl_stream_part *const *streams,
                                    const struct sl_hits *hits, struct sl_diag *diag);
 
 /* Lists what packets add to their flows: alerts of rules or viruses, application protocols, and

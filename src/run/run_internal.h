@@ -16,7 +16,8 @@ struct sl_run {
     struct run_notices notices;
     struct run_variants variants;
     struct run_source source;
-    struct sl_state *state; /* NULL: no rule has any */
+    struct run_streams *streams; /* NULL: nothing looks at them */
+    struct sl_state *state;      /* NULL: no rule has any */
     struct run_redundancy redundancy;
     struct run_sinks sinks;
     struct run_counts counts;

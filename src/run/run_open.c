@@ -9,6 +9,8 @@
 
 static const uint32_t ALL_EVENTS = (1u << SL_N_EVENT_KINDS) - 1;
 
+#define STREAM_MEMORY (UINT64_C(256) << 20) /* bytes */
+
 void sl_run_config_init(struct sl_run_config *config)
 {
     memset(config, 0, sizeof *config);
@@ -18,6 +20,7 @@ void sl_run_config_init(struct sl_run_config *config)
     sl_sampling_config_init(&config->redundancy.sampling);
     sl_savings_config_init(&config->redundancy.savings);
     sl_names_config_init(&config->names);
+    config->stream_memory = STREAM_MEMORY;
     config->redundancy.sampling.period = config->redundancy.savings.redundancy.period;
 }
 
@@ -115,6 +118,7 @@ void sl_run_close(struct sl_run *run)
     run_counts_clear(&run->counts);
     run_redundancy_clear(&run->redundancy);
     run_policy_release(run->policy);
+    run_streams_free(run->streams);
     run_source_clear(&run->source);
     sl_state_free(run->state);
     sl_pipeline_monitor_free(run->monitor);
@@ -166,7 +170,12 @@ static enum sl_status open_tables(struct sl_run *run, struct run_policy *policy,
         status = open_sinks(run, diag);
     if (status == SL_OK)
         status = run_try_devices(run, &parts, policy, diag);
-    return status == SL_OK ? run_flows_open(&run->source, &run->state, policy, diag) : status;
+    if (status == SL_OK)
+        status = run_flows_open(&run->source, &run->state, policy, diag);
+    if (status == SL_OK && policy->sees_streams)
+        status =
+            run_streams_create(&run->streams, run->source.flows, run->config.stream_memory, diag);
+    return status;
 }
 
 enum sl_status sl_run_open(struct sl_run *run, struct sl_diag *diag)

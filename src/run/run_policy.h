@@ -24,9 +24,10 @@ struct run_policy {
     const struct sl_literal *literals; /* of the rules */
     size_t n_literals;
     struct sl_mpm_table *matcher;
-    uint32_t buffers; /* of the literals: SL_BUFFER_* */
-    bool finds_app;   /* packets need their application protocol */
-    bool reports_dns; /* each DNS message is an event */
+    uint32_t buffers;  /* of the literals: SL_BUFFER_* */
+    bool sees_streams; /* rules look at TCP streams */
+    bool finds_app;    /* packets need their application protocol */
+    bool reports_dns;  /* each DNS message is an event */
 
     struct sl_clamav_db *database;
 

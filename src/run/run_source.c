@@ -205,7 +205,7 @@ enum sl_status run_source_open(struct run_source *source, struct sl_diag *diag)
 }
 
 enum sl_status run_source_open_flows(struct run_source *source, const struct sl_flow_slot *slots,
-                                     uint32_t n_slots, struct sl_diag *diag)
+                                     uint32_t n_slots, bool keeps_ends, struct sl_diag *diag)
 {
     const struct sl_run_config *config = source->config;
     struct sl_flow_config flows;
@@ -216,7 +216,7 @@ enum sl_status run_source_open_flows(struct run_source *source, const struct sl_
         flows.slots[flows.n_slots++] = slots[i];
     flows.sensor_id = config->sensor_id;
     flows.totals = source->totals;
-    flows.keep_ends = run_source_reports_flows(source);
+    flows.keep_ends = keeps_ends || run_source_reports_flows(source);
     flows.memory = config->flow_memory;
     if (config->flow_memory != 0)
         flows.max_flows = SL_FLOWS_MAX;

@@ -55,7 +55,7 @@ enum sl_status run_source_open(struct run_source *source, struct sl_diag *diag);
 
 /* Makes the table of flows with the slots of modules that keep something in them. */
 enum sl_status run_source_open_flows(struct run_source *source, const struct sl_flow_slot *slots,
-                                     uint32_t n_slots, struct sl_diag *diag);
+                                     uint32_t n_slots, bool keeps_ends, struct sl_diag *diag);
 
 /* Whether flows that end are events, and a sink or a function takes events. */
 bool run_source_reports_flows(const struct run_source *source);

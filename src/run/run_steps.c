@@ -33,36 +33,52 @@ static enum sl_status prepare(void *user, struct sl_batch *batch, struct sl_diag
 
 static enum sl_status order(void *user, struct sl_batch *batch, struct sl_diag *diag)
 {
+    struct sl_run *run = user;
     struct run_batch *mine = batch->filler;
 
-    (void)diag;
-    source_batch_order(&mine->source, &((struct sl_run *)user)->source, batch);
-    return SL_OK;
+    source_batch_order(&mine->source, &run->source, batch);
+    return run->streams != NULL ? stream_batch_begin(&mine->streams, batch, diag) : SL_OK;
 }
 
 static void collect(void *user, struct sl_batch *batch, uint32_t shard)
 {
-    const struct run_batch *mine = batch->filler;
+    struct sl_run *run = user;
+    struct run_batch *mine = batch->filler;
 
-    source_batch_collect(&mine->source, &((struct sl_run *)user)->source, batch, shard);
+    source_batch_collect(&mine->source, &run->source, batch, shard);
+    if (run->streams != NULL)
+        stream_batch_collect(&mine->streams, run->streams, batch, mine->source.keys, shard);
 }
 
 static void apply(void *user, struct sl_batch *batch)
 {
+    const struct sl_run *run = user;
     struct run_source *source = &((struct sl_run *)user)->source;
-    const struct run_batch *mine = batch->filler;
+    struct run_batch *mine = batch->filler;
 
     source_batch_apply(&mine->source, source, batch);
+    if (run->streams != NULL)
+        stream_batch_apply(&mine->streams, batch, run->streams->n_shards);
     if (mine->policy->finds_app || run_source_reports_flows(source))
         sl_app_find(batch);
 }
 
+/* Names come first, and then what streams need. */
+#define OF_STREAMS (UINT64_C(1) << 63)
+
 static uint64_t make(void *user, const struct sl_batch *batch, struct sl_batch *to, uint64_t from)
 {
+    const struct sl_run *run = user;
     const struct run_batch *mine = batch->filler;
 
-    (void)user;
-    return sl_app_make(batch, to, mine->policy->buffers, from);
+    if (from < OF_STREAMS)
+        from = sl_app_make(batch, to, mine->policy->buffers, from);
+    if (from == UINT64_MAX)
+        from = OF_STREAMS;
+    if (from < OF_STREAMS || run->streams == NULL)
+        return from < OF_STREAMS ? from : UINT64_MAX;
+    from = stream_batch_make(&mine->streams, batch, to, from - OF_STREAMS);
+    return from == UINT64_MAX ? from : from + OF_STREAMS;
 }
 
 /* The batch's digest, for the policy that it holds. */
@@ -82,8 +98,10 @@ static enum sl_status digest(void *user, const struct sl_batch *batch, const str
     struct run_batch *mine = batch->filler;
     enum sl_status status = digest_of(run, mine, diag);
 
+    if (status == SL_OK && mine->streams.no_memory)
+        status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the streams of a batch");
     if (status == SL_OK)
-        status = run_digest_evaluate(mine->digest, batch, hits, diag);
+        status = run_digest_evaluate(mine->digest, batch, mine->streams.of_item, hits, diag);
     if (status == SL_OK && run->source.settles)
         run_flows_mark(mine->digest, run->state, batch, &mine->source);
     if (status == SL_OK)

@@ -206,12 +206,11 @@ static bool match_part(struct sl_evaluator *work, const struct rule_hits *hits,
 
 /* The same on all its parts. Its hits are those from `first` up to the one at hand. */
 static bool match_stream(struct sl_evaluator *work, uint32_t item, size_t first,
-                         const struct rule_view *packet)
+                         const struct sl_stream_part *head, const struct rule_view *packet)
 {
     struct rule_hits hits = {NULL, work->at_hit - first};
-    const struct sl_stream_part *part = work->parts[item];
 
-    if (part->len == 0)
+    if (head->len == 0)
         return true;
     if (hits.n != 0)
         hits.hit = work->hits->hit + first;
@@ -221,11 +220,13 @@ static bool match_stream(struct sl_evaluator *work, uint32_t item, size_t first,
     view.sees = RULE_SEES_STREAMS;
     view.scan = &work->stream.scan;
 
-    for (bool is_turned = false; part != NULL; part = part->next) {
+    bool is_turned = false;
+
+    for (const struct sl_stream_part *part = head; part != NULL; part = part->next) {
         if (part->reversed != is_turned)
             turn(&view);
         is_turned = part->reversed;
-        rule_stream_begin(&work->stream, work->batch, item, work->parts[item], part);
+        rule_stream_begin(&work->stream, work->batch, item, head, part);
         if (!match_part(work, &hits, &view))
             return false;
     }
@@ -245,19 +246,19 @@ static bool match_item(struct sl_evaluator *work, uint32_t item)
         return true;
 
     const size_t first = work->at_hit;
-    const bool is_part = work->parts != NULL && work->parts[item] != NULL;
+    const struct sl_stream_part *head = work->parts != NULL ? work->parts[item] : NULL;
     struct rule_view view;
 
     rule_view_packet(work->batch, item, &work->scan, &view);
     if (work->parts != NULL)
-        view.sees = is_part ? RULE_SEES_PACKETS : RULE_SEES_OTHERS;
+        view.sees = head != NULL && head->whole ? RULE_SEES_PACKETS : RULE_SEES_OTHERS;
     rule_values_begin_packet(&work->findings.values, work->batch->payload[item].len);
     rule_buffers_begin(&work->buffers);
     find_home(work, &view);
     if (any_hit)
         try_hits(work, item, &view);
-    if (is_part && (any_hit || work->rules->index->any_stream_without_literal) &&
-        !match_stream(work, item, first, &view))
+    if (head != NULL && (any_hit || work->rules->index->any_stream_without_literal) &&
+        !match_stream(work, item, first, head, &view))
         return false;
     if (!any_header)
         return true;

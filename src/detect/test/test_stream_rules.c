@@ -20,6 +20,7 @@ static void lay_parts(uint64_t begin)
     memset(part, 0, sizeof part);
     for (uint32_t i = 0; i < N_PACKETS; i++) {
         part[i].bytes = batch->bytes + batch->payload[i].offset;
+        part[i].whole = true;
         part[i].len = batch->payload[i].len;
         part[i].offset = offset;
         part[i].before = i != 0 ? &part[i - 1] : NULL;

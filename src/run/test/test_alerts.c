@@ -312,6 +312,7 @@ static uint64_t write_by_run(const struct task *task, const struct way *way, con
     config.rule_files = (const char *const *)task->rule_files.gl_pathv;
     config.n_rule_files = task->rule_files.gl_pathc;
     config.devices = "cpu";
+    config.stream_memory = 0; /* the plain way has no streams */
     config.sinks = sinks;
     config.n_sinks = 1 + (way->second != NULL);
     if (task->flows)

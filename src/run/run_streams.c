@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: MIT */
+#include "run_streams.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "sluice/app.h"
+
+enum { LINE = 64, OVERLAP = SL_LITERAL_LEN_MAX - 1, PIECE = 1024 - SL_BATCH_ALIGN, TCP_SYN = 2 };
+
+/* A packet whose payload waits for bytes before it. */
+static const struct sl_stream_part nothing = {.whole = true};
+
+/* ---- the streams of flows -------------------------------------------------------------------- */
+
+/* Pages that no flow uses are not touched. */
+static bool open_shard(struct run_streams *streams, uint32_t shard)
+{
+    const size_t n = (size_t)sl_flow_shard_max(streams->flows) + SL_FLOW_ENTRIES_MORE;
+    uint8_t *memory = calloc(n * sizeof(struct stream) + LINE, 1);
+
+    streams->memory[shard] = memory;
+    if (memory != NULL)
+        streams->of_flow[shard] =
+            (struct stream *)(memory + (LINE - (uintptr_t)memory % LINE) % LINE);
+    return memory != NULL;
+}
+
+enum sl_status run_streams_create(struct run_streams **out, const struct sl_flow_table *flows,
+                                  uint64_t memory, struct sl_diag *diag)
+{
+    const uint32_t n = sl_flow_n_shards(flows);
+    struct run_streams *streams = calloc(1, sizeof *streams);
+    struct stream_config config;
+    bool done = false;
+
+    *out = streams;
+    if (streams != NULL) {
+        streams->flows = flows;
+        streams->memory = calloc(n, sizeof *streams->memory);
+        streams->of_flow = calloc(n, sizeof(struct stream *));
+        done = streams->memory != NULL && streams->of_flow != NULL;
+    }
+    while (done && streams->n_shards < n)
+        done = open_shard(streams, streams->n_shards++);
+    if (!done)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the streams of flows");
+    stream_config_init(&config);
+    config.memory = memory;
+    config.context_len = config.overlap_len = SL_STREAM_KNOWN;
+    return stream_shards_create(&streams->shards, n, &config, diag);
+}
+
+void run_streams_free(struct run_streams *streams)
+{
+    if (streams == NULL)
+        return;
+    stream_shards_free(streams->shards, streams->n_shards);
+    for (uint32_t i = 0; i < streams->n_shards; i++)
+        free(streams->memory[i]);
+    free(streams->memory);
+    free(streams->of_flow);
+    free(streams);
+}
+
+/* ---- a batch --------------------------------------------------------------------------------- */
+
+enum sl_status stream_batch_begin(struct stream_batch *mine, const struct sl_batch *batch,
+                                  struct sl_diag *diag)
+{
+    if (mine->max_items < batch->n_items) {
+        free(mine->of_item);
+        mine->of_item = malloc(batch->max_items * sizeof(const struct sl_stream_part *));
+        mine->max_items = mine->of_item != NULL ? batch->max_items : 0;
+    }
+    if (mine->max_items < batch->n_items)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the streams of a batch");
+    if (batch->n_items != 0)
+        memset(mine->of_item, 0, batch->n_items * sizeof(const struct sl_stream_part *));
+    return SL_OK;
+}
+
+void stream_batch_clear(struct stream_batch *mine)
+{
+    for (uint32_t i = 0; i < RUN_SHARDS_MAX; i++) {
+        stream_output_free(&mine->shard[i].output);
+        free(mine->shard[i].part);
+    }
+    free(mine->of_item);
+}
+
+/* ---- collecting ------------------------------------------------------------------------------ */
+
+struct collecting {
+    struct stream_batch *mine;
+    const struct sl_batch *batch;
+    struct stream_shard *shard;
+    struct stream *of_flow;
+    const struct stream_output *output;
+};
+
+static void take(void *user, const struct sl_flow_segment *seen)
+{
+    const struct collecting *collecting = user;
+    const uint64_t n_queued = collecting->output->stats.queued;
+    struct stream_segment segment;
+
+    if (!stream_segment_read(&segment, collecting->batch, seen->item))
+        return;
+    segment.half = (seen->flow_flags & SL_FLOW_TO_SERVER) != 0 ? 0 : 1;
+    stream_take(collecting->shard, &collecting->of_flow[seen->entry], seen->flow, &segment);
+    if (collecting->output->stats.queued != n_queued && (segment.flags & TCP_SYN) == 0)
+        collecting->mine->of_item[seen->item] = &nothing;
+}
+
+static void end(void *user, uint32_t entry, uint64_t flow, uint32_t item)
+{
+    const struct collecting *collecting = user;
+
+    stream_end(collecting->shard, &collecting->of_flow[entry], flow, item);
+}
+
+void stream_batch_collect(struct stream_batch *mine, struct run_streams *streams,
+                          const struct sl_batch *batch, const struct sl_flow_keys *keys,
+                          uint32_t shard)
+{
+    struct collecting collecting = {.mine = mine,
+                                    .batch = batch,
+                                    .shard = stream_shard_at(streams->shards, shard),
+                                    .of_flow = streams->of_flow[shard],
+                                    .output = &mine->shard[shard].output};
+    const struct sl_flow_visitor visitor = {take, end, &collecting};
+
+    stream_shard_begin(collecting.shard, &mine->shard[shard].output, batch->bytes);
+    sl_flow_visit_shard(streams->flows, batch, keys, shard, &visitor);
+    stream_shard_end(collecting.shard);
+}
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+static bool reserve(struct stream_parts *parts)
+{
+    if (parts->output.n <= parts->max)
+        return true;
+    free(parts->part);
+    parts->part = calloc(parts->output.max, sizeof *parts->part);
+    parts->max = parts->part != NULL ? parts->output.max : 0;
+    return parts->part != NULL;
+}
+
+static bool adds_bytes(const struct stream_record *record)
+{
+    return record->kind == STREAM_PACKET || record->kind == STREAM_COPIED;
+}
+
+/* Which half the packet's sender sends. */
+static uint32_t half_of(const struct sl_origin *origin)
+{
+    return (origin->flow_flags & SL_FLOW_TO_SERVER) != 0 ? 0 : 1;
+}
+
+/* The part of record r, behind those of the records before it. */
+static void fill_part(struct stream_parts *parts, const struct sl_batch *batch, uint32_t r)
+{
+    const struct stream_record *record = &parts->output.record[r];
+    const struct sl_stream_part *before =
+        adds_bytes(record) && record->previous != 0 ? &parts->part[record->previous] : NULL;
+    const uint8_t *from = record->kind == STREAM_PACKET ? batch->bytes : parts->output.copied;
+    const uint32_t known = before != NULL ? before->known + before->len : 0;
+
+    parts->part[r] =
+        (struct sl_stream_part){.bytes = record->len != 0 ? from + record->at : NULL,
+                                .offset = record->offset,
+                                .before = before,
+                                .len = record->len,
+                                .known = known < SL_STREAM_KNOWN ? known : SL_STREAM_KNOWN,
+                                .reversed = record->half != half_of(&batch->origin[record->item])};
+}
+
+/* Fills the parts of a shard, and lists those of each packet. Bytes of another flow than the
+ * packet's are of flows that ended or gave way: no packet tells what to look at them with. */
+static void link_parts(struct stream_batch *mine, struct stream_parts *parts,
+                       const struct sl_batch *batch)
+{
+    uint32_t first = 0, last = 0; /* of the packet at hand */
+
+    for (uint32_t r = 1; parts->part != NULL && r < parts->output.n; r++) {
+        const struct stream_record *record = &parts->output.record[r];
+        const uint32_t item = record->item;
+
+        if (!adds_bytes(record) && record->kind != STREAM_CONTEXT)
+            continue;
+        fill_part(parts, batch, r);
+        if (!adds_bytes(record) || record->len == 0 || record->flow != batch->origin[item].flow)
+            continue;
+        if (last == 0 || parts->output.record[last].item != item)
+            first = r;
+        if (first == r)
+            mine->of_item[item] = &parts->part[r];
+        else
+            parts->part[last].next = &parts->part[r];
+        last = r;
+        if (record->kind == STREAM_PACKET && record->source == item)
+            parts->part[first].whole |= record->len == batch->payload[item].len;
+    }
+}
+
+void stream_batch_apply(struct stream_batch *mine, const struct sl_batch *batch, uint32_t n_shards)
+{
+    mine->no_memory = false;
+    for (uint32_t i = 0; i < n_shards; i++) {
+        mine->no_memory |= mine->shard[i].output.no_memory || !reserve(&mine->shard[i]);
+        if (!mine->no_memory)
+            link_parts(mine, &mine->shard[i], batch);
+    }
+}
+
+/* ---- made items ------------------------------------------------------------------------------ */
+
+/* Copies the `len` bytes before the part, of which there are as many. */
+static void copy_before(const struct sl_stream_part *part, uint8_t *to, uint32_t len)
+{
+    while (len != 0) {
+        part = part->before;
+        const uint32_t n = part->len < len ? part->len : len;
+
+        len -= n;
+        memcpy(to + len, part->bytes + part->len - n, n);
+    }
+}
+
+static bool lies_in_packet(const struct sl_batch *batch, uint32_t item,
+                           const struct sl_stream_part *part)
+{
+    const struct sl_span payload = batch->payload[item];
+    const uint8_t *bytes = batch->bytes + payload.offset;
+
+    return part->bytes >= bytes && part->bytes < bytes + payload.len;
+}
+
+/* Where made items of the part are. */
+struct making {
+    const struct sl_batch *batch;
+    struct sl_batch *to;
+    uint32_t item;
+    const struct sl_stream_part *first; /* of the item and the direction */
+    const struct sl_stream_part *part;
+};
+
+/* Makes an item of `len` bytes of the part from `at` on, and those right before. */
+static bool make_piece(const struct making *making, uint32_t at, uint32_t len)
+{
+    const struct sl_stream_part *part = making->part;
+    const uint64_t has = (uint64_t)part->known + at;
+    const uint32_t before = has < OVERLAP ? (uint32_t)has : (uint32_t)OVERLAP;
+    const uint32_t own = before < at ? before : at;
+    uint8_t *room = sl_batch_made_room(making->to);
+
+    if (!sl_batch_made_fits(making->to, before + len))
+        return false;
+    copy_before(part, room, before - own);
+    memcpy(room + before - own, part->bytes + at - own, own + len);
+    sl_batch_append_made(
+        making->to, before + len,
+        (struct sl_made){.item = making->item,
+                         .buffers = part->reversed ? SL_BUFFER_STREAM_BACK : SL_BUFFER_STREAM,
+                         .base = (uint32_t)(SL_STREAM_HIT_BASE +
+                                            (part->offset - making->first->offset) + at - before)});
+    return true;
+}
+
+/* Makes the items of a part behind the first `skip`. Returns how many were made before, with these,
+ * or UINT32_MAX: all were. */
+static uint32_t make_part(const struct making *making, uint32_t skip)
+{
+    const struct sl_stream_part *part = making->part;
+
+    if (lies_in_packet(making->batch, making->item, part)) {
+        const uint32_t len = part->len < OVERLAP ? part->len : (uint32_t)OVERLAP;
+
+        return part->known == 0 || make_piece(making, 0, len) ? UINT32_MAX : 0;
+    }
+    for (; (uint64_t)skip * PIECE < part->len; skip++) {
+        const uint32_t at = skip * PIECE;
+        const uint32_t len = part->len - at < PIECE ? part->len - at : (uint32_t)PIECE;
+
+        if (!make_piece(making, at, len))
+            return skip;
+    }
+    return UINT32_MAX;
+}
+
+static const struct sl_stream_part *first_of(const struct sl_stream_part *part, bool reversed)
+{
+    while (part->reversed != reversed)
+        part = part->next;
+    return part;
+}
+
+/* Made items are counted: a packet's from 0 on. Each part of a packet may have up to 2^12. */
+uint64_t stream_batch_make(const struct stream_batch *mine, const struct sl_batch *batch,
+                           struct sl_batch *to, uint64_t from)
+{
+    uint32_t n_parts = (uint32_t)from >> 16, skip = (uint32_t)from & 0xFFFF;
+
+    for (uint32_t item = (uint32_t)(from >> 32); item < batch->n_items; item++, n_parts = 0) {
+        const struct sl_stream_part *const head = mine->of_item[item];
+        uint32_t i = 0;
+
+        if (head == NULL || head->len == 0)
+            continue;
+        for (const struct sl_stream_part *part = head; part != NULL; part = part->next, i++) {
+            const struct making making = {batch, to, item, first_of(head, part->reversed), part};
+
+            if (i < n_parts)
+                continue;
+            skip = make_part(&making, skip);
+            if (skip != UINT32_MAX)
+                return (uint64_t)item << 32 | i << 16 | skip;
+            skip = 0;
+        }
+    }
+    return UINT64_MAX;
+}

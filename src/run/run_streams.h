@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: MIT */
+/* TCP streams of a run: the parts that the packets of a batch add to them. */
+#ifndef RUN_STREAMS_H
+#define RUN_STREAMS_H
+
+#include "sluice/detect.h"
+#include "sluice/dissect.h"
+#include "stream/stream.h"
+
+enum { RUN_SHARDS_MAX = 64 };
+
+/* The streams of all flows. */
+struct run_streams {
+    struct stream_shard *shards;
+    struct stream **of_flow; /* of each shard: by its entries */
+    void **memory;           /* that they lie in */
+    const struct sl_flow_table *flows;
+    uint32_t n_shards;
+};
+
+/* For the flows of this table, which keeps ends. SL_ENOMEM. */
+enum sl_status run_streams_create(struct run_streams **out, const struct sl_flow_table *flows,
+                                  uint64_t memory, struct sl_diag *diag);
+void run_streams_free(struct run_streams *streams); /* accepts NULL */
+
+/* The parts of a shard. */
+struct stream_parts {
+    struct stream_output output;
+    struct sl_stream_part *part; /* one for each of its records */
+    uint32_t max;
+};
+
+/* The parts of a batch. Zeroed at first. */
+struct stream_batch {
+    const struct sl_stream_part **of_item; /* see sl_evaluator_set_streams; NULL: no streams */
+    uint32_t max_items;
+    bool no_memory; /* parts are missing: the caller fails with SL_ENOMEM */
+    struct stream_parts shard[RUN_SHARDS_MAX];
+};
+
+void stream_batch_clear(struct stream_batch *mine);
+
+/* Ordering: no packet of the batch is in a stream so far. SL_ENOMEM. */
+enum sl_status stream_batch_begin(struct stream_batch *mine, const struct sl_batch *batch,
+                                  struct sl_diag *diag);
+
+/* Collecting, after flows were tracked. One thread a shard. */
+void stream_batch_collect(struct stream_batch *mine, struct run_streams *streams,
+                          const struct sl_batch *batch, const struct sl_flow_keys *keys,
+                          uint32_t shard);
+
+/* Lists the parts of each packet, once all shards were collected and flows applied. */
+void stream_batch_apply(struct stream_batch *mine, const struct sl_batch *batch, uint32_t n_shards);
+
+/* Appends made items to `to`, as sl_app_make does: seams, which hold the bytes on both sides of the
+ * place where a part begins, and the parts that do not lie in their packet. */
+uint64_t stream_batch_make(const struct stream_batch *mine, const struct sl_batch *batch,
+                           struct sl_batch *to, uint64_t from);
+
+#endif

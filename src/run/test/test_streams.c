@@ -1,0 +1,389 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules over TCP streams: what a rule finds depends on the bytes of a stream, and on no segment, no
+ * batch and no thread. The reference looks at whole streams. */
+#include "test.h"
+
+#include "dissect/test/frame_fixture.h"
+#include "run/run_internal.h"
+
+enum { N_FLOWS = 24, STREAM_MAX = 9000, N_RULES = 8, FIRST_PORT = 20000 };
+
+static const char *const words[] = {"across-the-cut", "near", "begin", "1234end-of-it", "x1"};
+
+static const char text[] =
+    "alert tcp any any -> any any (content:\"across-the-cut\"; sid:1;)\n"
+    "alert tcp-stream any any -> any any (content:\"begin\"; depth:5; sid:2;)\n"
+    "alert tcp any any -> any any (content:\"near\"; content:\"across-the-cut\"; distance:2; "
+    "within:60; sid:3;)\n"
+    "alert tcp any any -> any any (content:\"end-of-it\"; pcre:\"/[0-9]{4}end-of-it/\"; sid:4;)\n"
+    "alert tcp-stream any any -> any 80 (content:\"across-the-cut\"; offset:3000; sid:5;)\n"
+    "alert tcp-stream any 80 -> any any (content:\"ACROSS\"; nocase; depth:2500; sid:6;)\n"
+    "alert tcp any any -> any any (flow:only_stream; content:\"|0d 0a 0d 0a|across\"; sid:7;)\n"
+    "alert ip any any -> any any (content:\"near\"; pcre:\"/^begin.{0,90}near/s\"; sid:8;)\n";
+
+/* What one side sends. */
+struct side {
+    uint8_t byte[STREAM_MAX];
+    uint32_t len, sent, isn;
+    bool has_syn;
+};
+
+struct scene {
+    uint64_t seed;
+    struct side side[N_FLOWS][2];
+    bool expected[N_FLOWS][2][N_RULES];
+};
+
+static uint32_t below(struct scene *scene, uint32_t n)
+{
+    return test_below(&scene->seed, n);
+}
+
+/* ---- the reference --------------------------------------------------------------------------- */
+
+/* Where the word occurs from `from` on; the stream's length: nowhere. */
+static uint32_t find(const struct side *side, const char *word, uint32_t from)
+{
+    const uint32_t len = (uint32_t)strlen(word);
+
+    for (uint32_t at = from; at + len <= side->len; at++)
+        if (memcmp(side->byte + at, word, len) == 0)
+            return at;
+    return side->len;
+}
+
+static bool has_pair(const struct side *side)
+{
+    for (uint32_t a = find(side, "near", 0); a < side->len; a = find(side, "near", a + 1)) {
+        const uint32_t b = find(side, "across-the-cut", a + 6);
+
+        if (b < side->len && b + 14 <= a + 4 + 2 + 60)
+            return true;
+    }
+    return false;
+}
+
+static bool has_number(const struct side *side)
+{
+    for (uint32_t at = find(side, "end-of-it", 4); at < side->len;
+         at = find(side, "end-of-it", at + 1)) {
+        uint32_t n = 0;
+
+        while (n < 4 && side->byte[at - 1 - n] >= '0' && side->byte[at - 1 - n] <= '9')
+            n++;
+        if (n == 4)
+            return true;
+    }
+    return false;
+}
+
+static void expect(const struct side *side, bool server, bool *expected)
+{
+    const bool begins = find(side, "begin", 0) == 0 && side->len != 0;
+    const uint32_t cut = find(side, "across-the-cut", 0), near = find(side, "near", 5);
+
+    expected[0] = cut < side->len;
+    expected[1] = begins;
+    expected[2] = has_pair(side);
+    expected[3] = has_number(side);
+    expected[4] = !server && find(side, "across-the-cut", 3000) < side->len;
+    expected[5] =
+        server && find(side, "across", 0) + 6 <= 2500 && find(side, "across", 0) < side->len;
+    expected[6] = find(side, "\r\n\r\nacross", 0) < side->len;
+    expected[7] = begins && near < side->len && near <= 5 + 90;
+}
+
+/* ---- scenes ---------------------------------------------------------------------------------- */
+
+static void draw_side(struct scene *scene, struct side *side)
+{
+    side->len = below(scene, 8) == 0 ? below(scene, 60) : below(scene, STREAM_MAX);
+    side->isn = (uint32_t)test_random(&scene->seed);
+    for (uint32_t i = 0; i < side->len; i++)
+        side->byte[i] = (uint8_t)("ab0 \r\n1z"[below(scene, 8)]);
+    for (uint32_t n = below(scene, 8); n != 0; n--) {
+        const char *word = words[below(scene, 5)];
+        const uint32_t len = (uint32_t)strlen(word);
+        uint32_t at = below(scene, 4) == 0 ? below(scene, 70) : below(scene, STREAM_MAX);
+
+        if (below(scene, 3) == 0)
+            at = 0;
+        if (at + len <= side->len)
+            memcpy(side->byte + at, word, len);
+        if (below(scene, 3) == 0 && at + 60 <= side->len)
+            memcpy(side->byte + at + 20 + below(scene, 20), words[0], 14);
+        if (below(scene, 3) == 0 && at + 60 <= side->len)
+            memcpy(side->byte + at + 20, "\r\n\r\nacross", 10);
+    }
+}
+
+static void draw(struct scene *scene, uint64_t seed)
+{
+    memset(scene, 0, sizeof *scene);
+    scene->seed = seed;
+    for (uint32_t flow = 0; flow < N_FLOWS; flow++)
+        for (uint32_t s = 0; s < 2; s++) {
+            draw_side(scene, &scene->side[flow][s]);
+            expect(&scene->side[flow][s], s != 0, scene->expected[flow][s]);
+        }
+}
+
+/* ---- packets --------------------------------------------------------------------------------- */
+
+/* How streams become packets. */
+struct way {
+    uint32_t segment_max, batch_max, n_workers;
+    bool handshake;
+    bool disorder; /* segments come late, again, and overlap others */
+};
+
+enum { N_LATE = 12 };
+
+struct segment {
+    uint32_t flow, s, begin, len;
+};
+
+struct sensor {
+    struct scene *scene;
+    const struct way *way;
+    struct side side[N_FLOWS][2];
+    uint64_t seed;
+    int64_t time;
+    uint32_t n_left; /* sides that have something to send */
+    struct segment late[N_LATE];
+    uint32_t n_late;
+    bool found[N_FLOWS][2][N_RULES];
+};
+
+/* How far the receiver of a side has all bytes. */
+static uint32_t received(const struct sensor *sensor, uint32_t flow, uint32_t s)
+{
+    uint32_t end = sensor->side[flow][s].sent;
+
+    for (uint32_t i = 0; i < sensor->n_late; i++)
+        if (sensor->late[i].flow == flow && sensor->late[i].s == s && sensor->late[i].begin < end)
+            end = sensor->late[i].begin;
+    return end;
+}
+
+static void build(struct frame *f, const struct sensor *sensor, const struct segment *segment,
+                  uint8_t flags)
+{
+    const uint32_t flow = segment->flow, s = segment->s;
+    const struct side *side = &sensor->side[flow][s], *other = &sensor->side[flow][s ^ 1];
+    const uint32_t client = 0x0A000001, server = 0xC0A80001;
+    const uint16_t port = (uint16_t)(FIRST_PORT + flow);
+
+    f->len = 0;
+    frame_ethernet(f, 0x0800);
+    const uint32_t ip = frame_ipv4(f, 6, 0);
+    store_be32(f->byte + ip + 12, s == 0 ? client : server);
+    store_be32(f->byte + ip + 16, s == 0 ? server : client);
+    uint8_t *tcp = frame_tcp(f, s == 0 ? port : 80, s == 0 ? 80 : port, flags, 0);
+    const uint32_t has_begun = (flags & 2) != 0 ? 0 : 1;
+    store_be32(tcp + 4, side->isn + has_begun + segment->begin);
+    store_be32(tcp + 8, (flags & 16) != 0 ? other->isn + 1 + received(sensor, flow, s ^ 1) : 0);
+    store_be16(tcp + 14, 65535);
+    frame_bytes(f, side->byte + segment->begin, segment->len);
+    frame_end_ipv4(f, ip);
+}
+
+static uint32_t draw_from(struct sensor *sensor, uint32_t n)
+{
+    return test_below(&sensor->seed, n);
+}
+
+/* Lets a late segment come now. */
+static void let_come(struct sensor *sensor, struct frame *f)
+{
+    const uint32_t i = draw_from(sensor, sensor->n_late);
+    const struct segment segment = sensor->late[i];
+
+    sensor->late[i] = sensor->late[--sensor->n_late];
+    build(f, sensor, &segment, 16);
+}
+
+/* The next segment of a side comes late, or with what came before, or what came before comes again.
+ * Returns whether there is a packet. */
+static bool disorder(struct sensor *sensor, struct segment *segment)
+{
+    const uint32_t what = draw_from(sensor, 6);
+    struct side *side = &sensor->side[segment->flow][segment->s];
+
+    if (what == 0 && sensor->n_late < N_LATE) {
+        sensor->late[sensor->n_late++] = *segment;
+        side->sent += segment->len;
+        return false;
+    }
+    if (what <= 2 && side->sent != 0) {
+        const uint32_t back = 1 + draw_from(sensor, side->sent < 3000 ? side->sent : 3000);
+
+        segment->begin = side->sent - back;
+        if (what == 1)
+            segment->len = 1 + draw_from(sensor, back);
+        else
+            segment->len += back;
+    }
+    if (segment->begin + segment->len > side->sent)
+        side->sent = segment->begin + segment->len;
+    return true;
+}
+
+/* The next packet of some side. False: it comes late. */
+static bool next_packet(struct sensor *sensor, struct frame *f)
+{
+    uint32_t flow, s;
+
+    if (sensor->n_late != 0 && (sensor->n_left == 0 || draw_from(sensor, 8) == 0)) {
+        let_come(sensor, f);
+        return true;
+    }
+    do {
+        flow = test_below(&sensor->seed, N_FLOWS);
+        s = test_below(&sensor->seed, 2);
+    } while (sensor->side[flow][s].sent == sensor->side[flow][s].len);
+
+    struct side *side = &sensor->side[flow][s];
+    struct side *client = &sensor->side[flow][0], *server = &sensor->side[flow][1];
+
+    if (sensor->way->handshake && !client->has_syn) {
+        build(f, sensor, &(struct segment){flow, 0, 0, 0}, 2);
+        client->has_syn = true;
+        return true;
+    }
+    if (sensor->way->handshake && !server->has_syn) {
+        build(f, sensor, &(struct segment){flow, 1, 0, 0}, 18);
+        server->has_syn = true;
+        return true;
+    }
+    struct segment segment = {flow, s, side->sent, 1 + draw_from(sensor, sensor->way->segment_max)};
+
+    if (segment.len > side->len - side->sent)
+        segment.len = side->len - side->sent;
+
+    bool comes = true;
+
+    if (sensor->way->disorder && (sensor->way->handshake || side->sent != 0))
+        comes = disorder(sensor, &segment);
+    else
+        side->sent += segment.len;
+    if (comes)
+        build(f, sensor, &segment, 16);
+    sensor->n_left -= side->sent == side->len;
+    return comes;
+}
+
+static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    struct sensor *sensor = user;
+    static struct frame f;
+
+    (void)diag;
+    for (uint32_t room = 1 + test_below(&sensor->seed, sensor->way->batch_max);
+         sensor->n_left + sensor->n_late != 0 && room != 0; room--) {
+        if (!next_packet(sensor, &f))
+            continue;
+        sensor->time += 1000;
+        assert_true(sl_run_add_packet(batch, f.byte, f.len, sensor->time, 1));
+    }
+    return sensor->n_left + sensor->n_late != 0 ? SL_OK : SL_END;
+}
+
+static enum sl_status on_event(void *user, const struct sl_event *event, struct sl_diag *diag)
+{
+    struct sensor *sensor = user;
+    const bool server = event->tuple.src_port == 80;
+    const uint16_t port = server ? event->tuple.dst_port : event->tuple.src_port;
+
+    (void)diag;
+    sensor->found[port - FIRST_PORT][server][event->signature->sid - 1] = true;
+    return SL_OK;
+}
+
+static void run(struct sensor *sensor)
+{
+    struct sl_rules *rules;
+    struct sl_run_config config;
+    struct sl_rules_count count;
+    struct sl_diag diag = {0};
+    struct sl_run *sluice;
+
+    assert_int_equal(sl_rules_create(&rules, &diag), SL_OK);
+    assert_int_equal(sl_rules_load_text(rules, "streams", text, strlen(text), &diag), SL_OK);
+    sl_rules_count(rules, &count);
+    assert_int_equal(count.loaded, N_RULES);
+    sl_run_config_init(&config);
+    config.fill = fill;
+    config.rules = rules;
+    config.devices = "cpu";
+    config.event = on_event;
+    config.user = sensor;
+    config.flow_memory = 1 << 20;
+    config.events = 1u << SL_EVENT_ALERT;
+    assert_int_equal(sl_run_create(&sluice, &config, &diag), SL_OK);
+    sluice->pipeline.n_workers = sensor->way->n_workers;
+    if (sl_run_execute(sluice, &diag) != SL_OK)
+        fail_msg("%s", diag.text);
+    sl_run_close(sluice);
+    sl_rules_free(rules);
+}
+
+static uint32_t compare(struct scene *scene, const struct way *way, uint64_t seed)
+{
+    struct sensor *sensor = calloc(1, sizeof *sensor);
+    uint32_t n = 0;
+
+    assert_non_null(sensor);
+    sensor->scene = scene;
+    sensor->way = way;
+    sensor->seed = seed;
+    sensor->time = INT64_C(1700000000000000000);
+    memcpy(sensor->side, scene->side, sizeof sensor->side);
+    for (uint32_t flow = 0; flow < N_FLOWS; flow++)
+        for (uint32_t s = 0; s < 2; s++)
+            sensor->n_left += scene->side[flow][s].len != 0;
+    run(sensor);
+    for (uint32_t flow = 0; flow < N_FLOWS; flow++)
+        for (uint32_t s = 0; s < 2; s++)
+            for (uint32_t r = 0; r < N_RULES; r++) {
+                n += scene->expected[flow][s][r];
+                if (sensor->found[flow][s][r] != scene->expected[flow][s][r])
+                    fail_msg("seed %llu, segments up to %u, batches up to %u: flow %u, side %u, "
+                             "sid %u: %s alert",
+                             (unsigned long long)seed, way->segment_max, way->batch_max, flow, s,
+                             r + 1, scene->expected[flow][s][r] ? "no" : "an");
+            }
+    free(sensor);
+    return n;
+}
+
+static void test_alerts_depend_on_bytes_alone(void **state)
+{
+    static const struct way ways[] = {
+        {1, 300, 1, true, false},  {40, 1, 1, true, false},     {200, 3000, 2, false, false},
+        {1460, 7, 3, true, false}, {9000, 20, 2, true, false},  {9000, 1, 1, false, false},
+        {3, 400, 1, true, true},   {60, 1, 2, true, true},      {300, 40, 4, false, true},
+        {1460, 9, 2, true, true},  {1460, 3000, 1, true, true},
+    };
+    struct scene *scene = calloc(1, sizeof *scene);
+    uint32_t n = 0;
+
+    (void)state;
+    assert_non_null(scene);
+    for (uint64_t seed = 1; seed <= 4; seed++) {
+        draw(scene, seed);
+        for (size_t w = seed == 1 ? 0 : 1; w < sizeof ways / sizeof ways[0]; w++)
+            n += compare(scene, &ways[w], seed * 100 + w);
+    }
+    assert_true(n > 500);
+    free(scene);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_alerts_depend_on_bytes_alone),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
