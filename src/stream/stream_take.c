@@ -32,49 +32,70 @@ static void report_edge(const struct stream_site *site, uint32_t half, uint64_t 
 /* ---- the plain case -------------------------------------------------------------------------- */
 
 enum {
-    PLAIN_ACK = STREAM_STARTED | STREAM_ESTABLISHED | STREAM_WINDOW,
-    PLAIN_BYTES = PLAIN_ACK | STREAM_CONTEXT_HELD,
+    PLAIN_LONE = STREAM_STARTED | STREAM_ESTABLISHED, /* where the other side was not seen */
+    PLAIN_HEARD = PLAIN_LONE | STREAM_WINDOW,
     PLAIN_REFUSED = STREAM_FIN_NOTED | STREAM_FIN_DONE | STREAM_RST | STREAM_QUEUED | STREAM_URGENT
 };
 
-/* Whether the segment has the next bytes of its half, and acknowledges only what was seen. */
-static bool is_plain(const struct stream_shard *shard, const struct stream_half *from,
-                     const struct stream_half *to, const struct stream_segment *segment)
+/* Whether what the segment says to the other side, which was seen, is as plain as its bytes. */
+static bool is_plain_answer(const struct stream_shard *shard, const struct stream_half *from,
+                            const struct stream_half *to, const struct stream_segment *segment)
 {
-    const bool timed = stream_has(from, STREAM_TIMESTAMPS);
-    const uint32_t wanted = segment->len != 0 ? PLAIN_BYTES : PLAIN_ACK;
-
-    return (from->flags & (wanted | PLAIN_REFUSED)) == wanted &&
-           (to->flags & (STREAM_STARTED | STREAM_QUEUED | STREAM_FIN_DONE)) == STREAM_STARTED &&
-           (segment->flags & (TCP_FIN | TCP_SYN | TCP_RST | TCP_URG | TCP_ACK)) == TCP_ACK &&
-           segment->seq == from->seq && segment->snapped == 0 && !segment->bad_checksum &&
-           segment->ttl >= shard->min_ttl && !shard->is_inline &&
-           (!timed ||
-            (segment->has_timestamp && stream_behind(segment->timestamp, from->timestamp) >= 0)) &&
+    return (to->flags & (STREAM_QUEUED | STREAM_FIN_DONE)) == 0 &&
            (segment->len == 0 || stream_behind(from->window_end, segment->seq) > 0) &&
            stream_behind(segment->ack, to->acked) >= 0 &&
            stream_behind(to->seq, segment->ack) >= 0 &&
            from->seq + segment->len - from->acked <= shard->unacked_len;
 }
 
-static void take_plain(const struct stream_site *site, const struct stream_segment *segment)
+/* Whether the segment has the next bytes of its half, and acknowledges only what was seen. */
+static bool is_plain(const struct stream_shard *shard, const struct stream_half *from,
+                     const struct stream_half *to, const struct stream_segment *segment)
 {
-    struct stream_half *from = &site->stream->half[segment->half];
+    const bool heard = stream_has(to, STREAM_STARTED);
+    const bool timed = stream_has(from, STREAM_TIMESTAMPS);
+    const uint32_t wanted = (heard ? PLAIN_HEARD : PLAIN_LONE) |
+                            (uint32_t)(segment->len != 0 ? STREAM_CONTEXT_HELD : 0);
+
+    return (from->flags & (wanted | PLAIN_REFUSED)) == wanted &&
+           (segment->flags & (TCP_FIN | TCP_SYN | TCP_RST | TCP_URG | TCP_ACK)) == TCP_ACK &&
+           segment->seq == from->seq && segment->snapped == 0 && !segment->bad_checksum &&
+           segment->ttl >= shard->min_ttl && !shard->is_inline &&
+           (!timed ||
+            (segment->has_timestamp && stream_behind(segment->timestamp, from->timestamp) >= 0)) &&
+           (!heard || is_plain_answer(shard, from, to, segment));
+}
+
+static void answer_plain(const struct stream_site *site, const struct stream_segment *segment)
+{
+    const struct stream_half *from = &site->stream->half[segment->half];
     struct stream_half *to = &site->stream->half[segment->half ^ 1];
     const uint32_t window_end = segment->ack + ((uint32_t)segment->window << from->wscale);
     const bool moves = segment->ack != to->acked;
 
-    stream_stats(site)->plain++;
     if (stream_behind(window_end, to->window_end) > 0 || !stream_has(to, STREAM_WINDOW))
         to->window_end = window_end;
     to->flags |= STREAM_WINDOW;
     to->acked = segment->ack;
+    if (moves)
+        report_edge(site, segment->half ^ 1, to->next - (to->seq - to->acked));
+}
+
+static void take_plain(const struct stream_site *site, const struct stream_segment *segment)
+{
+    struct stream_half *from = &site->stream->half[segment->half];
+
+    stream_stats(site)->plain++;
     if (segment->has_timestamp)
         from->timestamp = segment->timestamp;
     if (segment->len != 0)
         stream_report(site, segment->half, STREAM_PACKET, segment->at, segment->len);
-    if (moves)
-        report_edge(site, segment->half ^ 1, to->next - (to->seq - to->acked));
+    if (stream_is_heard(site, segment->half)) {
+        answer_plain(site, segment);
+    } else if (segment->len != 0) {
+        from->acked = from->seq;
+        report_edge(site, segment->half, from->next);
+    }
 }
 
 /* ---- doubt ----------------------------------------------------------------------------------- */
@@ -329,9 +350,11 @@ static void finish(const struct stream_site *site, const uint64_t before[2])
         settle_fin(site, half);
         if (h->next != 0 && !stream_has(h, STREAM_CONTEXT_HELD))
             stream_context_hold(site, half);
-        if (stream_behind(h->seq, h->acked) > (int32_t)site->shard->unacked_len) {
+        if (!stream_is_heard(site, half)) {
+            h->acked = h->seq;
+        } else if (stream_behind(h->seq, h->acked) > (int32_t)site->shard->unacked_len) {
             h->acked = h->seq - site->shard->unacked_len;
-            stream_stats(site)->unacknowledged += stream_is_heard(site, half);
+            stream_stats(site)->unacknowledged++;
         }
         edge = edge_of(site, half);
         if (edge > before[half])

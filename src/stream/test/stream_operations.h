@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A flow by bytes: 8 have its config, each 8 behind them are a segment. It is played with two cuts
- * into batches. */
+/* A flow by bytes: 8 have its config, each 8 behind them are a segment. It is played
+ * with two cuts into batches, and without the plain case. */
 #ifndef STREAM_OPERATIONS_H
 #define STREAM_OPERATIONS_H
 
