@@ -26,7 +26,7 @@ static void note_syn(const struct stream_site *site, const struct stream_segment
     struct stream_half *to = stream_half_of(site, segment->half ^ 1);
     struct stream_rest *rest = &site->stream->rest[segment->half];
 
-    from->flags |= STREAM_SYN;
+    from->flags |= (uint16_t)(STREAM_SYN | ((segment->flags & TCP_ACK) != 0 ? STREAM_ANSWERS : 0));
     rest->syn_window = segment->window;
     if (segment->wscale != STREAM_NO_WSCALE) {
         from->flags |= STREAM_WSCALED;
@@ -71,7 +71,7 @@ bool stream_is_early(const struct stream_site *site, const struct stream_segment
     const struct stream_half *to = stream_half_of(site, segment->half ^ 1);
 
     if (stream_has(from, STREAM_STARTED) || !stream_has(to, STREAM_SYN) ||
-        stream_has(to, STREAM_ESTABLISHED) || (segment->flags & TCP_SYN) != 0)
+        stream_has(to, STREAM_ESTABLISHED | STREAM_ANSWERS) || (segment->flags & TCP_SYN) != 0)
         return false;
     if (segment->has_timestamp &&
         (!stream_has(to, STREAM_TIMESTAMPS) || segment->echo != to->timestamp)) {

@@ -418,6 +418,21 @@ static void test_handshakes(void **state)
     finish(trial);
 }
 
+/* The capture lacks the SYN. */
+static void test_half_handshake(void **state)
+{
+    struct trial *trial = trial_new(NULL, 1);
+
+    (void)state;
+    send_flags(trial, SERVER, UINT32_MAX, 0, TCP_SYN | TCP_ACK);
+    send_text(trial, CLIENT, 0, 0, "abc");
+    send_text(trial, SERVER, 0, 3, "def");
+    expect_text(trial, CLIENT, "abc");
+    expect_text(trial, SERVER, "def");
+    assert_int_equal(trial->half[CLIENT].edge, 3);
+    finish(trial);
+}
+
 static void test_refused(void **state)
 {
     struct trial *trial = trial_new(NULL, 1);
@@ -876,19 +891,19 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),       cmocka_unit_test(test_order),
-        cmocka_unit_test(test_overlap),     cmocka_unit_test(test_retransmission),
-        cmocka_unit_test(test_gap),         cmocka_unit_test(test_snapped),
-        cmocka_unit_test(test_syn_payload), cmocka_unit_test(test_doubt),
-        cmocka_unit_test(test_timestamps),  cmocka_unit_test(test_urgent),
-        cmocka_unit_test(test_fin),         cmocka_unit_test(test_rst),
-        cmocka_unit_test(test_midstream),   cmocka_unit_test(test_handshakes),
-        cmocka_unit_test(test_refused),     cmocka_unit_test(test_states),
-        cmocka_unit_test(test_early),       cmocka_unit_test(test_insertion),
-        cmocka_unit_test(test_syns),        cmocka_unit_test(test_holes),
-        cmocka_unit_test(test_queue_bound), cmocka_unit_test(test_memory_bound),
-        cmocka_unit_test(test_operations),  cmocka_unit_test(test_shared_memory),
-        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_plain),         cmocka_unit_test(test_order),
+        cmocka_unit_test(test_overlap),       cmocka_unit_test(test_retransmission),
+        cmocka_unit_test(test_gap),           cmocka_unit_test(test_snapped),
+        cmocka_unit_test(test_syn_payload),   cmocka_unit_test(test_doubt),
+        cmocka_unit_test(test_timestamps),    cmocka_unit_test(test_urgent),
+        cmocka_unit_test(test_fin),           cmocka_unit_test(test_rst),
+        cmocka_unit_test(test_midstream),     cmocka_unit_test(test_handshakes),
+        cmocka_unit_test(test_refused),       cmocka_unit_test(test_half_handshake),
+        cmocka_unit_test(test_states),        cmocka_unit_test(test_early),
+        cmocka_unit_test(test_insertion),     cmocka_unit_test(test_syns),
+        cmocka_unit_test(test_holes),         cmocka_unit_test(test_queue_bound),
+        cmocka_unit_test(test_memory_bound),  cmocka_unit_test(test_operations),
+        cmocka_unit_test(test_shared_memory), cmocka_unit_test(test_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
