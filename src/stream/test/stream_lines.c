@@ -142,7 +142,7 @@ int main(int argc, char **argv)
     for (uint32_t i = 0; i < n_flows; i++)
         stream_end(shard, &flows[order[i]].stream, flows[order[i]].id, 0);
     stream_shard_end(shard);
-    take_records(NULL);
+    take_records((const uint8_t *)""); /* no batch is there */
     for (uint32_t i = 0; i < n_flows; i++)
         for (uint32_t half = 0; half < 2; half++) {
             print(&flows[order[i]], half);
