@@ -18,6 +18,7 @@ static const struct {
     {KIND_XAR, KIND_XAR, unpack_archive},
     {KIND_WARC, KIND_WARC, unpack_archive},
     {KIND_SWF, KIND_SWF, unpack_swf},
+    {KIND_RTF, KIND_RTF, unpack_rtf},
     {KIND_TNEF, KIND_TNEF, unpack_tnef},
     {KIND_CAB, KIND_CAB, unpack_cab},
     {KIND_CHM, KIND_CHM, unpack_chm},

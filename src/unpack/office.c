@@ -10,7 +10,7 @@
 #include "unpack/vba.h"
 
 /* A file that was dragged into a document: its length, two texts, and more lengths before it. */
-static void give_native(struct unpack *unpack, const struct unpack_object *object,
+void office_give_native(struct unpack *unpack, const struct unpack_object *object,
                         const uint8_t *at, size_t len)
 {
     enum { TEXTS = 3 };
@@ -95,7 +95,7 @@ static void give_stream(struct unpack *unpack, const struct unpack_object *objec
         return;
     if (strcasecmp(entry->name, "?Ole10Native") == 0 ||
         strcasecmp(entry->name + 1, "Ole10Native") == 0)
-        give_native(unpack, object, buffer->bytes, buffer->len);
+        office_give_native(unpack, object, buffer->bytes, buffer->len);
     else if (strcasecmp(entry->name, "PowerPoint Document") == 0)
         give_slides(unpack, object, buffer->bytes, buffer->len);
 }

@@ -104,12 +104,17 @@ enum unpack_group unpack_group_of(enum kind kind);
 /* NULL: none opens that kind. */
 unpack_reader *unpack_reader_of(enum kind kind);
 
-unpack_reader unpack_gzip, unpack_tnef, unpack_cab, unpack_chm, unpack_szdd, unpack_pdf,
+unpack_reader unpack_gzip, unpack_rtf, unpack_tnef, unpack_cab, unpack_chm, unpack_szdd, unpack_pdf,
     unpack_html, unpack_ole2, unpack_mail, unpack_encoded, unpack_tar, unpack_zip, unpack_archive,
     unpack_compressed, unpack_swf, unpack_text;
 
 /* Whether an HTML is searched in its normal forms, and not as it is. */
 bool html_is_normalized(const struct unpack *unpack, const struct unpack_object *object);
+
+/* A file that was dragged into a document, as its native data has it, which begins with a length.
+ */
+void office_give_native(struct unpack *unpack, const struct unpack_object *object,
+                        const uint8_t *at, size_t len);
 
 /* Archives in the midst of an object, of any kind. */
 void unpack_embedded(struct unpack *unpack, const struct unpack_object *object);

@@ -335,6 +335,35 @@ static void test_each_verdict_is_given(void **state)
     free(seen);
 }
 
+/* A program that ends, and one that is not there: each file has that as its reason, and the scan
+ * goes on. */
+static void test_an_unpacker_that_fails_is_a_reason(void **state)
+{
+    static const char *const unpackers[] = {"/bin/false", "/nothing/at/all"};
+    struct sl_scan_config config;
+    char path[128];
+    const char *paths[] = {path, path};
+
+    (void)state;
+    path_of(path, 4);
+    for (int i = 0; i < 2; i++) {
+        struct seen *seen = calloc(1, sizeof *seen);
+
+        assert_non_null(seen);
+        init(&config, seen);
+        config.paths = paths;
+        config.n_paths = 2;
+        config.unpacker = unpackers[i];
+        assert_int_equal(sl_scan_open(&seen->scan, &config, NULL), SL_OK);
+        assert_int_equal(sl_scan_execute(seen->scan, db, NULL), SL_OK);
+        assert_int_equal(atomic_load(&seen->n), 2);
+        assert_int_equal(seen->files[0].verdict, SL_SCAN_INCOMPLETE);
+        assert_int_equal(seen->files[1].verdict, SL_SCAN_INCOMPLETE);
+        sl_scan_close(seen->scan);
+        free(seen);
+    }
+}
+
 static void assert_refused(const struct sl_scan_config *config, const char *reason)
 {
     struct sl_scan *scan = NULL;
@@ -390,6 +419,7 @@ int main(void)
         cmocka_unit_test(test_a_scan_stopped_before_it_begins_scans_nothing),
         cmocka_unit_test(test_another_thread_stops_a_scan_that_waits_for_input),
         cmocka_unit_test(test_each_verdict_is_given),
+        cmocka_unit_test(test_an_unpacker_that_fails_is_a_reason),
         cmocka_unit_test(test_wrong_calls_are_refused),
     };
 
