@@ -202,14 +202,17 @@ static void read_name(struct html *html, char name[NAME_MAX_LEN])
 /* From behind "<" to behind ">". */
 static void read_tag(struct html *html)
 {
-    char attribute[NAME_MAX_LEN];
+    char attribute[NAME_MAX_LEN] = "";
 
     put_tag_byte(html, '<');
     put_text_blank(html);
     skip_blanks(html);
     read_name(html, html->name);
     for (skip_blanks(html); html->at < html->end && *html->at != '>'; skip_blanks(html)) {
-        put_tag_byte(html, ' ');
+        /* ClamAV leaves out the blank behind values that it keeps. */
+        if (*html->at != '/' ||
+            (strcmp(attribute, "content") != 0 && strcmp(attribute, "src") != 0))
+            put_tag_byte(html, ' ');
         read_name(html, attribute);
         skip_blanks(html);
         if (html->at < html->end && *html->at == '=') {
