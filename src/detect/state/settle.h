@@ -21,8 +21,8 @@ struct state_place {
 
 /* The variables of a packet's message. */
 struct state_message {
-    struct flow_bit bit[FLOW_BITS_MAX + 1];
     struct flow_bits_pool pool;
+    struct flow_bit bit[FLOW_BITS_MAX + 1];
     struct flow_bits bits;
 };
 

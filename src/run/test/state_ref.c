@@ -39,6 +39,7 @@ struct state_ref {
     const struct ref_rule *rules;
     size_t n_rules;
     struct ref_set *sets;
+    bool changes[REF_SETS];      /* some rule does */
     struct flow flow[FLOWS_MAX]; /* the last one of a pair counts */
     size_t n_flows;
     struct host_bit host_bit[HOST_BITS_MAX];
@@ -97,6 +98,9 @@ struct state_ref *state_ref_create(const struct ref_rule *rules, size_t n_rules,
     ref->rules = rules;
     ref->n_rules = n_rules;
     ref->sets = sets;
+    for (size_t i = 0; i < n_rules; i++)
+        for (uint32_t k = 0; k < rules[i].n_asks; k++)
+            ref->changes[rules[i].ask[k].set] |= rules[i].ask[k].ask >= REF_PUT;
     ref->order = calloc(n_rules, sizeof *ref->order);
     for (size_t i = 0; i < n_rules; i++) {
         size_t at = i;
@@ -289,21 +293,20 @@ static bool meets_ask(struct ref_set *set, enum ref_ask ask, uint32_t host)
     return ask == REF_IS_NOT_IN ? !found : found;
 }
 
-/* The set that no rule changes is asked first. */
+/* Sets that no rule changes are asked first. */
 static bool meets_asks(struct state_ref *ref, const struct ref_rule *rule,
                        const struct ref_packet *packet)
 {
     uint32_t host, none;
 
-    for (uint32_t k = 0; k < 2 * rule->n_asks; k++) {
-        const uint32_t i = k % rule->n_asks;
-
-        if ((rule->ask[i].set == REF_SETS - 1) != (k < rule->n_asks))
-            continue;
-        owner_of(rule->ask[i].owner, packet, &host, &none);
-        if (!meets_ask(&ref->sets[rule->ask[i].set], rule->ask[i].ask, host))
-            return false;
-    }
+    for (int changes = 0; changes < 2; changes++)
+        for (uint32_t i = 0; i < rule->n_asks; i++) {
+            if (ref->changes[rule->ask[i].set] != (changes == 1))
+                continue;
+            owner_of(rule->ask[i].owner, packet, &host, &none);
+            if (!meets_ask(&ref->sets[rule->ask[i].set], rule->ask[i].ask, host))
+                return false;
+        }
     return true;
 }
 
@@ -380,11 +383,12 @@ static bool passes(struct state_ref *ref, size_t rule, const struct ref_packet *
             window->has[0] = window->has[1] = false;
         }
         count(window, filter, packet);
-        pass = filter->kind == REF_LIMIT       ? window->n <= filter->count
-               : filter->kind == REF_THRESHOLD ? window->n % filter->count == 0
-               : filter->kind == REF_BOTH      ? window->n == filter->count
-               : filter->kind == REF_BACKOFF   ? is_power(filter, window->n)
-                                               : window->n > filter->count;
+        pass = filter->kind == REF_LIMIT ? window->n <= filter->count
+               : filter->kind == REF_THRESHOLD
+                   ? filter->count != 0 && window->n % filter->count == 0
+               : filter->kind == REF_BOTH    ? window->n == filter->count
+               : filter->kind == REF_BACKOFF ? is_power(filter, window->n)
+                                             : window->n > filter->count;
         if (!pass)
             return false;
     }

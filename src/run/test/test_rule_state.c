@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules with state against a slow reference: random rules on random packets, the same alerts for
- * any number of threads and any cut into batches. */
+ * any number of threads, any cut into batches, and on simulated GPUs. */
 #include "test.h"
 
 #include <unistd.h>
 
+#include "device/test/simulated.h"
 #include "dissect/test/frame_fixture.h"
 #include "run/run_internal.h"
 #include "sluice/sluice.h"
@@ -397,7 +398,7 @@ static enum sl_status on_event(void *user, const struct sl_event *event, struct 
     return SL_OK;
 }
 
-static void run(struct sensor *sensor, uint32_t n_workers)
+static void run(struct sensor *sensor, const char *devices, uint32_t n_workers)
 {
     static const uint64_t seed[2] = {1, 2};
     struct sl_rules *rules;
@@ -420,7 +421,7 @@ static void run(struct sensor *sensor, uint32_t n_workers)
     sl_run_config_init(&config);
     config.fill = fill;
     config.rules = rules;
-    config.devices = "cpu";
+    config.devices = devices;
     config.event = on_event;
     config.user = sensor;
     config.flow_seed = seed;
@@ -435,21 +436,21 @@ static void run(struct sensor *sensor, uint32_t n_workers)
     sl_rules_free(rules);
 }
 
-static void compare(const struct scene *scene, uint64_t seed, uint32_t max_items,
-                    uint32_t n_workers)
+static void compare(const struct scene *scene, const char *devices, uint64_t seed,
+                    uint32_t max_items, uint32_t n_workers)
 {
     struct sensor *sensor = calloc(1, sizeof *sensor);
 
     sensor->scene = scene;
     sensor->seed = seed + max_items;
     sensor->max_items = max_items;
-    run(sensor, n_workers);
+    run(sensor, devices, n_workers);
     for (uint32_t i = 0; i < N_PACKETS; i++)
         for (uint32_t r = 0; r < N_RULES; r++)
             if (sensor->found[i][r] != scene->expected[i][r]) {
                 fputs(scene->text, stderr);
-                fail_msg("seed %llu, packet %u, sid %u: %s alert", (unsigned long long)seed, i,
-                         r + 1, scene->expected[i][r] ? "no" : "an");
+                fail_msg("%s, seed %llu, packet %u, sid %u: %s alert", devices,
+                         (unsigned long long)seed, i, r + 1, scene->expected[i][r] ? "no" : "an");
             }
     free(sensor);
 }
@@ -458,17 +459,21 @@ static void test_alerts_are_those_of_the_reference(void **state)
 {
     static const uint32_t max_items[] = {1, 7, 100, N_PACKETS};
     struct scene *scene = calloc(1, sizeof *scene);
+    const char *longer = getenv("SLUICE_TEST_SCENES");
+    const uint64_t n_scenes = longer != NULL ? strtoull(longer, NULL, 10) : 24;
     uint64_t n_alerts = 0;
 
     (void)state;
-    for (uint64_t seed = 1; seed <= 24; seed++) {
+    for (uint64_t seed = 1; seed <= n_scenes; seed++) {
         draw(scene, seed);
-        compare(scene, seed, max_items[seed % 4], 1 + seed % 8);
+        compare(scene, "cpu", seed, max_items[seed % 4], 1 + seed % 8);
+        if (seed % 4 == 0)
+            compare(scene, "cuda:0,1", seed, max_items[seed / 4 % 4], 0);
         for (uint32_t i = 0; i < N_PACKETS; i++)
             for (uint32_t r = 0; r < N_RULES; r++)
                 n_alerts += scene->expected[i][r];
     }
-    assert_true(n_alerts > 24 * N_PACKETS / 2);
+    assert_true(n_alerts > n_scenes * N_PACKETS / 2);
     free(scene);
 }
 
@@ -480,6 +485,7 @@ int main(void)
 
     if (mkdtemp(folder) == NULL)
         return 1;
+    simulated_reset(2, 50);
 
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
 
