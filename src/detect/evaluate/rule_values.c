@@ -6,8 +6,6 @@
 
 #include "detect/rule_memory.h"
 
-enum { ROOM = 1024, ROOM_A_BYTE = 8 /* of payload */ };
-
 bool rule_values_open(struct rule_values *values, size_t n_rules)
 {
     values->ask_of = calloc(n_rules + 1, sizeof *values->ask_of);
@@ -25,12 +23,6 @@ void rule_values_close(struct rule_values *values)
 void rule_values_begin_batch(struct rule_values *values)
 {
     values->len = values->n = values->n_kept = values->n_asks = values->first_ask = 0;
-}
-
-void rule_values_begin_packet(struct rule_values *values, uint32_t payload_len)
-{
-    values->room = ROOM + (size_t)ROOM_A_BYTE * payload_len;
-    values->any = false;
 }
 
 /* Copies bytes, unless they are those of the value before: rules ask one after another. */

@@ -46,7 +46,13 @@ void rule_values_close(struct rule_values *values);
 /* Begins with a batch, and with a packet of so many bytes of payload. What a packet keeps is
  * bounded: names of a message may be longer than itself. */
 void rule_values_begin_batch(struct rule_values *values);
-void rule_values_begin_packet(struct rule_values *values, uint32_t payload_len);
+static inline void rule_values_begin_packet(struct rule_values *values, uint32_t payload_len)
+{
+    enum { ROOM = 1024, ROOM_A_BYTE = 8 /* of payload */ };
+
+    values->room = ROOM + (size_t)ROOM_A_BYTE * payload_len;
+    values->any = false;
+}
 
 /* Keeps a value of the rule at hand. False: the packet may keep no more. */
 bool rule_values_add(struct rule_values *values, uint32_t section, const uint8_t *bytes,
