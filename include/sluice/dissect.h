@@ -205,7 +205,8 @@ struct sl_flow_config {
     uint32_t established_seconds; /* or both */
     bool keep_ends;               /* what flows that end were: see struct sl_flow_record */
     bool totals; /* what flows have sent is counted, and written to batches' `total` */
-    struct sl_flow_slot slots[SL_FLOW_SLOTS_MAX]; /* where there are some, ends are kept */
+    struct sl_flow_slot slots[SL_FLOW_SLOTS_MAX]; /* where there are some, ends are kept too; their
+                                                     records count nothing without keep_ends */
     uint32_t n_slots;
     uint64_t hash_key[2]; /* keys the table's hash: random values resist crafted collisions */
     uint32_t sensor_id;   /* makes ids of flows others than those of other sensors */

@@ -143,7 +143,7 @@ static void note_time(struct flow *flow, int64_t time)
 /* Whether records of ended flows need the counts. Other tables spare the counting. */
 static bool counts(const struct flow_shard *shard)
 {
-    return shard->slots != NULL || shard->table->totals;
+    return shard->table->keeps_records || shard->table->totals;
 }
 
 /* Writes what the flow has sent so far as the total of a packet. */

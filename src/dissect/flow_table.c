@@ -167,6 +167,7 @@ enum sl_status sl_flow_table_create(struct sl_flow_table **out, const struct sl_
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a table of %u flows", max_flows);
     }
     set_timeouts(table, config);
+    table->keeps_records = config->keep_ends;
     table->totals = config->totals;
     flow_key_secret(table->secret, config->hash_key);
     flow_key_secret(table->id_secret, (const uint64_t[2]){config->sensor_id, 0});

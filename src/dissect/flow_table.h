@@ -184,6 +184,7 @@ struct sl_flow_table {
     uint64_t timeout_ns[N_LISTS];
     uint64_t longest_timeout_ns;
     struct flow_slots slots;
+    bool keeps_records; /* of flows that end; without them an end is there to release its slots */
     bool totals;
     uint32_t n_shards;
     struct flow_shard *shards;
