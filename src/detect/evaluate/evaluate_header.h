@@ -69,25 +69,35 @@ static inline bool rule_view_in_ports(const struct rule_ranges *ports, const str
     return ports == NULL || (view->has_ports && rule_ranges_contain(ports, port));
 }
 
+/* Whether the packet's address, RULE_SOURCE or RULE_DESTINATION, is among these. */
 static inline bool rule_view_in_addresses(const struct rule_ranges *addresses,
-                                          const struct rule_view *view, unsigned __int128 addr)
+                                          struct rule_view *view, int which)
 {
-    return addresses == NULL || (view->ip != NULL && rule_ranges_contain(addresses, addr));
+    struct rule_answer *answer = &view->answer[which];
+
+    if (addresses == NULL || view->ip == NULL)
+        return addresses == NULL;
+    if (answer->addresses != addresses) {
+        answer->addresses = addresses;
+        answer->inside =
+            rule_ranges_contain(addresses, which == RULE_SOURCE ? view->src : view->dst);
+    }
+    return answer->inside;
 }
 
-static inline bool rule_view_meets_endpoints(const struct rule *rule, const struct rule_view *view)
+static inline bool rule_view_meets_endpoints(const struct rule *rule, struct rule_view *view)
 {
     const struct rule_endpoint *from = &rule->from, *to = &rule->to;
 
     if (rule_view_in_ports(to->ports, view, view->dst_port) &&
         rule_view_in_ports(from->ports, view, view->src_port) &&
-        rule_view_in_addresses(to->addresses, view, view->dst) &&
-        rule_view_in_addresses(from->addresses, view, view->src))
+        rule_view_in_addresses(to->addresses, view, RULE_DESTINATION) &&
+        rule_view_in_addresses(from->addresses, view, RULE_SOURCE))
         return true;
     return rule->both_ways && rule_view_in_ports(to->ports, view, view->src_port) &&
            rule_view_in_ports(from->ports, view, view->dst_port) &&
-           rule_view_in_addresses(to->addresses, view, view->src) &&
-           rule_view_in_addresses(from->addresses, view, view->dst);
+           rule_view_in_addresses(to->addresses, view, RULE_SOURCE) &&
+           rule_view_in_addresses(from->addresses, view, RULE_DESTINATION);
 }
 
 #endif

@@ -7,6 +7,15 @@
 #include "sluice/batch.h"
 #include "sluice/dissect.h"
 
+enum { RULE_SOURCE, RULE_DESTINATION };
+
+/* The set of addresses that an address was looked for in last. Rules that follow each other mostly
+ * ask for the same one. */
+struct rule_answer {
+    const struct rule_ranges *addresses;
+    bool inside;
+};
+
 /* In a tunnel a packet has two views, one by each IP header. */
 struct rule_view {
     uint16_t protocols; /* RULE_* */
@@ -17,8 +26,9 @@ struct rule_view {
     uint8_t ip_protocol;
     uint16_t src_port, dst_port;
     unsigned __int128 src, dst;
-    const uint8_t *ip; /* NULL: there is none */
-    uint32_t ip_len;   /* bytes that may be read from there on */
+    struct rule_answer answer[2]; /* on src, on dst */
+    const uint8_t *ip;            /* NULL: there is none */
+    uint32_t ip_len;              /* bytes that may be read from there on */
     const uint8_t *transport;
     uint32_t transport_len;
     uint8_t app;                       /* enum sl_app */

@@ -61,7 +61,7 @@ static bool meets_contents(struct sl_evaluator *work, const struct rule *rule,
 
 /* Inlined by force: both of its callers are loops over many rules. */
 __attribute__((always_inline)) static inline void try_rule(struct sl_evaluator *work, uint32_t i,
-                                                           const struct rule_view *view)
+                                                           struct rule_view *view)
 {
     const struct rule *rule = work->rules->rule[i];
 
@@ -77,8 +77,7 @@ __attribute__((always_inline)) static inline void try_rule(struct sl_evaluator *
 
 /* As try_rules, and measures each rule. */
 __attribute__((noinline)) static void profile_rules(struct sl_evaluator *work, const uint32_t *rule,
-                                                    const uint32_t *end,
-                                                    const struct rule_view *view)
+                                                    const uint32_t *end, struct rule_view *view)
 {
     for (; rule != end; rule++) {
         const size_t before = work->findings.n_matched;
@@ -91,7 +90,7 @@ __attribute__((noinline)) static void profile_rules(struct sl_evaluator *work, c
 }
 
 static void try_rules(struct sl_evaluator *work, const uint32_t *rule, const uint32_t *end,
-                      const struct rule_view *view)
+                      struct rule_view *view)
 {
     if (work->rules->profile != NULL) {
         profile_rules(work, rule, end, view);
@@ -103,7 +102,7 @@ static void try_rules(struct sl_evaluator *work, const uint32_t *rule, const uin
 
 /* Most lists are empty. */
 static inline void try_list(struct sl_evaluator *work, const struct rule_lists *lists, uint32_t key,
-                            const struct rule_view *view)
+                            struct rule_view *view)
 {
     if (key < lists->n_keys && lists->first[key] != lists->first[key + 1])
         try_rules(work, lists->rule + lists->first[key], lists->rule + lists->first[key + 1], view);
@@ -120,7 +119,7 @@ static inline bool is_wanted(const struct rule_index *index, uint64_t id)
 
 /* The rules whose literal is in the payload, or in a name. Most hits end here: they repeat one of
  * the packet, or no rule wants them. */
-static void try_hits(struct sl_evaluator *work, uint32_t item, const struct rule_view *view)
+static void try_hits(struct sl_evaluator *work, uint32_t item, struct rule_view *view)
 {
     const struct rule_index *index = work->rules->index;
     const uint32_t n_literals = index->n_literals;
@@ -141,7 +140,7 @@ static void try_hits(struct sl_evaluator *work, uint32_t item, const struct rule
 }
 
 /* The rules without a literal. */
-static void try_header(struct sl_evaluator *work, const struct rule_view *view)
+static void try_header(struct sl_evaluator *work, struct rule_view *view)
 {
     const struct rule_index *index = work->rules->index;
     uint32_t type;
@@ -158,7 +157,7 @@ static void try_header(struct sl_evaluator *work, const struct rule_view *view)
 
 /* The rules whose literal ends in a block of the part. */
 static void try_block(struct sl_evaluator *work, const struct rule_hits *hits,
-                      const struct rule_view *view)
+                      struct rule_view *view)
 {
     const struct rule_index *index = work->rules->index;
 
@@ -190,7 +189,7 @@ static void turn(struct rule_view *view)
 
 /* The rules that look at streams, on a part that the packet adds to one. False: no memory. */
 static bool match_part(struct sl_evaluator *work, const struct rule_hits *hits,
-                       const struct rule_view *view)
+                       struct rule_view *view)
 {
     const bool any_header = work->rules->index->any_stream_without_literal;
 
