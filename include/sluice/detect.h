@@ -210,6 +210,10 @@ enum { SL_STREAM_BLOCK = 2048, SL_STREAM_KNOWN = 2 * SL_STREAM_BLOCK, SL_STREAM_
  * the packet's first part of that direction begins. */
 enum { SL_STREAM_HIT_BASE = 64 };
 
+/* Bytes of the longest literal of compiled rules: so many less one before the begin of a part, and
+ * behind it, find each literal that lies across. */
+enum { SL_RULE_LITERAL_MAX = 64 };
+
 /* Whether some compiled rule looks at streams. */
 SL_API bool sl_rules_see_streams(const struct sl_rules *rules);
 

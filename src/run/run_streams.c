@@ -7,7 +7,12 @@
 #include "base/diag.h"
 #include "sluice/app.h"
 
-enum { LINE = 64, OVERLAP = SL_LITERAL_LEN_MAX - 1, PIECE = 1024 - SL_BATCH_ALIGN, TCP_SYN = 2 };
+enum {
+    LINE = 64, /* bytes of a cache line */
+    OVERLAP = SL_RULE_LITERAL_MAX - 1,
+    PIECE = 1024 - SL_BATCH_ALIGN - OVERLAP, /* of a part; a made item of 1,024 bytes always fits */
+    TCP_SYN = 2
+};
 
 /* A packet whose payload waits for bytes before it. */
 static const struct sl_stream_part nothing = {.whole = true};

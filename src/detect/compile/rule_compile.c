@@ -117,7 +117,7 @@ static bool place_by_literal(struct compiler *compiler, uint32_t i)
 {
     const struct rule_payload *content = compiler->rules->rule[i]->literal;
     const struct sl_literal literal = rule_literal_of(content);
-    uint8_t key[1 + SL_LITERAL_LEN_MAX];
+    uint8_t key[1 + SL_RULE_LITERAL_MAX];
 
     key[0] = (uint8_t)literal.flags;
     memcpy(key + 1, literal.bytes, literal.len);

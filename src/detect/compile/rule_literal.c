@@ -20,7 +20,7 @@ static bool ignores_case(const struct rule_payload *content)
 struct sl_literal rule_literal_of(const struct rule_payload *content)
 {
     const uint32_t len =
-        content->fast_len < SL_LITERAL_LEN_MAX ? content->fast_len : SL_LITERAL_LEN_MAX;
+        content->fast_len < SL_RULE_LITERAL_MAX ? content->fast_len : SL_RULE_LITERAL_MAX;
 
     return (struct sl_literal){.bytes = content->bytes + content->fast_offset,
                                .len = len,
