@@ -4,6 +4,8 @@
 
 usage: test_scan.py SLUICE SAMPLES
 """
+import base64
+import binascii
 import bz2
 import gzip
 import hashlib
@@ -12,11 +14,13 @@ import json
 import lzma
 import os
 import shutil
+import struct
 import sys
 import tarfile
 import time
 import unittest
 import zipfile
+import zlib
 
 import case
 
@@ -307,6 +311,49 @@ class Opened(case.Case):
                         gzip.compress(self.tar_of(self.zip_of({"a": bz2.compress(text)})))):
             self.assertEqual(self.result(content), self.FOUND)
             self.assertEqual(self.result(content.replace(b"hello", b"Hello")), self.FOUND)
+
+    def test_mail(self):
+        text = b"hello world, " * 20
+        lines = [text[i:i + 45] for i in range(0, len(text), 45)]
+        parts = {"base64": base64.encodebytes(text), "quoted-printable": text.replace(b"o", b"=6F"),
+                 "7bit": b"\nbegin 644 a\n" + b"".join(map(binascii.b2a_uu, lines)) + b"`\nend\n",
+                 "x-yencode": b"=ybegin line=128 size=260 name=a\n" +
+                              bytes((byte + 42) % 256 for byte in text) + b"\n=yend size=260\n"}
+        for encoding, body in parts.items():
+            head = b"MIME-Version: 1.0\nContent-Transfer-Encoding: " + encoding.encode() + b"\n"
+            part = head.split(b"\n", 1)[1] + b"Content-Type: image/png\n\n" + body
+            inner = (b'From: a\nContent-Type: multipart/mixed; boundary="x y"\n\nbefore\n'
+                     b"--x y\n\nplain\n--x y\n" + part + b"\n--x y--\n")
+            outer = (b"From: a\nMIME-Version: 1.0\nContent-Type: multipart/mixed;\n boundary=ab\n\n"
+                     b"--ab\nContent-Type: message/rfc822\n\n" + inner + b"\n--ab--\n")
+            for mail in (b"From: a\n" + head + b"\n" + body, inner, outer,
+                         b"From a\n" + inner + b"\nFrom b\n" + outer):
+                for ends in (mail, mail.replace(b"\n", b"\r\n")):
+                    self.assertEqual(self.result(ends), self.FOUND, (encoding, ends))
+        self.assertIn("has no end", self.result(b"From: a\n\nx\nbegin 644 a\n#86%A\n")[1])
+
+    def test_documents(self):
+        text = b"hello world " * 10
+        packed = zlib.compress(text)
+        native = (struct.pack("<IH", 0, 2) + b"a\0b\0" + bytes(8) + b"c\0" +
+                  struct.pack("<I", len(text)) + text)
+        rtf = (struct.pack("<II", 0x501, 2) + struct.pack("<I", 2) + b"P\0" + bytes(8) +
+               struct.pack("<I", len(native)) + native)
+        for content in (
+                b"%PDF-1.4\n1 0 obj<</Filter/FlateDecode/Length 9>>stream\n" + packed +
+                b"\nendstream endobj\n",
+                b"%PDF-1.4\n1 0 obj<</Filter[/AHx/Fl]>>stream\n" + binascii.hexlify(packed) +
+                b">\nendstream endobj\n",
+                b"%PDF-1.4\n1 0 obj<</Filter/ASCII85Decode>>stream\n" + base64.a85encode(text) +
+                b"~>\nendstream endobj\n",
+                b"%PDF-1.4\n1 0 obj<</S/JavaScript/JS(w\\157rld)>> endobj\n",
+                b"CWS\x08" + struct.pack("<I", 8 + len(text)) + packed,
+                b"{\\rtf1{\\object{\\*\\objdata " + binascii.hexlify(rtf) + b"}}}",
+                b"<html><body>hello w&#111;r&#x6C;d</body></html>", b"<html>WOR<!-- x -->LD",
+                b"not yet a WORLD\n", b"\xff\xd8\xff" + self.zip_of({"a": text})):
+            self.assertNotIn(b"world", content)
+            self.assertEqual(self.result(content), self.FOUND, content)
+        self.assertIn("encrypted", self.result(b"%PDF-1.4\ntrailer<</Encrypt 1 0 R>>")[1])
 
     def test_objects_share_no_bytes(self):
         self.assertEqual(self.result(self.zip_of({"a": b"hello wor", "b": b"ld"})), (0, "OK"))

@@ -84,7 +84,10 @@ static void read_leaf(const struct mail *mail, const struct mail_head *head, con
         break;
     }
     give(mail, buffer, name_of(head, nesting), is_mail ? KIND_MAIL : KINDS);
-    if (!is_mail && (head->encoding == MAIL_PLAIN || head->encoding >= MAIL_UUENCODE))
+    /* A text that begins with an encoded file is one itself. */
+    const enum kind kind = buffer->len > 0 ? kind_of(buffer->bytes, buffer->len) : KIND_BINARY;
+    if (!is_mail && (head->encoding == MAIL_PLAIN || head->encoding >= MAIL_UUENCODE) &&
+        kind != KIND_UUENCODE && kind != KIND_YENC)
         give_encoded(mail, at, end);
 }
 

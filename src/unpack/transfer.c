@@ -47,8 +47,19 @@ static unsigned base64_digit(uint8_t byte)
     return byte == '+' ? 62 : byte == '/' ? 63 : byte == '=' ? 64 : 65;
 }
 
+static const uint8_t *base64_digits(void)
+{
+    static uint8_t digits[256];
+
+    if (digits[0] == 0)
+        for (unsigned byte = 0; byte < 256; byte++)
+            digits[byte] = (uint8_t)base64_digit((uint8_t)byte);
+    return digits;
+}
+
 void transfer_base64(const uint8_t *in, size_t len, struct unpack_buffer *buffer)
 {
+    const uint8_t *const digits = base64_digits();
     size_t room = len / 4 * 3 + 3;
     uint8_t *to = unpack_buffer_room(buffer, &room);
     uint32_t bits = 0;
@@ -57,14 +68,24 @@ void transfer_base64(const uint8_t *in, size_t len, struct unpack_buffer *buffer
 
     if (to == NULL)
         return;
-    for (size_t i = 0; i < len && n < room; i++) {
-        const unsigned digit = base64_digit(in[i]);
+    for (size_t i = 0; i < len && n + 3 <= room;) {
+        if (n_bits == 0 && len - i >= 4) { /* most are four digits that are three bytes */
+            const unsigned a = digits[in[i]], b = digits[in[i + 1]], c = digits[in[i + 2]],
+                           d = digits[in[i + 3]];
 
-        if (digit == 64) { /* bodies may be joined */
-            n_bits = 0;
-            continue;
+            if ((a | b | c | d) < 64) {
+                to[n] = (uint8_t)(a << 2 | b >> 4);
+                to[n + 1] = (uint8_t)(b << 4 | c >> 2);
+                to[n + 2] = (uint8_t)(c << 6 | d);
+                n += 3;
+                i += 4;
+                continue;
+            }
         }
-        if (digit > 64)
+        const unsigned digit = digits[in[i++]];
+        if (digit == 64) /* bodies may be joined */
+            n_bits = 0;
+        if (digit >= 64)
             continue;
         bits = bits << 6 | digit;
         n_bits += 6;
