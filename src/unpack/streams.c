@@ -99,6 +99,10 @@ bool stream_lzma1(const uint8_t properties[5], const uint8_t *in, size_t len, ui
 
     if (lzma_properties_decode(&filters[0], NULL, properties, 5) != LZMA_OK)
         return false;
+    /* No match reaches back beyond the first byte: a larger dictionary is not needed. */
+    lzma_options_lzma *options = filters[0].options;
+    if (options->dict_size > buffer->max && buffer->max >= LZMA_DICT_SIZE_MIN)
+        options->dict_size = (uint32_t)buffer->max;
     lzma_ret status = lzma_raw_decoder(&stream, filters);
     stream.next_in = in;
     stream.avail_in = len;
