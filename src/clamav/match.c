@@ -115,7 +115,7 @@ uint32_t clam_match_count(struct clam_match *match, uint32_t number, uint32_t ma
     if (max <= 1 || known == CLAM_ABSENT || match->ahead != NULL || match->late)
         return max > 0 && clam_match_exists(match, number);
     if (known == CLAM_PRESENT && pattern->n_segs == 1 &&
-        (match->known[number] % 4 == MATCH_COUNTED || match_is_looked_for(match, pattern)))
+        (match->known[number] % 4 == MATCH_COUNTED || match_is_searched(match, pattern)))
         return match->found[number] < max ? match->found[number] : max;
     if (!before_last(match, pattern, &a, &from, &to))
         return match_note(match, number, false);

@@ -14,7 +14,7 @@ enum { MATCH_COUNTED = CLAM_PRESENT + 1 };
 bool match_note(struct clam_match *match, uint32_t pattern, bool present);
 
 /* Whether the matcher has reported all places of the body. */
-bool match_is_looked_for(const struct clam_match *match, const struct clam_pattern *pattern);
+bool match_is_searched(const struct clam_match *match, const struct clam_pattern *pattern);
 
 /* As clam_match_range, of a body. */
 bool match_pattern_range(const struct clam_match *match, const struct clam_pattern *pattern,

@@ -54,7 +54,7 @@ void clam_match_begin(struct clam_match *match, struct clam_object *object)
 }
 
 /* Whether the matcher has reported all its places. */
-bool match_is_looked_for(const struct clam_match *match, const struct clam_pattern *pattern)
+bool match_is_searched(const struct clam_match *match, const struct clam_pattern *pattern)
 {
     return match->complete && pattern->looked_for != 0 &&
            (pattern->targets & clam_targets(match->object)) != 0;
@@ -68,7 +68,7 @@ enum clam_known clam_match_known(const struct clam_match *match, uint32_t number
     if (known / 4 == match->epoch)
         return known % 4 == MATCH_COUNTED ? CLAM_PRESENT : (enum clam_known)(known % 4);
     /* A body that the matcher searched for is absent where no place of it led to a match. */
-    return match_is_looked_for(match, pattern) ? CLAM_ABSENT : CLAM_NOT_KNOWN;
+    return match_is_searched(match, pattern) ? CLAM_ABSENT : CLAM_NOT_KNOWN;
 }
 
 bool match_note(struct clam_match *match, uint32_t pattern, bool present)

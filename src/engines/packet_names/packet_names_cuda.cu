@@ -125,7 +125,7 @@ static size_t report_len(uint32_t n_back)
     return offsetof(struct report, back) + n_back * sizeof(uint32_t);
 }
 
-static void leave_table(struct names_cuda *names)
+static void detach_table(struct names_cuda *names)
 {
     cuda_context_close(names->cuda);
     names->cuda = NULL;
@@ -133,7 +133,7 @@ static void leave_table(struct names_cuda *names)
     names->flat = NULL;
 }
 
-static enum sl_status join_table(struct names_cuda *names, struct sl_diag *diag)
+static enum sl_status attach_table(struct names_cuda *names, struct sl_diag *diag)
 {
     void *cuda = NULL;
     enum sl_status status = names_watch_borrow(names->watch, &names->flat, diag);
@@ -150,7 +150,7 @@ static void names_cuda_close(void *context)
 
     if (names == NULL)
         return;
-    leave_table(names);
+    detach_table(names);
     names_gather_close(names->gather);
     cuda_free(names->d_report, names->limits.device);
     device_pinned_free(names->h_report);
@@ -193,7 +193,7 @@ static enum sl_status names_cuda_open(void **context, const void *table,
     names->limits = *limits;
     status = names_gather_open(&names->gather, watch, SL_NAMES_BATCH_MAX, diag);
     if (status == SL_OK)
-        status = join_table(names, diag);
+        status = attach_table(names, diag);
     if (status == SL_OK) /* on the device that the context has chosen */
         status = take_memory(names, diag);
     if (status != SL_OK) {
@@ -210,10 +210,10 @@ static enum sl_status follow_updates(struct names_cuda *names)
 {
     if (names->flat != NULL && !names_watch_is_new(names->watch, names->flat))
         return SL_OK;
-    leave_table(names);
-    const enum sl_status status = join_table(names, NULL);
+    detach_table(names);
+    const enum sl_status status = attach_table(names, NULL);
     if (status != SL_OK)
-        leave_table(names);
+        detach_table(names);
     return status;
 }
 

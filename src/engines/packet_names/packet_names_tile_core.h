@@ -98,7 +98,7 @@ BYTES_INLINE const uint32_t *names_tile_words(struct names_tile *tile, const str
 
 /* Where a packet's names are looked for, and whose they may be. */
 BYTES_INLINE enum sl_packet_names_protocol
-names_tile_look(struct name_packet *at, const struct names_items *items, uint32_t item)
+names_tile_packet(struct name_packet *at, const struct names_items *items, uint32_t item)
 {
     const struct sl_span payload = items->payload[item];
 
@@ -120,7 +120,7 @@ BYTES_INLINE bool names_tile_wants(const struct names_items *items, uint32_t ite
 
         return names_tile_may_be_ndn(items, &packet);
     }
-    return names_tile_look(&at, items, item) != SL_N_PACKET_NAMES_PROTOCOLS;
+    return names_tile_packet(&at, items, item) != SL_N_PACKET_NAMES_PROTOCOLS;
 }
 
 /* Finds the names of a packet that wants it. False: the packet is the CPU's. */
@@ -131,7 +131,7 @@ BYTES_INLINE bool names_tile_find(struct names_tile *tile, const struct names_it
     struct name_out out;
 
     tile->n = tile->misses = 0;
-    const enum sl_packet_names_protocol protocol = names_tile_look(&at, items, item);
+    const enum sl_packet_names_protocol protocol = names_tile_packet(&at, items, item);
     if (protocol == SL_N_PACKET_NAMES_PROTOCOLS || at.len > NAMES_TILE_PAYLOAD)
         return false;
     memset(&out, 0, sizeof out);

@@ -115,7 +115,7 @@ static enum sl_status publish_copies(struct sl_fib_table *table, const struct fi
             status = replace(table, copy, view, diag);
         next = hold(table, copy);
         fib_table_lock(table);
-        fib_copy_leave(table, copy);
+        fib_copy_detach(table, copy);
         fib_table_unlock(table);
     }
     return status;
@@ -157,8 +157,8 @@ static struct fib_copy *join_copy(struct sl_fib_table *table, int device)
 }
 
 /* Only the maker of a copy waits until updates and publishing pause. */
-enum sl_status fib_copy_join(struct fib_copy **joined, struct sl_fib_table *table, int device,
-                             struct sl_diag *diag)
+enum sl_status fib_copy_attach(struct fib_copy **joined, struct sl_fib_table *table, int device,
+                               struct sl_diag *diag)
 {
     enum sl_status status = SL_OK;
 
@@ -178,7 +178,7 @@ enum sl_status fib_copy_join(struct fib_copy **joined, struct sl_fib_table *tabl
     return status;
 }
 
-void fib_copy_leave(struct sl_fib_table *table, struct fib_copy *copy)
+void fib_copy_detach(struct sl_fib_table *table, struct fib_copy *copy)
 {
     struct fib_copy *first = (struct fib_copy *)fib_table_copies(table);
     struct fib_copy **link = &first;

@@ -26,9 +26,9 @@ struct fib_copy {
 };
 
 /* The copy on a device, made if there is none, with one context more. */
-enum sl_status fib_copy_join(struct fib_copy **joined, struct sl_fib_table *table, int device,
-                             struct sl_diag *diag);
-void fib_copy_leave(struct sl_fib_table *table, struct fib_copy *copy); /* accepts NULL */
+enum sl_status fib_copy_attach(struct fib_copy **joined, struct sl_fib_table *table, int device,
+                               struct sl_diag *diag);
+void fib_copy_detach(struct sl_fib_table *table, struct fib_copy *copy); /* accepts NULL */
 
 /* The latest, with one user more, and one less; release accepts NULL. */
 struct fib_snapshot *fib_copy_latest(const struct fib_copy *copy);

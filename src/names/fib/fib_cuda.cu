@@ -13,7 +13,7 @@
 #include "base/reserved.h"
 #include "device/cuda_internal.h"
 #include "fib_copy.h"
-#include "fib_cuda_look.h"
+#include "fib_cuda_lookup.h"
 
 enum {
     BLOCK = FIB_TILE_WARPS * FIB_TILE_NAMES, /* threads */
@@ -48,7 +48,7 @@ static void fib_cuda_close(void *context)
     cuda_free(cuda->d_answers, cuda->limits.device);
     fib_table_lock(cuda->table);
     fib_copy_release(cuda->snapshot);
-    fib_copy_leave(cuda->table, cuda->copy);
+    fib_copy_detach(cuda->table, cuda->copy);
     fib_table_unlock(cuda->table);
     free(cuda);
 }
@@ -87,7 +87,7 @@ static enum sl_status open_context(void **context, struct sl_fib_table *table,
 
     status = prepare(cuda, diag);
     if (status == SL_OK)
-        status = fib_copy_join(&cuda->copy, table, limits->device, diag);
+        status = fib_copy_attach(&cuda->copy, table, limits->device, diag);
     if (status != SL_OK) {
         fib_cuda_close(cuda);
         return status;
@@ -99,7 +99,7 @@ static enum sl_status open_context(void **context, struct sl_fib_table *table,
 /* ---- kernels --------------------------------------------------------------------------------- */
 
 /* Stride 1 reads each name where it lies; FIB_INTERWOVEN reads what the host has interwoven. */
-template <class Look, uint32_t stride>
+template <class Lookup, uint32_t stride>
 static __global__ void __launch_bounds__(BLOCK, BLOCKS_PER_SM)
     fib_direct_kernel(const __grid_constant__ struct fib_view view, const struct fib_items items)
 {
@@ -111,10 +111,10 @@ static __global__ void __launch_bounds__(BLOCK, BLOCKS_PER_SM)
     const struct fib_reader name = {(const uint32_t *)(items.bytes + span.offset), stride,
                                     span.len};
 
-    put_answer(items, i, Look::look(&view, &name));
+    put_answer(items, i, Lookup::lookup(&view, &name));
 }
 
-template <class Look>
+template <class Lookup>
 static __global__ void __launch_bounds__(BLOCK, BLOCKS_PER_SM)
     fib_tile_kernel(const __grid_constant__ struct fib_view view, const struct fib_items items)
 {
@@ -124,7 +124,7 @@ static __global__ void __launch_bounds__(BLOCK, BLOCKS_PER_SM)
 
     if (i - threadIdx.x % FIB_TILE_NAMES >= items.n) /* none of the warp's */
         return;
-    look_up_tile<Look>(&view, items, i, staged);
+    lookup_tile<Lookup>(&view, items, i, staged);
 }
 
 /* ---- submit and wait ------------------------------------------------------------------------- */
@@ -132,18 +132,18 @@ static __global__ void __launch_bounds__(BLOCK, BLOCKS_PER_SM)
 typedef void launch(const struct fib_view &view, const struct fib_items &items, uint32_t n_blocks,
                     cudaStream_t stream);
 
-template <class Look>
+template <class Lookup>
 static void launch_tile(const struct fib_view &view, const struct fib_items &items,
                         uint32_t n_blocks, cudaStream_t stream)
 {
-    fib_tile_kernel<Look><<<n_blocks, BLOCK, 0, stream>>>(view, items);
+    fib_tile_kernel<Lookup><<<n_blocks, BLOCK, 0, stream>>>(view, items);
 }
 
-template <class Look, uint32_t stride>
+template <class Lookup, uint32_t stride>
 static void launch_direct(const struct fib_view &view, const struct fib_items &items,
                           uint32_t n_blocks, cudaStream_t stream)
 {
-    fib_direct_kernel<Look, stride><<<n_blocks, BLOCK, 0, stream>>>(view, items);
+    fib_direct_kernel<Lookup, stride><<<n_blocks, BLOCK, 0, stream>>>(view, items);
 }
 
 static cudaError_t copy_back(const struct fib_cuda *cuda, const struct sl_fib_answers *answers,
@@ -190,7 +190,7 @@ static void take_latest(struct fib_cuda *cuda)
 }
 
 static enum sl_status submit(void *context, const struct sl_batch *batch,
-                             const struct sl_fib_answers *answers, launch *look)
+                             const struct sl_fib_answers *answers, launch *lookup)
 {
     struct fib_cuda *cuda = (struct fib_cuda *)context;
 
@@ -208,7 +208,7 @@ static enum sl_status submit(void *context, const struct sl_batch *batch,
     const uint32_t n_blocks = batch->n_items / BLOCK + (batch->n_items % BLOCK != 0);
 
     if (n_blocks != 0)
-        look(cuda->snapshot->view, items_of(cuda, batch, answers), n_blocks, stream);
+        lookup(cuda->snapshot->view, items_of(cuda, batch, answers), n_blocks, stream);
     cudaError_t error = copy_back(cuda, answers, batch->n_items, stream);
     if (error == cudaSuccess)
         error = cudaEventRecord(cuda->done, stream);
@@ -248,11 +248,11 @@ static enum sl_status open_ata(void **context, struct sl_fib_table *table,
                         fib_table_is(table, "ata") || fib_table_is(table, "stt"), diag);
 }
 
-#define BACKEND(symbol, label, open, look)                                             \
+#define BACKEND(symbol, label, open, lookup)                                           \
     static enum sl_status symbol##_submit(void *context, const struct sl_batch *batch, \
                                           const struct sl_fib_answers *answers)        \
     {                                                                                  \
-        return submit(context, batch, answers, look);                                  \
+        return submit(context, batch, answers, lookup);                                \
     }                                                                                  \
     extern "C" {                                                                       \
     extern const struct sl_fib_backend symbol;                                         \
@@ -261,14 +261,14 @@ static enum sl_status open_ata(void **context, struct sl_fib_table *table,
         symbol##_submit, fib_cuda_wait,  fib_cuda_close};                              \
     }
 
-BACKEND(fib_hash_cuda, "cuda", open_hash, launch_tile<look_hash>)
-BACKEND(fib_hash_cuda_direct, "cuda-direct", open_hash, (launch_direct<look_hash, 1>))
+BACKEND(fib_hash_cuda, "cuda", open_hash, launch_tile<lookup_hash>)
+BACKEND(fib_hash_cuda_direct, "cuda-direct", open_hash, (launch_direct<lookup_hash, 1>))
 BACKEND(fib_hash_cuda_interwoven, "cuda-interwoven", open_hash,
-        (launch_direct<look_hash, FIB_INTERWOVEN>))
-BACKEND(fib_mata_cuda, "cuda", open_mata, launch_tile<look_mata>)
-BACKEND(fib_mata_cuda_direct, "cuda-direct", open_mata, (launch_direct<look_mata, 1>))
+        (launch_direct<lookup_hash, FIB_INTERWOVEN>))
+BACKEND(fib_mata_cuda, "cuda", open_mata, launch_tile<lookup_mata>)
+BACKEND(fib_mata_cuda_direct, "cuda-direct", open_mata, (launch_direct<lookup_mata, 1>))
 BACKEND(fib_mata_cuda_interwoven, "cuda-interwoven", open_mata,
-        (launch_direct<look_mata, FIB_INTERWOVEN>))
-BACKEND(fib_ata_cuda, "cuda", open_ata, launch_tile<look_ata>)
+        (launch_direct<lookup_mata, FIB_INTERWOVEN>))
+BACKEND(fib_ata_cuda, "cuda", open_ata, launch_tile<lookup_ata>)
 BACKEND(fib_ata_cuda_interwoven, "cuda-interwoven", open_ata,
-        (launch_direct<look_ata, FIB_INTERWOVEN>))
+        (launch_direct<lookup_ata, FIB_INTERWOVEN>))

@@ -9,14 +9,14 @@ void fib_epochs_init(struct fib_epochs *epochs)
     epochs->readers = NULL;
 }
 
-void fib_epochs_join(struct fib_epochs *epochs, struct fib_reader_epoch *reader)
+void fib_epochs_register(struct fib_epochs *epochs, struct fib_reader_epoch *reader)
 {
     atomic_init(&reader->since, 0);
     reader->next = epochs->readers;
     epochs->readers = reader;
 }
 
-void fib_epochs_leave(struct fib_epochs *epochs, struct fib_reader_epoch *reader)
+void fib_epochs_unregister(struct fib_epochs *epochs, struct fib_reader_epoch *reader)
 {
     struct fib_reader_epoch **link = &epochs->readers;
 

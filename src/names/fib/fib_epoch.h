@@ -23,8 +23,8 @@ struct fib_epochs {
 };
 
 void fib_epochs_init(struct fib_epochs *epochs);
-void fib_epochs_join(struct fib_epochs *epochs, struct fib_reader_epoch *reader);
-void fib_epochs_leave(struct fib_epochs *epochs, struct fib_reader_epoch *reader);
+void fib_epochs_register(struct fib_epochs *epochs, struct fib_reader_epoch *reader);
+void fib_epochs_unregister(struct fib_epochs *epochs, struct fib_reader_epoch *reader);
 
 /* Any thread: around what a look-up reads. */
 static inline void fib_epoch_enter(struct fib_epochs *epochs, struct fib_reader_epoch *reader)

@@ -159,11 +159,11 @@ bool fib_cpu_usable(char why[SL_WHY_LEN]);
 bool fib_cpu_usable_avx512(char why[SL_WHY_LEN]);
 bool fib_cpu_usable_avx2(char why[SL_WHY_LEN]);
 
-#define FIB_CPU_BACKEND(symbol, label, is_usable, look)                                \
+#define FIB_CPU_BACKEND(symbol, label, is_usable, lookup)                              \
     static enum sl_status symbol##_submit(void *context, const struct sl_batch *batch, \
                                           const struct sl_fib_answers *answers)        \
     {                                                                                  \
-        return fib_cpu_submit(context, batch, answers, (look));                        \
+        return fib_cpu_submit(context, batch, answers, (lookup));                      \
     }                                                                                  \
     extern const struct sl_fib_backend symbol;                                         \
     const struct sl_fib_backend symbol = {.name = (label),                             \

@@ -32,7 +32,7 @@ bool serve_ended(void *awaited, enum sl_status *status)
 uint32_t serve_call_off(struct serve_server *server)
 {
     for (uint32_t i = 0; i < server->n_slots; i++)
-        serve_set_leave(&server->host->slot[i], true);
+        serve_set_stop(&server->host->slot[i], true);
     return latest(server);
 }
 
@@ -48,7 +48,7 @@ static enum sl_status start(struct serve_server *server)
         if (server->taken[i])
             n_slots = i + 1;
     for (uint32_t i = 0; i < n_slots; i++)
-        serve_set_leave(&server->host->slot[i], false);
+        serve_set_stop(&server->host->slot[i], false);
     const enum sl_status status = server->place.start(server->place.user, n_slots, generation);
     if (status == SL_OK) {
         server->n_slots = n_slots;

@@ -213,7 +213,7 @@ FIB_CORE uint16_t serve_job_number(const uint64_t words[SERVE_WORDS])
     return (uint16_t)(words[SERVE_N] >> (SERVE_SHIFT + 32));
 }
 
-FIB_CORE bool serve_leaves(const uint64_t words[SERVE_WORDS])
+FIB_CORE bool serve_stops(const uint64_t words[SERVE_WORDS])
 {
     return words[SERVE_LEAVE] >> SERVE_SHIFT != 0;
 }
@@ -232,7 +232,7 @@ static inline void serve_ring(struct serve_slot *slot, const struct fib_items *j
         serve_write(&slot->word[i], words[i] << SERVE_SHIFT | number);
 }
 
-static inline void serve_set_leave(struct serve_slot *slot, bool leave)
+static inline void serve_set_stop(struct serve_slot *slot, bool leave)
 {
     serve_write(&slot->word[SERVE_LEAVE], (uint64_t)leave << SERVE_SHIFT);
 }
@@ -256,7 +256,7 @@ FIB_CORE bool serve_lead(struct serve_crew *crew, const struct serve_slot *slot,
 
     const uint16_t number = serve_number(words[0]);
     const bool is_new = number != served && serve_all_have(words, SERVE_LEAVE, number);
-    const bool leaves = (is_late || serve_leaves(words)) && !(is_new && nth == 1);
+    const bool leaves = (is_late || serve_stops(words)) && !(is_new && nth == 1);
 
     if (!leaves && !is_new)
         return false;

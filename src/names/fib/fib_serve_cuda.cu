@@ -14,7 +14,7 @@
 #include "device/cuda_internal.h"
 #include "device/wait.h"
 #include "fib_copy.h"
-#include "fib_cuda_look.h"
+#include "fib_cuda_lookup.h"
 #include "fib_serve.h"
 
 enum {
@@ -55,7 +55,7 @@ static __device__ __forceinline__ void await(struct serve_crew *crew, const stru
 
 /* To all blocks of the crew first, then to their warps: each has a link's worth of loads under way.
  */
-template <class Look>
+template <class Lookup>
 static __device__ __forceinline__ void serve_tiles(const struct fib_view *view,
                                                    const struct fib_items &job, uint32_t member,
                                                    uint32_t n_crew, uint8_t *staged)
@@ -64,12 +64,12 @@ static __device__ __forceinline__ void serve_tiles(const struct fib_view *view,
 
     for (uint32_t tile = warp * n_crew + member; tile * FIB_TILE_NAMES < job.n;
          tile += WARPS * n_crew) {
-        look_up_tile<Look>(view, job, tile * FIB_TILE_NAMES + lane, staged);
+        lookup_tile<Lookup>(view, job, tile * FIB_TILE_NAMES + lane, staged);
         __syncwarp();
     }
 }
 
-template <class Look>
+template <class Lookup>
 static __global__ void __launch_bounds__(BLOCK, 2 * BLOCKS_PER_SM)
     fib_serve_kernel(const __grid_constant__ struct fib_view view, const struct place place)
 {
@@ -95,13 +95,13 @@ static __global__ void __launch_bounds__(BLOCK, 2 * BLOCKS_PER_SM)
             served = serve_job_number(words);
             if (threadIdx.x == 0) {
                 job = serve_job(words);
-                leaves = serve_leaves(words);
+                leaves = serve_stops(words);
             }
         }
         __syncthreads();
         if (leaves)
             break;
-        serve_tiles<Look>(&view, job, member, n_crew, staged[warp]);
+        serve_tiles<Lookup>(&view, job, member, n_crew, staged[warp]);
         __syncthreads();
         if (threadIdx.x == 0)
             serve_end_job(crew, slot, served, n_crew);
@@ -115,11 +115,11 @@ static __global__ void __launch_bounds__(BLOCK, 2 * BLOCKS_PER_SM)
 typedef void launch(const struct fib_view &view, const struct place &place, uint32_t n_blocks,
                     cudaStream_t stream);
 
-template <class Look>
+template <class Lookup>
 static void launch_serve(const struct fib_view &view, const struct place &place, uint32_t n_blocks,
                          cudaStream_t stream)
 {
-    fib_serve_kernel<Look><<<n_blocks, BLOCK, 0, stream>>>(view, place);
+    fib_serve_kernel<Lookup><<<n_blocks, BLOCK, 0, stream>>>(view, place);
 }
 
 struct fib_persistent {
@@ -127,7 +127,7 @@ struct fib_persistent {
     struct fib_copy *copy;
     struct fib_snapshot *snapshot; /* of the latest generation */
     struct sl_limits limits;       /* of its maker */
-    launch *look;
+    launch *lookup;
     struct serve_device *d_device;
     uint32_t n_multiprocessors;
     cudaStream_t stream;
@@ -144,8 +144,8 @@ static enum sl_status start(void *user, uint32_t n_slots, uint32_t generation)
         return status;
     fib_copy_release(persistent->snapshot);
     persistent->snapshot = fib_copy_latest(persistent->copy);
-    persistent->look(persistent->snapshot->view, place, (n_crew > 0 ? n_crew : 1) * n_slots,
-                     persistent->stream);
+    persistent->lookup(persistent->snapshot->view, place, (n_crew > 0 ? n_crew : 1) * n_slots,
+                       persistent->stream);
     return cuda_status(cudaGetLastError(), "launching a kernel", NULL);
 }
 
@@ -192,7 +192,7 @@ static enum sl_status prepare(struct fib_persistent *persistent, struct sl_diag 
 
 /* Under the lock, as what follows. */
 static enum sl_status make(struct fib_copy *copy, struct sl_fib_table *table,
-                           const struct sl_limits *limits, launch *look, struct sl_diag *diag)
+                           const struct sl_limits *limits, launch *lookup, struct sl_diag *diag)
 {
     struct fib_persistent *made = (struct fib_persistent *)calloc(1, sizeof *made);
 
@@ -204,7 +204,7 @@ static enum sl_status make(struct fib_copy *copy, struct sl_fib_table *table,
     made->server.place.check = check;
     made->copy = copy;
     made->limits = *limits;
-    made->look = look;
+    made->lookup = lookup;
 
     const enum sl_status status = prepare(made, diag);
     if (status != SL_OK) {
@@ -282,19 +282,19 @@ static void fib_serve_close(void *context)
     fib_table_lock(serve->table);
     if (done)
         serve_part(&serve->client);
-    fib_copy_leave(serve->table, serve->copy);
+    fib_copy_detach(serve->table, serve->copy);
     fib_table_unlock(serve->table);
     free(serve);
 }
 
 /* Under the lock. */
-static enum sl_status join(struct fib_serve *serve, launch *look, struct sl_diag *diag)
+static enum sl_status join(struct fib_serve *serve, launch *lookup, struct sl_diag *diag)
 {
     struct fib_copy *copy = serve->copy;
     enum sl_status status = SL_OK;
 
     if (copy->persistent == NULL)
-        status = make(copy, serve->table, &serve->limits, look, diag);
+        status = make(copy, serve->table, &serve->limits, lookup, diag);
     if (status == SL_OK && !serve_join(&copy->persistent->server, &serve->client))
         status = diag_set(diag, SL_EUNSUPPORTED, NULL, 0,
                           "the kernel that stays serves %d contexts", SERVE_SLOTS);
@@ -302,7 +302,7 @@ static enum sl_status join(struct fib_serve *serve, launch *look, struct sl_diag
 }
 
 static enum sl_status open_context(void **context, struct sl_fib_table *table,
-                                   const struct sl_limits *limits, bool is_ours, launch *look,
+                                   const struct sl_limits *limits, bool is_ours, launch *lookup,
                                    struct sl_diag *diag)
 {
     if (!is_ours)
@@ -317,10 +317,10 @@ static enum sl_status open_context(void **context, struct sl_fib_table *table,
     serve->table = table;
     serve->limits = *limits;
 
-    status = fib_copy_join(&serve->copy, table, limits->device, diag);
+    status = fib_copy_attach(&serve->copy, table, limits->device, diag);
     if (status == SL_OK) {
         fib_table_lock(table);
-        status = join(serve, look, diag);
+        status = join(serve, lookup, diag);
         fib_table_unlock(table);
     }
     if (status != SL_OK) {
@@ -346,17 +346,17 @@ static enum sl_status fib_serve_submit(void *context, const struct sl_batch *bat
 
 /* ---- backends -------------------------------------------------------------------------------- */
 
-#define BACKEND(plane, is_ours)                                                                 \
-    static enum sl_status open_##plane(void **context, struct sl_fib_table *table,              \
-                                       const struct sl_limits *limits, struct sl_diag *diag)    \
-    {                                                                                           \
-        return open_context(context, table, limits, is_ours, launch_serve<look_##plane>, diag); \
-    }                                                                                           \
-    extern "C" {                                                                                \
-    extern const struct sl_fib_backend fib_##plane##_cuda_persistent;                           \
-    const struct sl_fib_backend fib_##plane##_cuda_persistent = {                               \
-        "cuda-persistent", SL_DEVICE_CUDA, device_cuda_usable, open_##plane,                    \
-        fib_serve_submit,  fib_serve_wait, fib_serve_close};                                    \
+#define BACKEND(plane, is_ours)                                                                   \
+    static enum sl_status open_##plane(void **context, struct sl_fib_table *table,                \
+                                       const struct sl_limits *limits, struct sl_diag *diag)      \
+    {                                                                                             \
+        return open_context(context, table, limits, is_ours, launch_serve<lookup_##plane>, diag); \
+    }                                                                                             \
+    extern "C" {                                                                                  \
+    extern const struct sl_fib_backend fib_##plane##_cuda_persistent;                             \
+    const struct sl_fib_backend fib_##plane##_cuda_persistent = {                                 \
+        "cuda-persistent", SL_DEVICE_CUDA, device_cuda_usable, open_##plane,                      \
+        fib_serve_submit,  fib_serve_wait, fib_serve_close};                                      \
     }
 
 BACKEND(hash, fib_table_is(table, "hash"))

@@ -41,7 +41,7 @@ struct fib_reader_epoch *fib_reader_open(struct sl_fib_table *table)
     if (reader == NULL)
         return NULL;
     pthread_mutex_lock(&table->lock);
-    fib_epochs_join(&table->epochs, reader);
+    fib_epochs_register(&table->epochs, reader);
     pthread_mutex_unlock(&table->lock);
     return reader;
 }
@@ -51,7 +51,7 @@ void fib_reader_close(struct sl_fib_table *table, struct fib_reader_epoch *reade
     if (reader == NULL)
         return;
     pthread_mutex_lock(&table->lock);
-    fib_epochs_leave(&table->epochs, reader);
+    fib_epochs_unregister(&table->epochs, reader);
     pthread_mutex_unlock(&table->lock);
     free(reader);
 }

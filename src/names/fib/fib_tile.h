@@ -43,7 +43,7 @@ FIB_CORE bool fib_tile_holds(uint32_t begin, struct sl_span span)
 
 /* Defines a plane's backends "tiled" and "tiled-interwoven": the tiling on the CPU, so that a
  * machine without a GPU finds wrong edges. */
-#define FIB_TILED_BACKENDS(plane, look)                                                        \
+#define FIB_TILED_BACKENDS(plane, lookup)                                                      \
     static void plane##_tile(const struct fib_view *view, const struct sl_batch *batch,        \
                              uint32_t first, struct fib_answer answers[FIB_TILE_NAMES])        \
     {                                                                                          \
@@ -59,7 +59,7 @@ FIB_CORE bool fib_tile_holds(uint32_t begin, struct sl_span span)
                                                                                                \
             if (fib_tile_holds(begin, span))                                                   \
                 name.words = (const uint32_t *)(const void *)(staged + (span.offset - begin)); \
-            answers[i] = look(view, &name);                                                    \
+            answers[i] = lookup(view, &name);                                                  \
         }                                                                                      \
     }                                                                                          \
     static void plane##_tiled(const struct fib_view *view, const struct sl_batch *batch,       \
@@ -81,7 +81,7 @@ FIB_CORE bool fib_tile_holds(uint32_t begin, struct sl_span span)
     {                                                                                          \
         for (uint32_t i = 0; i < batch->n_items; i++) {                                        \
             const struct fib_reader name = fib_item(batch, i, FIB_INTERWOVEN);                 \
-            const struct fib_answer answer = look(view, &name);                                \
+            const struct fib_answer answer = lookup(view, &name);                              \
                                                                                                \
             next_hop[i] = answer.next_hop;                                                     \
             if (prefix_len != NULL)                                                            \

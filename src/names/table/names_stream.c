@@ -173,8 +173,8 @@ static enum sl_status add_rest(struct sl_names_stream *stream, struct names_inpu
 }
 
 /* Looks up what one read gave. */
-static enum sl_status look_up(struct sl_names_stream *stream, struct names_input *input,
-                              struct sl_diag *diag)
+static enum sl_status lookup(struct sl_names_stream *stream, struct names_input *input,
+                             struct sl_diag *diag)
 {
     size_t used = names_input_tail_len(input);
     enum sl_status status = SL_OK;
@@ -209,7 +209,7 @@ enum sl_status sl_names_stream_read(struct sl_names_stream *stream, int fd, int 
         if (input->stopped)
             break;
         if (status == SL_OK)
-            status = look_up(stream, input, diag);
+            status = lookup(stream, input, diag);
     }
     free(input);
     return status;

@@ -55,7 +55,7 @@ static void check_hops(const uint32_t next_hop[MAX_NAMES])
             abort();
 }
 
-static void look_up(struct sl_fib_table *table)
+static void lookup(struct sl_fib_table *table)
 {
     const struct sl_limits limits = {.max_items = MAX_NAMES, .max_bytes = ARENA};
     uint32_t next_hop[MAX_NAMES], len[MAX_NAMES];
@@ -76,7 +76,7 @@ static void look_up(struct sl_fib_table *table)
     }
 }
 
-static void look_up_in(const void *block, uint64_t len)
+static void lookup_in(const void *block, uint64_t len)
 {
     const struct fib_plane *plane;
     struct sl_fib_table table;
@@ -86,7 +86,7 @@ static void look_up_in(const void *block, uint64_t len)
         return;
     fib_table_init(&table, plane);
     atomic_store(&table.view, &view);
-    look_up(&table);
+    lookup(&table);
     fib_table_end(&table);
 }
 
@@ -114,7 +114,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     fill_batch(data + 1, size - 1);
     const uint32_t chosen = data[0] % n_fibs;
-    look_up(sl_fib_table(fibs[chosen]));
+    lookup(sl_fib_table(fibs[chosen]));
 
     const struct fib_view *view = fib_view_of(fibs[chosen]);
     const size_t len = fib_block_len(view);
@@ -133,7 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy((uint8_t *)block + at, patch.bytes, n < len - at ? n : len - at);
     }
     fib_block_seal(block, len);
-    look_up_in(block, len);
+    lookup_in(block, len);
     free(block);
     return 0;
 }

@@ -8,7 +8,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void look_up(struct sl_names *names)
+static void lookup(struct sl_names *names)
 {
     static const char *const asked[] = {"a.test", "x.a.test", "/", "http://a.test/b/c?d", "/a/b"};
     static uint8_t bytes[5][64];
@@ -48,11 +48,11 @@ static void load(const char *format, const char *text, size_t len)
             abort();
         if (sl_names_build(names, NULL, &diag) != SL_OK)
             abort();
-        look_up(names);
+        lookup(names);
         if (format != NULL &&
             sl_names_update(names, "u", format, text, len, 1, &updated, &diag) != SL_OK)
             abort();
-        look_up(names);
+        lookup(names);
     }
     sl_names_free(names);
 }

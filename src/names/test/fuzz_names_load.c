@@ -95,7 +95,7 @@ static void seal(uint8_t *bytes, const struct saved *saved)
             names_store_checksum(head, XXH3_64bits(head + 1, head->index - sizeof *head));
 }
 
-static void look_up(struct sl_names *names)
+static void lookup(struct sl_names *names)
 {
     static const char *const asked[] = {"a.test", "x.a.test", "/", "http://b.test/path/d", "/a/b"};
     static uint8_t bytes[5][64];
@@ -131,7 +131,7 @@ static void update(struct sl_names *names)
     struct sl_diag diag;
 
     if (sl_names_update(names, "u", "prefix", text, sizeof text - 1, 1, &updated, &diag) == SL_OK)
-        look_up(names);
+        lookup(names);
 }
 
 static void open_table(const uint8_t *bytes, size_t len, bool updates)
@@ -145,7 +145,7 @@ static void open_table(const uint8_t *bytes, size_t len, bool updates)
     if (fd < 0 || write(fd, bytes, len) != (ssize_t)len)
         fail();
     if (sl_names_open(&names, path, updates, &diag) == SL_OK) {
-        look_up(names);
+        lookup(names);
         if (updates)
             update(names);
         sl_names_free(names);

@@ -133,8 +133,8 @@ static bool is_persistent(const struct sl_fib_backend *backend)
 }
 
 /* On a GPU through a stage, or where `answers_in` is pinned memory as the batch lies there. */
-static void look_up_with(const struct sl_fib_backend *backend, struct sl_fib_table *table,
-                         struct batch *batch, enum sl_memory answers_in)
+static void lookup_with(const struct sl_fib_backend *backend, struct sl_fib_table *table,
+                        struct batch *batch, enum sl_memory answers_in)
 {
     const struct sl_fib_answers answers = {batch->next_hop, batch->prefix_len, MAX_ITEMS,
                                            answers_in};
@@ -199,12 +199,12 @@ static void check_all(struct sl_fib *fib, struct ref *ref, struct batch *batch, 
             (batch->spares_gpu && engine->backends[i]->device == SL_DEVICE_CUDA))
             continue;
         if (!is_persistent(engine->backends[i])) {
-            look_up_with(engine->backends[i], table, batch, SL_MEMORY_HOST);
+            lookup_with(engine->backends[i], table, batch, SL_MEMORY_HOST);
             check_batch(batch, engine->name, engine->backends[i]->name);
         }
         if (engine->backends[i]->device != SL_DEVICE_CUDA)
             continue;
-        look_up_with(engine->backends[i], table, batch, SL_MEMORY_PINNED);
+        lookup_with(engine->backends[i], table, batch, SL_MEMORY_PINNED);
         check_batch(batch, engine->name, engine->backends[i]->name);
     }
     for (uint32_t i = 0; i < batch->batch->n_items; i++) {
@@ -494,8 +494,8 @@ static void small_tables_are_saved(void **state)
                 weave(batch);
                 if (!backend->usable(why))
                     continue;
-                look_up_with(backend, loaded, batch,
-                             is_persistent(backend) ? SL_MEMORY_PINNED : SL_MEMORY_HOST);
+                lookup_with(backend, loaded, batch,
+                            is_persistent(backend) ? SL_MEMORY_PINNED : SL_MEMORY_HOST);
                 assert_int_equal(batch->next_hop[0], n == 1 ? 5 : SL_FIB_NONE);
             }
             sl_fib_unload(loaded);
@@ -782,8 +782,8 @@ static void small_tables_grow(void **state)
         (void)sl_batch_add(batch->batch, name.bytes, (uint32_t)name.len, 0);
         put(&name, "a/long-enough-7/below");
         (void)sl_batch_add(batch->batch, name.bytes, (uint32_t)name.len, 0);
-        look_up_with(sl_fib_choose(engine, SL_DEVICE_CPU, why), sl_fib_table(fib), batch,
-                     SL_MEMORY_HOST);
+        lookup_with(sl_fib_choose(engine, SL_DEVICE_CPU, why), sl_fib_table(fib), batch,
+                    SL_MEMORY_HOST);
         assert_int_equal(batch->next_hop[0], HOPS - 1);
         assert_int_equal(batch->next_hop[1], 7);
         sl_fib_free(fib);

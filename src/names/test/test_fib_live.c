@@ -51,8 +51,8 @@ static bool is_right(uint32_t i, uint32_t next_hop)
            next_hop == (i % 4 == 3 ? i - 1 : SL_FIB_NONE);
 }
 
-static void look_with(struct stage_of *all, const struct sl_fib_backend *backend,
-                      struct sl_batch *batch)
+static void lookup_with(struct stage_of *all, const struct sl_fib_backend *backend,
+                        struct sl_batch *batch)
 {
     const struct sl_limits limits = {.max_items = ITEMS, .max_bytes = ARENA};
     uint32_t next_hop[ITEMS], len[ITEMS];
@@ -82,7 +82,7 @@ static bool is_tested(const struct sl_fib_backend *backend)
     return backend->usable(why);
 }
 
-static void *look_on(void *user)
+static void *lookup_thread(void *user)
 {
     struct stage_of *all = user;
     const struct sl_fib_engine *engine = sl_fib_engine(sl_fib_table(all->fib));
@@ -98,7 +98,7 @@ static void *look_on(void *user)
     while (!atomic_load(&all->stop))
         for (size_t b = 0; engine->backends[b] != NULL; b++)
             if (is_tested(engine->backends[b]))
-                look_with(all, engine->backends[b], batch);
+                lookup_with(all, engine->backends[b], batch);
     sl_batch_free(batch);
     return NULL;
 }
@@ -130,7 +130,7 @@ static void fill(struct stage_of *all, uint32_t round, enum sl_fib_verb verb)
     assert_int_equal(sl_fib_apply(all->fib, updates, 64, &n, NULL), SL_OK);
 }
 
-static void change_under_look_ups(const char *plane, bool aggregate)
+static void change_under_lookups(const char *plane, bool aggregate)
 {
     struct sl_fib_config config = {.plane = plane, .aggregate = aggregate, .key = key};
     struct stage_of all = {0};
@@ -142,7 +142,7 @@ static void change_under_look_ups(const char *plane, bool aggregate)
         entries[i] = (struct sl_fib_entry){names[i], make_name(names[i], 2 * i), 2 * i};
     assert_int_equal(sl_fib_build(&all.fib, &config, entries, ITEMS / 2, NULL), SL_OK);
     for (int t = 0; t < LOOKERS; t++)
-        assert_int_equal(pthread_create(&threads[t], NULL, look_on, &all), 0);
+        assert_int_equal(pthread_create(&threads[t], NULL, lookup_thread, &all), 0);
     for (uint32_t round = 0; round < 40; round++) {
         update(&all, SL_FIB_INSERT, 1000);
         fill(&all, round, SL_FIB_INSERT);
@@ -160,12 +160,12 @@ static void change_under_look_ups(const char *plane, bool aggregate)
     sl_fib_free(all.fib);
 }
 
-static void updates_under_look_ups(void **state)
+static void updates_under_lookups(void **state)
 {
     (void)state;
     for (size_t p = 0; sl_fib_planes()[p] != NULL; p++) {
-        change_under_look_ups(sl_fib_planes()[p], false);
-        change_under_look_ups(sl_fib_planes()[p], true);
+        change_under_lookups(sl_fib_planes()[p], false);
+        change_under_lookups(sl_fib_planes()[p], true);
     }
 }
 
@@ -197,7 +197,7 @@ static struct sl_fib *large_table(const char *plane)
 
 /* A new plane takes the place of another while look-ups go on. None fails or is wrong; there is
  * never more than twice the table, and the old plane goes when no look-up reads it any more. */
-static void swap_under_look_ups(const char *plane)
+static void swap_under_lookups(const char *plane)
 {
     struct stage_of all = {.fib = large_table(plane)};
     pthread_t threads[LOOKERS];
@@ -205,7 +205,7 @@ static void swap_under_look_ups(const char *plane)
 
     sl_fib_info(all.fib, &info);
     for (int t = 0; t < LOOKERS; t++)
-        assert_int_equal(pthread_create(&threads[t], NULL, look_on, &all), 0);
+        assert_int_equal(pthread_create(&threads[t], NULL, lookup_thread, &all), 0);
     const size_t before = test_memory_of("VmRSS:");
     test_forget_peak();
     assert_int_equal(sl_fib_rebuild(all.fib, NULL), SL_OK);
@@ -229,19 +229,19 @@ static void swap_under_look_ups(const char *plane)
     sl_fib_free(all.fib);
 }
 
-static void swaps_under_look_ups(void **state)
+static void swaps_under_lookups(void **state)
 {
     (void)state;
-    swap_under_look_ups("hash");
-    swap_under_look_ups("mata");
+    swap_under_lookups("hash");
+    swap_under_lookups("mata");
 }
 
-static void swaps_under_look_ups_of_ata(void **state)
+static void swaps_under_lookups_of_ata(void **state)
 {
     (void)state;
     if (!fib_planes_has("ata"))
         test_skip("this build leaves the papers out");
-    swap_under_look_ups("ata");
+    swap_under_lookups("ata");
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */
@@ -537,9 +537,9 @@ static void real_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(updates_under_look_ups),
-        cmocka_unit_test(swaps_under_look_ups),
-        cmocka_unit_test(swaps_under_look_ups_of_ata),
+        cmocka_unit_test(updates_under_lookups),
+        cmocka_unit_test(swaps_under_lookups),
+        cmocka_unit_test(swaps_under_lookups_of_ata),
         cmocka_unit_test(files),
         cmocka_unit_test(real_names),
     };

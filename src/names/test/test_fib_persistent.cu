@@ -139,7 +139,7 @@ struct crowd {
     std::atomic<uint64_t> longest_ns;
 };
 
-static void *look_on(void *user)
+static void *lookup_thread(void *user)
 {
     struct crowd *crowd = (struct crowd *)user;
     struct lane *lanes = (struct lane *)calloc(N_LANES, sizeof *lanes);
@@ -187,14 +187,14 @@ static void publish(struct crowd *crowd, uint32_t version)
     crowd->published = version;
 }
 
-static void look_up_at_once(const char *plane)
+static void lookup_by_threads(const char *plane)
 {
     struct crowd crowd = {};
     pthread_t threads[N_THREADS];
 
     crowd.fib = build(plane);
     for (int t = 0; t < N_THREADS; t++)
-        assert_int_equal(pthread_create(&threads[t], NULL, look_on, &crowd), 0);
+        assert_int_equal(pthread_create(&threads[t], NULL, lookup_thread, &crowd), 0);
     const uint64_t begin = clock_ns();
     /* On a busy GPU for longer, until there were look-ups; others come to the locks between. */
     for (uint32_t version = 1;
@@ -213,12 +213,12 @@ static void look_up_at_once(const char *plane)
     sl_fib_free(crowd.fib);
 }
 
-static void tables_are_published_under_look_ups(void **state)
+static void tables_are_published_under_lookups(void **state)
 {
     (void)state;
-    look_up_at_once("hash");
-    look_up_at_once("mata");
-    look_up_at_once("ata");
+    lookup_by_threads("hash");
+    lookup_by_threads("mata");
+    lookup_by_threads("ata");
 }
 
 /* Other kernels, and calls that wait for the whole GPU, have their turn. */
@@ -231,7 +231,7 @@ static void others_use_the_gpu(void **state)
 
     (void)state;
     crowd.fib = build("hash");
-    assert_int_equal(pthread_create(&thread, NULL, look_on, &crowd), 0);
+    assert_int_equal(pthread_create(&thread, NULL, lookup_thread, &crowd), 0);
     while (crowd.n_batches < 100)
         ;
     const uint64_t begun = clock_ns();
@@ -334,7 +334,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(wrong_memory_is_refused),
-        cmocka_unit_test(tables_are_published_under_look_ups),
+        cmocka_unit_test(tables_are_published_under_lookups),
         cmocka_unit_test(others_use_the_gpu),
     };
     const struct CMUnitTest hung[] = {cmocka_unit_test(a_gpu_that_hangs_is_given_up)};

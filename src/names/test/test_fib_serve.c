@@ -64,7 +64,7 @@ static void *serve(void *user)
         while (member == 0 ? !serve_lead(crew, slot, served, nth, clock_ns() > late_ns, words)
                            : !serve_follow(crew, nth, words))
             sched_yield();
-        if (serve_leaves(words))
+        if (serve_stops(words))
             break;
         const struct fib_items job = serve_job(words);
         served = serve_job_number(words);

@@ -635,7 +635,7 @@ static uint32_t list_of(const struct plain_rule *rule)
     return rule->match == SL_NAMES_PATH;
 }
 
-static void test_look_ups_equal_a_scan(void **state)
+static void test_lookups_equal_a_scan(void **state)
 {
     static struct plain_rule rules[600];
     static char text[2][600 * 96];
@@ -730,7 +730,7 @@ static void *flip(void *user)
     return NULL;
 }
 
-static void test_look_ups_during_updates(void **state)
+static void test_lookups_during_updates(void **state)
 {
     struct flip flipping = {.names = make("prefix", "/a\t1\n/a/b\t2\n/x\t7\n")};
     uint8_t bytes[3][64];
@@ -1194,9 +1194,9 @@ int main(void)
         cmocka_unit_test(test_wrong_lines_are_not_skipped),
         cmocka_unit_test(test_unanchored_filters_show_adblock),
         cmocka_unit_test(test_lists_without_a_rule),
-        cmocka_unit_test(test_look_ups_equal_a_scan),
+        cmocka_unit_test(test_lookups_equal_a_scan),
         cmocka_unit_test(test_updates),
-        cmocka_unit_test(test_look_ups_during_updates),
+        cmocka_unit_test(test_lookups_during_updates),
         cmocka_unit_test(test_what_gpus_see_stays_until_it_is_published),
         cmocka_unit_test(test_saved_tables),
         cmocka_unit_test(test_forged_tables),

@@ -60,7 +60,7 @@ static __global__ void __launch_bounds__(BLOCK_THREADS)
         else if (STEP == ENCODE_REPEAT)
             encode_repeat(&job, i);
         else if (STEP == ENCODE_LOOK_UP)
-            encode_look_up(&job, i);
+            encode_lookup(&job, i);
         else
             encode_remember(&job, i);
     }

@@ -126,7 +126,7 @@ static void run_step(const struct encode_job *job, enum encode_step step)
         each_packet(job, encode_copy);
         break;
     case ENCODE_LOOK_UP:
-        each_sample(job, encode_look_up);
+        each_sample(job, encode_lookup);
         break;
     case ENCODE_REMEMBER:
         each_sample(job, encode_remember);

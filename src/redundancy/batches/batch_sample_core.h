@@ -96,7 +96,7 @@ CORE void encode_repeat(const struct encode_job *job, uint32_t rank)
     job->source[rank] = earlier != rank ? encode_sample_place(job, earlier) : ENCODE_NOWHERE;
 }
 
-CORE void encode_look_up(const struct encode_job *job, uint32_t rank)
+CORE void encode_lookup(const struct encode_job *job, uint32_t rank)
 {
     if (job->source[rank] != ENCODE_NOWHERE) {
         job->source[rank] += job->totals->begin;

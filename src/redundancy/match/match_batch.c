@@ -43,7 +43,7 @@ static void stage_prefetch(struct sl_matcher *m, struct stages *stages, size_t i
     index_prefetch(&m->index, stages->hash[i % STAGES]);
 }
 
-static void stage_look_up(struct sl_matcher *m, struct stages *stages, size_t i)
+static void stage_lookup(struct sl_matcher *m, struct stages *stages, size_t i)
 {
     const struct sl_hit *const hit = &stages->hits[i];
     const uint64_t hash = stages->hash[i % STAGES];
@@ -95,7 +95,7 @@ void matcher_match(struct sl_matcher *m, const struct sl_batch *batch, const str
         if (i < n)
             stage_prefetch(m, &stages, i);
         if (i >= AHEAD && i - AHEAD < n)
-            stage_look_up(m, &stages, i - AHEAD);
+            stage_lookup(m, &stages, i - AHEAD);
         if (i >= 2 * AHEAD)
             stage_compare(m, &stages, i - 2 * AHEAD);
     }

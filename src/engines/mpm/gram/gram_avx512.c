@@ -105,7 +105,7 @@ static uint64_t below(uint32_t at, uint32_t to)
 }
 
 /* table[byte] for 64 bytes. */
-static inline __m512i look_up(const __m512i table[4], __m512i bytes)
+static inline __m512i lookup(const __m512i table[4], __m512i bytes)
 {
     return _mm512_mask_blend_epi8(_mm512_movepi8_mask(bytes),
                                   _mm512_permutex2var_epi8(table[0], bytes, table[1]),
@@ -154,8 +154,8 @@ static uint32_t tiny(const struct gram_table *body, const uint8_t *text, uint32_
     memcpy(first, body->tiny_first, sizeof first);
     memcpy(second, body->tiny_second, sizeof second);
     for (uint32_t at = from; at < to; at += 64) {
-        const __m512i a = look_up(first, _mm512_loadu_si512(text + at));
-        const __m512i b = look_up(second, _mm512_loadu_si512(text + at + 1));
+        const __m512i a = lookup(first, _mm512_loadu_si512(text + at));
+        const __m512i b = lookup(second, _mm512_loadu_si512(text + at + 1));
 
         n = write_positions(_mm512_test_epi8_mask(a, b) & below(at, to), at, out, n);
     }

@@ -272,7 +272,7 @@ static bool is_gpu(void)
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 
-static void test_hits_are_what_look_ups_give(void **state)
+static void test_hits_are_what_lookups_give(void **state)
 {
     static const char *const planes[] = {NULL, "mata", "ata", "stt"};
 
@@ -609,7 +609,7 @@ static void test_what_is_refused(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_hits_are_what_look_ups_give),
+        cmocka_unit_test(test_hits_are_what_lookups_give),
         cmocka_unit_test(test_bounds_of_threads),
         cmocka_unit_test(test_batches_without_origin),
         cmocka_unit_test(test_updates_between_batches),

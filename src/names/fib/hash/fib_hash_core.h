@@ -89,7 +89,7 @@ struct hash_found {
     uint32_t height;
 };
 
-FIB_CORE void hash_look_at(struct hash_found *found, uint64_t slot)
+FIB_CORE void hash_read_slot(struct hash_found *found, uint64_t slot)
 {
     const uint32_t height = hash_height(slot);
 
@@ -138,7 +138,7 @@ FIB_CORE struct hash_found hash_probe(const struct fib_view *view, uint64_t hash
         hash_read_bucket(slots, bucket);
         for (uint32_t i = 0; i < HASH_SLOTS; i++)
             if (hash_has_tag(slots[i], tag))
-                hash_look_at(&found, slots[i]);
+                hash_read_slot(&found, slots[i]);
         if (hash_is_done(&found, fib_load64(&bucket[hash_filter(hash)])))
             return found;
         place = place + 1 != view->n_places[0] ? place + 1 : 0;
@@ -200,9 +200,9 @@ struct hash_candidate {
 };
 
 /* Looks below the split, as far down as entries may be, and improves the candidate. */
-FIB_CORE void hash_look_below(const struct fib_view *view, const struct fib_reader *name,
-                              uint64_t hash, uint32_t at, uint32_t height,
-                              struct hash_candidate *candidate)
+FIB_CORE void hash_search_below(const struct fib_view *view, const struct fib_reader *name,
+                                uint64_t hash, uint32_t at, uint32_t height,
+                                struct hash_candidate *candidate)
 {
     const uint32_t depth = height == HASH_HEIGHT_MAX ? UINT32_MAX : height;
     uint32_t head;
@@ -269,7 +269,7 @@ FIB_CORE struct fib_answer hash_lookup(const struct fib_view *view, const struct
 
         candidate.piece = found.piece;
         if (level == view->split && found.height != 0)
-            hash_look_below(view, name, hash, candidate.len, found.height, &candidate);
+            hash_search_below(view, name, hash, candidate.len, found.height, &candidate);
     }
     return hash_decide(view, name, &candidate);
 }

@@ -168,8 +168,8 @@ static inline bool go_below(const struct fib_view *view, const struct sl_batch *
     const uint32_t level = lanes->level[i];
 
     if (height == HASH_HEIGHT_MAX) {
-        hash_look_below(view, &name, lanes->hash[level][i], lanes->end[level][i], height,
-                        &lanes->candidate[i]);
+        hash_search_below(view, &name, lanes->hash[level][i], lanes->end[level][i], height,
+                          &lanes->candidate[i]);
         return lanes->candidate[i].piece == 0 && go_up(view, lanes, i);
     }
     const uint32_t bottom = descend(view, &name, lanes, i, level, level + height);
@@ -192,7 +192,7 @@ static inline bool probe_lane(const struct fib_view *view, const struct sl_batch
     for (uint32_t match = lanes_match(bucket, tag, &slot); match != 0; match &= match - 1) {
         slot = fib_load64(&bucket[__builtin_ctz(match)]);
         if (hash_has_tag(slot, tag)) /* it may have changed since */
-            hash_look_at(&found, slot);
+            hash_read_slot(&found, slot);
     }
     if (!hash_is_done(&found, fib_load64(&bucket[hash_filter(hash)]))) {
         lanes->found[i] = found;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* How a warp looks up its names, for all kernels that do. */
-#ifndef FIB_CUDA_LOOK_H
-#define FIB_CUDA_LOOK_H
+#ifndef FIB_CUDA_LOOKUP_H
+#define FIB_CUDA_LOOKUP_H
 
 #include <cuda_pipeline_primitives.h>
 
@@ -10,25 +10,25 @@
 #include "names/fib/mata/fib_mata_core.h"
 #include "names/fib/papers/fib_ata_core.h"
 
-struct look_hash {
-    static __device__ __forceinline__ struct fib_answer look(const struct fib_view *view,
-                                                             const struct fib_reader *name)
+struct lookup_hash {
+    static __device__ __forceinline__ struct fib_answer lookup(const struct fib_view *view,
+                                                               const struct fib_reader *name)
     {
         return hash_lookup(view, name);
     }
 };
 
-struct look_mata {
-    static __device__ __forceinline__ struct fib_answer look(const struct fib_view *view,
-                                                             const struct fib_reader *name)
+struct lookup_mata {
+    static __device__ __forceinline__ struct fib_answer lookup(const struct fib_view *view,
+                                                               const struct fib_reader *name)
     {
         return mata_lookup(view, name);
     }
 };
 
-struct look_ata {
-    static __device__ __forceinline__ struct fib_answer look(const struct fib_view *view,
-                                                             const struct fib_reader *name)
+struct lookup_ata {
+    static __device__ __forceinline__ struct fib_answer lookup(const struct fib_view *view,
+                                                               const struct fib_reader *name)
     {
         return ata_lookup(view, name);
     }
@@ -71,27 +71,27 @@ static __device__ __forceinline__ uint32_t stage_names(uint8_t *staged, const ui
 }
 
 /* Two calls, so that the compiler knows which memory each reads. */
-template <class Look>
+template <class Lookup>
 static __device__ __forceinline__ struct fib_answer
-look_staged(const struct fib_view *view, const struct fib_items &items, const uint8_t *staged,
-            uint32_t begin, struct sl_span span)
+lookup_staged(const struct fib_view *view, const struct fib_items &items, const uint8_t *staged,
+              uint32_t begin, struct sl_span span)
 {
     if (fib_tile_holds(begin, span)) {
         const struct fib_reader name = {(const uint32_t *)(staged + (span.offset - begin)), 1,
                                         span.len};
 
-        return Look::look(view, &name);
+        return Lookup::lookup(view, &name);
     }
     const struct fib_reader name = {(const uint32_t *)(items.bytes + span.offset), 1, span.len};
 
-    return Look::look(view, &name);
+    return Lookup::lookup(view, &name);
 }
 
 /* A tile: 32 names of which this thread has `item`, if there are so many. */
-template <class Look>
-static __device__ __forceinline__ void look_up_tile(const struct fib_view *view,
-                                                    const struct fib_items &items, uint32_t item,
-                                                    uint8_t *staged)
+template <class Lookup>
+static __device__ __forceinline__ void lookup_tile(const struct fib_view *view,
+                                                   const struct fib_items &items, uint32_t item,
+                                                   uint8_t *staged)
 {
     struct sl_span span = {0, 0};
 
@@ -99,7 +99,7 @@ static __device__ __forceinline__ void look_up_tile(const struct fib_view *view,
         span = items.payload[item];
     const uint32_t begin = stage_names(staged, items.bytes, span);
     if (item < items.n)
-        put_answer(items, item, look_staged<Look>(view, items, staged, begin, span));
+        put_answer(items, item, lookup_staged<Lookup>(view, items, staged, begin, span));
 }
 
 #endif
