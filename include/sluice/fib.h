@@ -3,8 +3,8 @@
  * programs that map names to numbers, or compare look-up structures.
  *
  * After "Wire Speed Name Lookup: A GPU-based Approach" (NSDI 2013), whose sections the comments
- * name. The encoding of names is that of sluice/name.h. Names that are looked up need not be well
- * formed: what stands behind their last well-formed component is no part of them. */
+ * name. The encoding of names is that of sluice/name_syntax.h. Names that are looked up need not be
+ * well formed: what stands behind their last well-formed component is no part of them. */
 #ifndef SLUICE_FIB_H
 #define SLUICE_FIB_H
 
@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "sluice/engine.h"
-#include "sluice/name.h"
+#include "sluice/name_syntax.h"
 #include "sluice/status.h"
 
 #ifdef __cplusplus

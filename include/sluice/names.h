@@ -24,7 +24,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "sluice/name.h"
+#include "sluice/name_syntax.h"
 #include "sluice/status.h"
 
 #ifdef __cplusplus

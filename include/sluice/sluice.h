@@ -16,7 +16,7 @@
 #include "sluice/header.h"
 #include "sluice/mapped.h"
 #include "sluice/mpm.h"
-#include "sluice/name.h"
+#include "sluice/name_syntax.h"
 #include "sluice/names.h"
 #include "sluice/packet_names.h"
 #include "sluice/pipeline.h"

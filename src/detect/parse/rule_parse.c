@@ -9,7 +9,7 @@
 #include "rule_lex.h"
 #include "rule_list.h"
 #include "rule_option.h"
-#include "rule_options.h"
+#include "option_cut.h"
 
 void rule_parser_free(struct rule_parser *parser)
 {
@@ -189,7 +189,7 @@ static enum sl_status read_options(struct rule_parser *parser, struct rule_text 
 {
     enum sl_status next;
 
-    while ((next = rule_options_next(parser, &rest)) == SL_OK) {
+    while ((next = option_cut_next(parser, &rest)) == SL_OK) {
         const struct rule_text name = parser->option.name;
 
         if (parser->option.known == NULL && !rule_keyword_is_foreign(name))
@@ -199,7 +199,7 @@ static enum sl_status read_options(struct rule_parser *parser, struct rule_text 
         if (status == SL_OK || status == SL_EUNSUPPORTED)
             continue;
 
-        const char *word = rule_options_last_word(parser->option.value);
+        const char *word = option_cut_last_word(parser->option.value);
 
         if (status == SL_EFORMAT && parser->option.quoted.at == NULL && word != NULL)
             return rule_bad_at(parser, word, "no ';' ends the option %.*s",

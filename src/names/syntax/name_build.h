@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Writing a name's components one after another into a caller's bytes, in the encoding of
- * sluice/name.h. */
+ * sluice/name_syntax.h. */
 #ifndef NAMES_NAME_BUILD_H
 #define NAMES_NAME_BUILD_H
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
-#include "sluice/name.h"
+#include "sluice/name_syntax.h"
 
 struct name_build {
     uint8_t *bytes;

@@ -2,7 +2,7 @@
 /* Names in memory: components back to back, as NDN's packets have them. */
 #include <string.h>
 
-#include "sluice/name.h"
+#include "sluice/name_syntax.h"
 
 static size_t number_len(uint64_t number)
 {

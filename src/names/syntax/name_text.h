@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "name_host_core.h"
-#include "sluice/name.h"
+#include "sluice/name_syntax.h"
 
 struct text_out {
     char *text;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "rule_options.h"
+#include "option_cut.h"
 
 #include <string.h>
 
@@ -202,7 +202,7 @@ static enum sl_status take_option(struct rule_parser *parser, const char **at, c
                        RULE_QUOTE(name));
 }
 
-enum sl_status rule_options_next(struct rule_parser *parser, struct rule_text *rest)
+enum sl_status option_cut_next(struct rule_parser *parser, struct rule_text *rest)
 {
     const char *end = rest->at + rest->len, *at = skip_blanks(rest->at, end);
 
@@ -220,7 +220,7 @@ enum sl_status rule_options_next(struct rule_parser *parser, struct rule_text *r
     return status;
 }
 
-const char *rule_options_last_word(struct rule_text value)
+const char *option_cut_last_word(struct rule_text value)
 {
     size_t begin = value.len;
 

@@ -11,8 +11,8 @@
  * www.parc.com is /com/parc/www. A URL is its host in that form, then each segment of its path.
  *
  * Every function here may be called from any thread. */
-#ifndef SLUICE_NAME_H
-#define SLUICE_NAME_H
+#ifndef SLUICE_NAME_SYNTAX_H
+#define SLUICE_NAME_SYNTAX_H
 
 #include <stdbool.h>
 #include <stddef.h>
