@@ -37,6 +37,10 @@ struct run_options {
 /* -1: go on; otherwise the exit status. */
 int run_options_parse(struct run_options *options, int argc, char **argv);
 
+/* Whether the options fit together, and each has an effect. It resolves what they name: checks,
+ * events, redundancy, the default sink. */
+bool run_options_check(struct run_options *options);
+
 void run_options_free(struct run_options *options);
 
 #endif
