@@ -83,6 +83,10 @@ class Options(case.Case):
         scan = ["scan", "-d", RULES, "--compile", "/dev/null"]
         for command, reason in (
                 ([*run, "--home", "192.0.2.0/24"], "--home '192.0.2.0/24' needs --rules"),
+                ([*run, "--home", "192.0.2.0/24", "--header-checks=checksums"],
+                 "--home '192.0.2.0/24' has no effect"),
+                ([*run, "--home", "192.0.2.0/24", "--header-checks=land,ttl-zero"],
+                 "of --header-checks only private-source, private-destination and tcp-broadcast"),
                 ([*run, "-q", "--stats"], "-q and --stats exclude one another"),
                 ([*run, "--data-dir", "x"], "--data-dir 'x' needs --rules"),
                 ([*run, "--sensor-id", "5"], "--sensor-id 5 needs --alerts eve:FILE"),

@@ -165,6 +165,12 @@ static bool check_effects(const struct run_options *options)
     else if (!rules && options->header_list == NULL && options->rule_files.home != NULL)
         cli_error("--home '%s' needs --rules or --header-checks: nothing else asks for it",
                   options->rule_files.home);
+    else if (!rules && options->rule_files.home != NULL &&
+             (options->config.header.checks & SL_HEADER_HOME) == 0)
+        cli_error("--home '%s' has no effect: of --header-checks only %s, %s and %s ask for it",
+                  options->rule_files.home, sl_header_check_name(SL_HEADER_PRIVATE_SOURCE),
+                  sl_header_check_name(SL_HEADER_PRIVATE_DESTINATION),
+                  sl_header_check_name(SL_HEADER_TCP_BROADCAST));
     else if (options->has_sensor_id && !shows_flow_ids(options))
         cli_error("--sensor-id %u needs --alerts eve:FILE or sqlite:FILE: nothing else shows flow "
                   "ids",

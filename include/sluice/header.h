@@ -113,6 +113,11 @@ SL_API const char *sl_header_check_text(enum sl_header_check check);
     (UINT64_C(1) << SL_HEADER_IPV4_CHECKSUM | UINT64_C(1) << SL_HEADER_TCP_CHECKSUM | \
      UINT64_C(1) << SL_HEADER_UDP_CHECKSUM | UINT64_C(1) << SL_HEADER_ICMP_CHECKSUM)
 
+/* The checks that home networks change. */
+#define SL_HEADER_HOME                                                                        \
+    (UINT64_C(1) << SL_HEADER_PRIVATE_SOURCE | UINT64_C(1) << SL_HEADER_PRIVATE_DESTINATION | \
+     UINT64_C(1) << SL_HEADER_TCP_BROADCAST)
+
 /* Reads a list of names, comma separated. A '-' before a name takes it away. "all", "none" and
  * "checksums" are sets. A list that begins with '-' begins from all ("-checksums"). SL_EINVAL: diag
  * quotes the unknown name and lists the known ones. */
