@@ -539,6 +539,17 @@ class Command(case.Case):
         self.assertEqual(result.returncode, 0, result.stderr)
         return [row for row in map(json.loads, result.stdout.splitlines()) if "study" in row]
 
+    def test_a_capture_that_cannot_be_read_has_one_reason(self):
+        with open(CAPTURE, "rb") as file:
+            capture = file.read()
+        long = capture[:32] + b"\xff\xff\xff\x7f" + capture[36:]
+        for name, content, reason in (("bad", b"xxxx", "not a pcap"),
+                                      ("long", long, "the packet record at byte 24 claims")):
+            path = self.path(name, content)
+            for bench in ("mpm", "header"):
+                self.assert_refused(sluice("bench", bench, "-r", path, "--device", "cpu",
+                                           "--json"), path, reason)
+
     def test_studies_of_sampling(self):
         self.assert_refused(sluice("bench", "sampling", "--study", "literals", "-r", CAPTURE,
                                    "--json"), "'literals'", "markers")

@@ -19,6 +19,7 @@ struct bench_data {
     struct sl_stage *stage; /* of a batch that lies on the GPU, or NULL */
     uint64_t items, bytes;  /* bytes of packets, or of payload alone, without repeated bytes */
     uint64_t crossing;      /* bytes that cross to a GPU: arena and columns */
+    bool is_partial;        /* a capture could not be read to its end; the reason was printed */
     char text[96];          /* of the rows */
 };
 

@@ -85,7 +85,7 @@ bool filling_end(const struct filling *to, bool packets)
         }
         data_count_batch(data, &data->batches[i]);
     }
-    if (data->items == 0)
+    if (data->items == 0 && !data->is_partial)
         cli_error("no %s to run on", packets ? "packets" : "payload");
     return data->items != 0;
 }

@@ -4,23 +4,26 @@
 #include "sluice/capture.h"
 #include "sluice/dissect.h"
 
-void read_captures(const struct bench_input *input, next_batch *next, void *user)
+bool read_captures(const struct bench_input *input, next_batch *next, void *user)
 {
     struct sl_diag diag = {0};
+    bool whole = true;
 
     for (size_t p = 0; p < input->n_paths; p++) {
-        struct sl_capture *capture;
+        struct sl_capture *capture = NULL;
         struct sl_batch *batch;
-        enum sl_status status = SL_OK;
+        enum sl_status status =
+            sl_capture_open_file(&capture, input->paths[p], (uint16_t)p, &diag);
 
-        if (sl_capture_open_file(&capture, input->paths[p], (uint16_t)p, &diag) != SL_OK) {
-            cli_diag(&diag); /* one bad capture of many costs that capture */
-            continue;
-        }
         while (status == SL_OK && next(user, &batch))
             status = sl_capture_read(capture, batch, &diag);
+        if (status != SL_OK && status != SL_END) {
+            cli_diag(&diag); /* one bad capture of many costs that capture */
+            whole = false;
+        }
         sl_capture_close(capture);
     }
+    return whole;
 }
 
 struct packets {
@@ -46,7 +49,7 @@ bool bench_load(struct bench_data *data, const struct bench_input *input, uint32
     struct packets packets = {filling_begin(data, batch_len, pinned), max_bytes, false};
     struct sl_dissect_stats stats = {0};
 
-    read_captures(input, next_of_packets, &packets);
+    data->is_partial = !read_captures(input, next_of_packets, &packets);
     for (size_t i = 0; i < data->n_batches; i++)
         sl_dissect(data->owned[i], &stats);
     if (packets.failed || !filling_end(&packets.to, true))

@@ -61,7 +61,7 @@ static bool load_captures(const struct filling *to, const struct bench_input *in
         return false;
     }
     struct payloads payloads = {.to = *to, .scratch = scratch};
-    read_captures(input, next_of_payloads, &payloads);
+    to->data->is_partial = !read_captures(input, next_of_payloads, &payloads);
     take_payloads(&payloads);
     sl_batch_free(scratch);
     return !payloads.failed;
