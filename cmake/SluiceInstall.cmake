@@ -28,5 +28,7 @@ configure_file(cmake/sluice.pc.in sluice.pc @ONLY)
 install(TARGETS libsluice LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(TARGETS sluice RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES cli/sluice.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+install(FILES cli/sluice.bash RENAME sluice
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
 install(DIRECTORY include/sluice DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${PROJECT_BINARY_DIR}/sluice.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
