@@ -7,6 +7,13 @@
 
 #include "sluice/pipeline.h"
 
+/* What a run takes longer under a sanitizer: tests that repeat it do so as many times less. */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+enum { SLOWER = 3 };
+#else
+enum { SLOWER = 1 };
+#endif
+
 enum {
     N_WORKERS = 2, /* of each device, however many cores there are */
     N_SHARDS = 3

@@ -100,7 +100,7 @@ static void test_results_do_not_depend_on_devices_sizes_and_flight(void **state)
     for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++)
         for (uint32_t n_devices = 0; n_devices <= 3; n_devices++)
             for (uint32_t n_batches = 1; n_batches <= 16; n_batches = n_batches * 5 / 2 + 1) {
-                struct run run = {.n_items = sizes[s].n_items,
+                struct run run = {.n_items = sizes[s].n_items / SLOWER,
                                   .items_a_batch = sizes[s].items_a_batch};
 
                 if (sizes[s].batch_len > 1u << 20 && (n_batches > 3 || n_devices > 2))
@@ -255,7 +255,7 @@ static void check_held_up(uint32_t n_workers, uint32_t n_batches, bool digests)
 static void test_the_cpu_takes_what_gpus_cannot(void **state)
 {
     (void)state;
-    for (int round = 0; round < 20; round++) {
+    for (int round = 0; round < 20 / SLOWER; round++) {
         check_held_up(2 * LANE_GPU_WORKERS_MAX, 2 * LANE_GPU_WORKERS_MAX, false);
         check_held_up(2, 4, true);
     }
@@ -435,7 +435,7 @@ static void test_snapshots_count_every_batch(void **state)
     (void)state;
     assert_int_equal(sl_pipeline_monitor_create(&watcher.monitor, NULL), SL_OK);
     pthread_create(&thread, NULL, watch, &watcher);
-    for (uint32_t nth = 1; nth < 30; nth++) {
+    for (uint32_t nth = 1; nth < 30; nth += SLOWER) {
         struct run run = {.n_items = 2000};
 
         simulated_reset(2, 50);
