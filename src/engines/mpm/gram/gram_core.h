@@ -73,12 +73,12 @@ struct gram_entry {
     uint8_t flags;
 };
 
-/* Flags of an entry. One whose case counts has its bytes as they were given, all others folded. */
+/* Flags of an entry. An entry whose case counts keeps its bytes, and any other is folded. */
 enum {
     GRAM_ENTRY_LAST = 1,  /* of its key's */
     GRAM_ENTRY_EXACT = 2, /* case counts */
     GRAM_ENTRY_GROUP = 4, /* several literals, equal when folded */
-    GRAM_ENTRY_DEAR = 8   /* the automaton has it too; none behind it of its key is without */
+    GRAM_ENTRY_DEAR = 8   /* the automaton has it too; later entries of its key have this flag */
 };
 
 /* Entries by a folded byte: number b has begin[b] to begin[b + 1] - 1. */
@@ -112,8 +112,8 @@ struct gram_table {
     uint32_t n_tiny;
     uint32_t n_runs;
     uint64_t sieve;     /* struct gram_sieve_table, for GPUs; 0: the table was built for CPUs */
-    uint64_t automaton; /* struct ac_table: for texts on which verification is dear, of the literals
-                           that may be dear */
+    uint64_t automaton; /* struct ac_table of the literals whose verification may be expensive, for
+                           texts that make it so */
     uint32_t n_cheap;   /* entries of the dictionary that are not */
     uint32_t pad;
 };
@@ -181,8 +181,8 @@ MPM_CORE uint64_t gram_fold8_ascii(uint64_t bytes)
     return bytes | upper >> 2;
 }
 
-/* The same of bytes of which case may count: whether it does is as good as random, so no branch on
- * that. */
+/* Folds bytes whose case may count. Whether it counts is unpredictable, so no branch depends on
+ * it. */
 MPM_CORE uint64_t gram_fold8_unless(bool exact, uint64_t bytes)
 {
     return bytes | ((gram_fold8_ascii(bytes) ^ bytes) & ((uint64_t)exact - 1));
@@ -214,8 +214,8 @@ MPM_CORE uint32_t gram_word_of(uint32_t first, uint32_t multiplier, uint32_t wor
     return (first << 8) * multiplier >> (32 - words_log);
 }
 
-/* Of each byte, the number of the bit that it names: its upper bits count too, as binary formats
- * are full of powers of two. */
+/* The number of the bit that each byte names. Its upper bits count too, as binary formats are full
+ * of powers of two. */
 MPM_CORE uint32_t gram_names_of(uint32_t bytes)
 {
     return (bytes ^ bytes >> 3) & 0x07070707u;
@@ -239,7 +239,7 @@ MPM_CORE enum gram_kind gram_kind_of(uint32_t window, uint32_t known)
     return known < 4 ? GRAM_KIND_4 : known < GRAM_WINDOW ? GRAM_KIND_5 : GRAM_KIND_7;
 }
 
-/* Bits of a word that windows of a kind do not name, and so clear all of. */
+/* The bits of a word that windows of a kind do not name. Such a window clears all of them. */
 MPM_CORE uint32_t gram_unnamed(enum gram_kind kind)
 {
     switch (kind) {
@@ -271,8 +271,8 @@ MPM_CORE bool gram_probe(const struct gram_view *view, uint32_t before, uint32_t
 
 /* ---- dictionary ------------------------------------------------------------------------------ */
 
-/* Keys of different windows may be equal: an entry compares bytes. Those of different kinds differ
- * where the bytes are the same, as fillers and words are. */
+/* Different windows may have equal keys, so an entry compares bytes. Keys of different kinds differ
+ * where the windows' bytes are the same, as those of fillers and words are. */
 MPM_CORE uint32_t gram_key(enum gram_kind kind, uint32_t before, uint32_t first, uint32_t rest)
 {
     const uint32_t from_before = first << 8 | (before & 0xFF);
@@ -295,8 +295,8 @@ MPM_CORE uint32_t gram_slot_of(uint32_t key, uint32_t slots_log)
     return (key ^ key >> 15) * GRAM_HASH_SLOT >> (32 - slots_log);
 }
 
-/* Whether a key may be in the dictionary. Most of those that are looked up are not: a bit of few is
- * read from a nearer cache than a slot. */
+/* Whether a key may be in the dictionary. Most keys of a lookup are not, and the bits that tell it
+ * lie in a nearer cache than the slots. */
 MPM_CORE bool gram_may_have(const uint32_t *present, uint32_t slots_log, uint32_t key)
 {
     const uint32_t bit = gram_slot_of(key, slots_log + GRAM_PRESENT_LOG);

@@ -86,7 +86,7 @@ static __device__ bool spend(struct warp *warp, uint32_t work)
     return warp->left >= 0;
 }
 
-/* All lanes: what lanes do side by side takes as long as the longest of them. */
+/* All lanes call it. Work that lanes do side by side takes as long as the longest of them. */
 static __device__ void spend_most(struct warp *warp, uint32_t work)
 {
     for (int step = 16; step != 0; step /= 2) {
@@ -187,8 +187,8 @@ static __device__ void push_found(struct warp *warp, bool active, uint32_t at, u
     __syncwarp();
 }
 
-/* A lane takes one entry; where its key has more of them, the next goes to the queue, so that lanes
- * have equal work. */
+/* A lane takes one entry. The next entry of its key goes to the queue, so that lanes have equal
+ * work. */
 static __device__ void take_found(struct warp *warp, uint32_t n)
 {
     const bool active = warp->lane < n;
@@ -238,7 +238,7 @@ static __device__ void take_passed(struct warp *warp, uint32_t n)
 
 /* ---- runs ------------------------------------------------------------------------------------ */
 
-/* All lanes: a literal wherever it is in a run all of which is it. */
+/* All lanes call it. Reports a literal at each of its places in a run of its own byte. */
 static __device__ void report_ends(struct warp *warp, const struct gram_place *place, uint32_t len,
                                    uint32_t id, const struct gram_run *run)
 {
@@ -260,7 +260,7 @@ static __device__ void report_ends(struct warp *warp, const struct gram_place *p
         hits.hit[slot + i] = {place->item, first + i, id};
 }
 
-/* All lanes: a literal in a run of bytes that are coarsely equal. */
+/* All lanes call it. Searches a run of coarsely equal bytes for a literal. */
 static __device__ void search_run(struct warp *warp, const struct gram_place *place,
                                   const struct gram_run_literal *literal,
                                   const struct gram_run *run)
@@ -339,7 +339,7 @@ static __device__ void verify_run(struct warp *warp, const struct gram_place *pl
     report_runs(warp, place, byte, &run);
 }
 
-/* All lanes, each with a run of its own, if active; they go over one after another together. */
+/* All lanes call it, and an active lane has a run. All lanes verify one run after another. */
 static __device__ void verify_runs(struct warp *warp, bool active, const struct gram_place *own,
                                    uint32_t at)
 {
@@ -359,7 +359,7 @@ static __device__ void verify_runs(struct warp *warp, bool active, const struct 
     }
 }
 
-/* Runs at an item's first byte are handled apart: they may continue bytes before it. */
+/* Runs at an item's first byte are handled apart, as they may continue bytes before it. */
 static __device__ void take_runs(struct warp *warp, uint32_t n)
 {
     struct gram_place place = {};
@@ -380,7 +380,7 @@ static __device__ void take_runs(struct warp *warp, uint32_t n)
 
 /* ---- tiles ----------------------------------------------------------------------------------- */
 
-/* Appends a lane's bits to a queue, and has 32 taken whenever there are as many. */
+/* Appends a lane's bits to a queue. Whenever the queue has 32 entries, the lanes take them. */
 template <class Put, class Take>
 static __device__ void enqueue(const struct warp *warp, uint32_t *n, uint32_t bits, Put put,
                                Take take)
@@ -532,8 +532,8 @@ static __global__ void __launch_bounds__(BLOCK)
         cuda_deliver(scan.delivery);
 }
 
-/* The kernel that is first. A thread an item; the many entries of long items are filled by all
- * threads of its warp. */
+/* The first kernel. An item has a thread, and all threads of its warp fill the many entries of a
+ * long item. */
 static __global__ void gram_index_kernel(struct gram_arena arena, uint32_t *index, uint32_t n,
                                          struct ac_cuda_state *automaton)
 {
@@ -586,8 +586,8 @@ struct gram_cuda {
     struct ac_cuda_plan plan; /* for batches that are given up */
     uint32_t shared_len;      /* bytes */
     uint64_t automaton;       /* its offset in the table's body */
-    bool automaton_follows;   /* on the stream: the batch before was given up, or hits stay there,
-                                 for kernels behind */
+    bool automaton_follows;   /* on the stream: the previous batch was given up, or hits stay there
+                                 for later kernels */
     struct gram_scan scan;    /* but for the batch */
     struct sl_batch batch;    /* that is under way */
 };
@@ -745,8 +745,8 @@ static enum sl_status gram_cuda_submit(void *context, const struct sl_batch *bat
     return cuda_submit_end((struct cuda_context *)gram->cuda);
 }
 
-/* The batch was given up, and nothing followed on its stream. The thread may be another one than
- * submit's. */
+/* Scans a batch that was given up, where nothing followed on its stream. Another thread than
+ * submit's may call it. */
 static enum sl_status run_automaton(struct gram_cuda *gram)
 {
     struct cuda_context *cuda = (struct cuda_context *)gram->cuda;
