@@ -353,6 +353,12 @@ static void assert_same_files(const char *name, const char *other)
     fclose(right);
 }
 
+#ifdef __SANITIZE_THREAD__
+enum { WAY_STEP = 3 }; /* each is slow */
+#else
+enum { WAY_STEP = 1 };
+#endif
+
 static void check_ways(const char *captures, const char *rules, const struct way *ways,
                        size_t n_ways, uint64_t min_events)
 {
@@ -369,7 +375,7 @@ static void check_ways(const char *captures, const char *rules, const struct way
                   task.n_literals, (unsigned long long)n_events);
     assert_true(n_events >= min_events);
     snprintf(spec, sizeof spec, "eve:%s", scratch("piped.json"));
-    for (size_t i = 0; i < n_ways; i++) {
+    for (size_t i = 0; i < n_ways; i += WAY_STEP) {
         unlink(scratch("piped.json"));
         assert_int_equal(write_by_run(&task, &ways[i], spec), n_events);
         assert_same_files("plain.json", "piped.json");
@@ -387,7 +393,7 @@ static void check_flows(const char *captures, const char *rules, const struct wa
 
     open_task(&task, captures, rules);
     task.flows = true;
-    for (size_t i = 0; i < n_ways; i++) {
+    for (size_t i = 0; i < n_ways; i += WAY_STEP) {
         const char *name = i == 0 ? "plain.json" : "piped.json";
 
         unlink(scratch(name));
