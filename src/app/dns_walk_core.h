@@ -40,8 +40,8 @@ BYTES_INLINE struct dns_walk dns_walk_begin(uint32_t at)
     return walk;
 }
 
-/* Follows the pointer at walk->from, of which a byte is there. It may lead anywhere, as Suricata's
- * may; the number of pointers ends a circle. */
+/* Follows the pointer at walk->from, whose first byte is there. It may lead anywhere, as in
+ * Suricata. The limit on pointers ends a circle. */
 BYTES_INLINE enum dns_damage dns_walk_jump(struct dns_walk *walk, const uint8_t *message,
                                            uint32_t end)
 {

@@ -59,7 +59,8 @@ static __device__ void report_item(const struct names_tile *tile, uint32_t item,
     }
 }
 
-/* The last block: the first of what is left to the CPU, and all counts, which then are 0 again. */
+/* The last block calls it. Copies the counts and the first items that are left to the CPU, and sets
+ * the counts to 0. */
 static __device__ void bring_back(struct report *report, struct report *to)
 {
     const uint32_t n_back = __ldcg(&report->n_back);

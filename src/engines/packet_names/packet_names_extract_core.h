@@ -97,7 +97,7 @@ BYTES_INLINE enum sl_packet_names_protocol name_protocol(const struct name_packe
                : SL_N_PACKET_NAMES_PROTOCOLS;
 }
 
-/* Finds the names of a packet of which name_protocol says this. */
+/* Finds the names of a packet. The protocol is what name_protocol returned for it. */
 BYTES_INLINE void name_extract(struct name_out *out, const struct name_packet *packet,
                                enum sl_packet_names_protocol protocol)
 {

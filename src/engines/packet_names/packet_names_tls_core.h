@@ -138,8 +138,8 @@ BYTES_INLINE bool name_tls_host(struct name_tls *tls, uint32_t left, char *host,
     return true;
 }
 
-/* The highest version of an extension supported_versions (RFC 8446, section 4.2.1); others than
- * those that there are, as GREASE, do not count. */
+/* The highest version of an extension supported_versions (RFC 8446, section 4.2.1). Versions that
+ * do not exist, as those of GREASE, do not count. */
 BYTES_INLINE bool name_tls_versions(struct name_tls *tls, uint32_t left, uint32_t *version)
 {
     uint32_t len, offered;

@@ -29,7 +29,7 @@ enum {
     NAME_NDN_DIGEST_LEN = 32
 };
 
-/* A value: [at, end) as its length says, of which the bytes before `have` are here. */
+/* A value: [at, end) by its length. The bytes before `have` are here. */
 struct name_range {
     uint32_t at, end, have;
 };

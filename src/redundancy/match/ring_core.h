@@ -63,8 +63,8 @@ CORE uint64_t ring_load_aligned(const struct ring *ring, uint64_t at)
     return ring->words[at / 8];
 }
 
-/* A warp compares the bytes from n on, 8 a lane, of which the first `agree` are equal. Where some
- * lane has less than 8, returns the number of equal bytes in a row. */
+/* A warp compares the bytes from n on, 8 a lane. The first `agree` bytes of a lane are equal. Where
+ * a lane has less than 8, returns the number of equal bytes in a row. */
 #ifdef __CUDA_ARCH__
 #define RING_FIRST_BELOW_8(agree, lane, n)                                    \
     do {                                                                      \

@@ -276,7 +276,7 @@ static __device__ void scan_tile(struct warp *warp, struct rabin_lane *lane, uin
     for (uint32_t done = 0; done < range_len; done += RABIN_STEP) {
         const uint32_t slot = done / RABIN_STEP & 1;
 
-        /* Behind the last step too: a step of the next lane, which nobody reads. */
+        /* After the last step, too: it fetches a step of the next lane, and no code reads it. */
         fetch_step(warp, at + done + RABIN_STEP, slot ^ 1);
         read_step<1>(warp, slot, in);
         rabin_from_between(out, FAR ? before : old, FAR ? old : in, from);
