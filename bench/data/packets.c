@@ -12,8 +12,7 @@ bool read_captures(const struct bench_input *input, next_batch *next, void *user
     for (size_t p = 0; p < input->n_paths; p++) {
         struct sl_capture *capture = NULL;
         struct sl_batch *batch;
-        enum sl_status status =
-            sl_capture_open_file(&capture, input->paths[p], (uint16_t)p, &diag);
+        enum sl_status status = sl_capture_open_file(&capture, input->paths[p], (uint16_t)p, &diag);
 
         while (status == SL_OK && next(user, &batch))
             status = sl_capture_read(capture, batch, &diag);

@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "foreign_keyword.h"
+#include "option_cut.h"
 #include "rule_fail.h"
 #include "rule_lex.h"
 #include "rule_list.h"
 #include "rule_option.h"
-#include "option_cut.h"
 
 void rule_parser_free(struct rule_parser *parser)
 {
