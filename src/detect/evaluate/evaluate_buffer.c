@@ -269,6 +269,9 @@ bool rule_buffers_match(struct rule_buffers *buffers, const struct rule_view *vi
             continue;
         if (!steps[0].asks)
             return true;
+        if (!buffers->keeps_values)
+            rule_values_begin_packet(buffers->values, view->scan->len);
+        buffers->keeps_values = true;
         if (!rule_values_add(buffers->values, steps[0].section, bytes.at, bytes.len)) {
             rule_work_stop(work);
             return kept;

@@ -33,13 +33,14 @@ struct rule_buffers {
     size_t made_len, made_cap;
     struct transform_work transform;
     struct rule_scan scan;
+    bool keeps_values;          /* of the view at hand */
     struct rule_values *values; /* what sections that ask sets of data keep */
 };
 
 /* Begins with another view of a packet. */
 static inline void rule_buffers_begin(struct rule_buffers *buffers)
 {
-    buffers->has_names = false;
+    buffers->has_names = buffers->keeps_values = false;
     buffers->n_derived = buffers->n_results = buffers->made_len = 0;
 }
 

@@ -251,7 +251,6 @@ static bool match_item(struct sl_evaluator *work, uint32_t item)
     rule_view_packet(work->batch, item, &work->scan, &view);
     if (work->parts != NULL)
         view.sees = head != NULL && head->whole ? RULE_SEES_PACKETS : RULE_SEES_OTHERS;
-    rule_values_begin_packet(&work->findings.values, work->batch->payload[item].len);
     rule_buffers_begin(&work->buffers);
     find_home(work, &view);
     if (any_hit)
