@@ -201,6 +201,8 @@ static void put_content(struct explain_text *text, const struct rule_payload *co
     put_bytes(text, content->bytes, content->len);
     if (content->nocase)
         explain_put(text, ", case ignored");
+    if (content->decoded)
+        explain_put(text, ", in what is decoded");
     if (content->has_begin)
         explain_put(text, ", %s %d", content->relative ? "distance" : "offset", content->distance);
     if (content->has_end && content->window != RULE_NO_WINDOW)
@@ -215,7 +217,7 @@ static void put_step(struct explain_text *text, const struct sl_rules *rules,
     static const char *const names[] = {
         [RULE_DATA_AT] = "isdataat",    [RULE_BYTE_TEST] = "byte_test",
         [RULE_BYTE_JUMP] = "byte_jump", [RULE_BYTE_SET] = "a number is read",
-        [RULE_EXPRESSION] = "pcre",
+        [RULE_EXPRESSION] = "pcre",     [RULE_BASE64] = "base64_decode",
     };
 
     if (step->kind == RULE_DATA)

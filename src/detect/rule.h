@@ -186,7 +186,8 @@ enum rule_payload_kind {
     RULE_BYTE_JUMP,
     RULE_BYTE_SET, /* byte_extract, byte_math */
     RULE_EXPRESSION,
-    RULE_DATA
+    RULE_DATA,
+    RULE_BASE64 /* the steps of its section behind it are over what it decodes */
 };
 
 #define RULE_NO_WINDOW UINT32_MAX /* a content may reach to the payload's end */
@@ -219,7 +220,7 @@ enum rule_origin { RULE_FROM_NUMBER, RULE_FROM_BEGIN, RULE_FROM_END };
 
 /* A number in the payload, and what becomes of it. */
 struct rule_bytes {
-    struct rule_operand count; /* bytes; of digits, at most */
+    struct rule_operand count; /* bytes; of digits, at most; RULE_BASE64: at most, 0: all */
     struct rule_operand offset;
     struct rule_operand operand; /* RULE_BYTE_TEST: compared with; RULE_BYTE_JUMP: added to the
                                     place; byte_math: right of the operator */
@@ -249,6 +250,7 @@ struct rule_payload {
     enum rule_buffer buffer;             /* of the section */
     const struct transform_chain *chain; /* of the section: transforms of the buffer; NULL: none */
     bool relative;                       /* to the cursor; otherwise to the payload's first byte */
+    bool decoded;                        /* it is behind a RULE_BASE64 of its section */
     bool nocase;                         /* `bytes` are lower case */
     bool at_end;                         /* RULE_CONTENT: ends where the payload ends */
     bool first_only;  /* RULE_CONTENT, RULE_EXPRESSION: no later step can prefer another occurrence
@@ -263,7 +265,7 @@ struct rule_payload {
                          largest length */
     uint8_t distance_name;           /* a number that is added to `distance`, from 1 on; 0: none */
     uint8_t window_name;             /* one that takes the place of `window` */
-    const struct rule_bytes *number; /* RULE_BYTE_* */
+    const struct rule_bytes *number; /* RULE_BYTE_*, RULE_BASE64 */
     struct rule_expression *expression; /* of the set */
     bool asks; /* its section asks a set that rules change: its values are kept */
     const struct rule_data *data; /* RULE_DATA: what it asks of a set of data */

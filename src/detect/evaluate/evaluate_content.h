@@ -6,13 +6,24 @@
 #include "detect/rule.h"
 #include "rule_scan.h"
 
+/* What a section decodes, while its later steps walk over it. */
+struct rule_decoded {
+    struct rule_scan scan;
+    uint8_t *bytes; /* malloc'ed */
+    uint32_t cap;
+    bool no_memory; /* once set it stays */
+};
+
+void rule_decoded_free(struct rule_decoded *decoded);
+
 /* What the walks of an evaluator share. */
 struct rule_work {
     struct rule_matcher *matcher;       /* NULL: no rule has an expression */
     uint64_t effort_left;               /* of the rule at hand */
     uint64_t named[RULE_NAMES_MAX + 1]; /* by its walks so far */
-    bool stopped;                       /* a part of its walk was left out */
-    uint64_t n_stopped;                 /* such rules, of all packets since it was set to 0 */
+    struct rule_decoded decoded;
+    bool stopped;       /* a part of its walk was left out */
+    uint64_t n_stopped; /* such rules, of all packets since it was set to 0 */
 };
 
 /* Readies the work for a rule, on a packet whose payload has so many bytes. */

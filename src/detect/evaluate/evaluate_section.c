@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "detect/data/rule_data.h"
+#include "evaluate_base64.h"
 #include "evaluate_bytes.h"
 #include "evaluate_steps.h"
 
@@ -211,6 +212,7 @@ static struct rule_cursors step_set(struct walk *walk, const struct rule_payload
 }
 
 static bool walk_values(struct walk *walk, size_t i, struct rule_cursors before);
+static bool walk_decoded(struct walk *walk, size_t i, struct rule_cursors before);
 
 /* Walks steps i and later. */
 static bool walk_from(struct walk *walk, size_t i, struct rule_cursors cursors)
@@ -225,6 +227,8 @@ static bool walk_from(struct walk *walk, size_t i, struct rule_cursors cursors)
             cursors.n = payload->negated ? cursors.n : 0;
             continue;
         }
+        if (payload->kind == RULE_BASE64)
+            return walk_decoded(walk, i, cursors);
         if (sets && payload->relative && cursors.n > 1)
             return walk_values(walk, i, cursors);
         cursors = sets ? step_set(walk, payload, cursors)
@@ -285,6 +289,25 @@ static bool walk_values(struct walk *walk, size_t i, struct rule_cursors before)
             return false;
         walk->work->named[set->result] = run.value;
         if (walk_from(walk, i + 1, run.behind))
+            return true;
+    }
+    return false;
+}
+
+/* Walks the steps behind step i over what it decodes from some cursor. */
+static bool walk_decoded(struct walk *walk, size_t i, struct rule_cursors before)
+{
+    const struct rule_payload *decode = &walk->steps[i];
+    const uint32_t n = decode->relative ? before.n : 1;
+
+    for (uint32_t k = 0; k < n; k++) {
+        const struct base64_text text =
+            rule_base64_find(decode->number, walk->scan, decode->relative ? before.at[k] : 0);
+
+        if (!rule_work_spend(walk->work, (walk->n - i) * (16 + text.len / 3)))
+            return false;
+        if (rule_base64_decode(text, &walk->work->decoded) &&
+            rule_section_match(decode + 1, walk->n - i - 1, &walk->work->decoded.scan, walk->work))
             return true;
     }
     return false;

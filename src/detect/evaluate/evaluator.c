@@ -333,6 +333,7 @@ void sl_evaluator_free(struct sl_evaluator *evaluator)
         return;
     free(evaluator->seen);
     rule_matcher_free(evaluator->work.matcher);
+    rule_decoded_free(&evaluator->work.decoded);
     rule_scan_free(&evaluator->scan);
     rule_stream_free(&evaluator->stream);
     rule_buffers_free(&evaluator->buffers);
@@ -367,7 +368,7 @@ enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_
         return SL_EINVAL;
     if (!grow_scan(evaluator, batch))
         return SL_ENOMEM;
-    evaluator->buffers.no_memory = false;
+    evaluator->buffers.no_memory = evaluator->work.decoded.no_memory = false;
     evaluator->batch = batch;
     evaluator->hits = hits;
     evaluator->at_hit = evaluator->n_hits = 0;
@@ -378,7 +379,7 @@ enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_
             fetch_item(batch, item + AHEAD);
         evaluator->items++;
         if (!match_item(evaluator, item) || evaluator->buffers.no_memory ||
-            evaluator->findings.values.no_memory ||
+            evaluator->work.decoded.no_memory || evaluator->findings.values.no_memory ||
             !rule_findings_end_item(&evaluator->findings, item))
             return SL_ENOMEM;
     }

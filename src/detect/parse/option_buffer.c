@@ -22,7 +22,7 @@ static void resume_section(struct rule_parser *parser)
 {
     struct rule_payload *section = &parser->section;
 
-    if (section->section == 0 || rule_buffer_repeats(section->buffer) ||
+    if (section->section == 0 || section->decoded || rule_buffer_repeats(section->buffer) ||
         rule_section_has_steps(parser))
         return;
     for (size_t i = 0; i < parser->n_payloads; i++)
@@ -185,7 +185,7 @@ enum sl_status rule_read_bsize(struct rule_parser *parser, struct rule_text valu
 {
     struct rule_check check;
 
-    if (parser->section.section == 0)
+    if (parser->section.section == 0 && !parser->section.decoded)
         return rule_bad_at(parser, parser->name, "bsize does not stand behind a buffer");
     const enum sl_status status =
         rule_read_range(parser, value, "bsize", SIZE_MAX_OF_BUFFER, &check);

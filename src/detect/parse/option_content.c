@@ -367,7 +367,7 @@ static bool takes_later_cursors(const struct rule_payload *step)
 static bool sets_cursor(const struct rule_payload *step)
 {
     return ((step->kind == RULE_CONTENT || step->kind == RULE_EXPRESSION) && !step->negated) ||
-           step->kind == RULE_BYTE_JUMP ||
+           step->kind == RULE_BYTE_JUMP || step->kind == RULE_BASE64 ||
            (step->kind == RULE_BYTE_SET && !step->number->keeps_cursor);
 }
 
@@ -452,6 +452,8 @@ enum sl_status rule_content_finish(struct rule_parser *parser)
         return status;
     rule_section_sort(parser);
     status = check_unplaced(parser);
+    if (status == SL_OK)
+        status = rule_base64_check(parser);
     if (status != SL_OK)
         return status;
     for (size_t i = parser->n_payloads; i > 0; i--) /* first_only asks for what is behind */

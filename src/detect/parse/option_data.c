@@ -284,7 +284,7 @@ static enum sl_status add_step(struct rule_parser *parser, const struct words *w
 
     if (status != SL_OK)
         return status;
-    if (parser->section.section == 0)
+    if (parser->section.section == 0 && !parser->section.decoded)
         return rule_bad_at(parser, parser->name, "%.*s does not stand behind a buffer",
                            RULE_QUOTE(parser->option.name));
     step = rule_payload_add(parser, RULE_DATA);

@@ -80,6 +80,8 @@ static enum sl_status check_place(struct rule_parser *parser)
     const struct rule_text name = parser->option.name;
     const struct transform_chain *chain = parser->section.chain;
 
+    if (parser->section.decoded)
+        return rule_skip(parser, "a transform of ", (struct rule_text){"base64_data", 11});
     if (parser->section.section == 0 || (rule_section_has_steps(parser) && chain != NULL))
         return rule_bad_at(parser, parser->name, "%.*s does not stand behind a buffer",
                            RULE_QUOTE(name));

@@ -66,6 +66,13 @@ rule_option_reader rule_read_pcre;
 rule_option_reader rule_read_byte_test, rule_read_byte_jump, rule_read_byte_extract,
     rule_read_byte_math;
 
+/* option_base64.c */
+rule_option_reader rule_read_base64_decode, rule_read_base64_data;
+
+/* SL_EUNSUPPORTED: a section goes on with its own bytes behind those that it decodes, or asks a set
+ * for these. */
+enum sl_status rule_base64_check(struct rule_parser *parser);
+
 /* The number of a result that a text names, from 1 on, or 0: the text is no name. SL_EFORMAT: no
  * option before sets it. */
 enum sl_status rule_name_read(struct rule_parser *parser, struct rule_text text, uint8_t *name);

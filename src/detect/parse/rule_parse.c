@@ -240,7 +240,8 @@ static uint8_t what_it_sees(const struct rule_parser *parser)
     for (size_t i = 0; i < parser->n_payloads; i++) {
         const struct rule_payload *step = &parser->payload[i];
 
-        if (step->kind == RULE_CONTENT && !step->relative && (step->has_begin || step->has_end))
+        if (step->kind == RULE_CONTENT && !step->relative && !step->decoded &&
+            (step->has_begin || step->has_end))
             sees |= RULE_SEES_PACKETS;
     }
     return sees;
@@ -279,6 +280,7 @@ enum sl_status rule_parse(struct rule_parser *parser, struct rule_text line, str
     parser->lacks.n = 0;
     parser->content = SIZE_MAX;
     parser->section = (struct rule_payload){.buffer = RULE_BUFFER_PAYLOAD};
+    parser->base64 = (struct rule_payload){.decoded = false};
     parser->n_sections = 0;
     parser->n_names = 0;
     parser->has_flow = parser->snort3 = false;

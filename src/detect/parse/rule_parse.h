@@ -41,6 +41,7 @@ struct rule_parser {
     struct rule_strings lacks;   /* keywords that are not supported, each once */
     size_t content;              /* the last one's index in payload; SIZE_MAX: there is none */
     struct rule_payload section; /* of the steps that come: section, buffer, dotted */
+    struct rule_payload base64;  /* the same behind base64_data */
     uint32_t n_sections;         /* behind that of the payload */
     struct {
         struct rule_text text;

@@ -37,7 +37,12 @@ static const char text[] = RULE(
                               11) RULE("pcre:\"/(a+)+b|(?<=c)d?/\"; content:\"a\"; within:2;", 12)
             RULE("content:\"a\"; pcre:\"/^[ab]*?c\\K./Rs\"; byte_test:1,>,9,0,relative;", 13) RULE(
                 "content:\"a\"; pcre:!\"/\\bb|(?<!a)c/R\"; pcre:\"/$/RE\"; isdataat:!1,relative;",
-                14) RULE("pcre:\"/(?:a|aa)*x/Ri\"; pcre:!\"/b.b.b/A\"; pcre:\"/(a(?1)?b)/\";", 15);
+                14) RULE("pcre:\"/(?:a|aa)*x/Ri\"; pcre:!\"/b.b.b/A\"; pcre:\"/(a(?1)?b)/\";", 15)
+                RULE("content:\"a\"; base64_decode:bytes 9,offset 1,relative; base64_data; "
+                     "content:\"b\"; byte_jump:1,0,relative; pcre:\"/a|$/R\";",
+                     16) RULE("service:x; content:\"a\"; base64_decode:relative; base64_data; "
+                              "byte_extract:1,0,n; isdataat:!n;",
+                              17);
 
 /* The rules, with each literal claimed to be there. */
 static void open_rules(struct sl_evaluator **evaluator, struct sl_hits *hits)

@@ -5,7 +5,16 @@
 
 enum { STEPS_MAX = 5, PAYLOAD_MAX = 14, ROUNDS = 6000, PAYLOADS = 8, NAMES_MAX = 2 };
 
-enum step_kind { CONTENT, DATA_AT, BYTE_TEST, BYTE_JUMP, BYTE_EXTRACT, BYTE_MATH, EXPRESSION };
+enum step_kind {
+    CONTENT,
+    DATA_AT,
+    BYTE_TEST,
+    BYTE_JUMP,
+    BYTE_EXTRACT,
+    BYTE_MATH,
+    EXPRESSION,
+    BASE64
+};
 
 /* An option of the rule's text. */
 struct step {
@@ -213,6 +222,30 @@ static bool number_holds(const struct chain *chain, size_t i, struct trial trial
     return holds(chain, i + 1, trial);
 }
 
+/* Whether the byte `reach` of what is decoded is above `operand`. It is the last step. */
+static bool base64_holds(const struct chain *chain, const struct step *step,
+                         const struct trial *trial)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    const int begin = (step->relative ? trial->cursor : 0) + step->begin;
+    int value[PAYLOAD_MAX], n = 0, byte = 0;
+
+    for (int at = begin; at < trial->len && (step->count == 0 || at < begin + step->count); at++) {
+        const char *letter = strchr(letters, trial->payload[at]);
+
+        if (letter == NULL && !chain->snort3)
+            break;
+        if (letter != NULL)
+            value[n++] = (int)(letter - letters);
+    }
+    const int n_bytes = chain->snort3 ? n / 4 * 3 : n % 4 == 1 ? 0 : n * 6 / 8;
+
+    for (int bit = 8 * step->reach; step->reach < n_bytes && bit < 8 * step->reach + 8; bit++)
+        byte = byte << 1 | (value[bit / 6] >> (5 - bit % 6) & 1);
+    return step->reach < n_bytes && byte > step->operand;
+}
+
 static bool holds(const struct chain *chain, size_t i, struct trial trial)
 {
     const struct step *step = &chain->step[i];
@@ -224,6 +257,8 @@ static bool holds(const struct chain *chain, size_t i, struct trial trial)
         return data_is_at(chain, step, &trial) != step->negated && holds(chain, i + 1, trial);
     if (step->kind == EXPRESSION)
         return expression_holds(chain, i, trial);
+    if (step->kind == BASE64)
+        return base64_holds(chain, step, &trial);
     if (step->kind != CONTENT)
         return number_holds(chain, i, trial);
     for (int at = 0; at < trial.len; at++) {
@@ -328,6 +363,16 @@ static void random_step(uint64_t *seed, struct step *step, unsigned *set)
     }
 }
 
+static void random_base64(uint64_t *seed, struct step *step)
+{
+    *step = (struct step){.kind = BASE64,
+                          .relative = test_below(seed, 2) == 0,
+                          .begin = (int)test_below(seed, 3),
+                          .count = (int)test_below(seed, 12),
+                          .reach = (int)test_below(seed, 4),
+                          .operand = 60 + (int)test_below(seed, 120)};
+}
+
 /* A number, or the name in its place. */
 static const char *value_text(char *text, int name, int number)
 {
@@ -381,6 +426,14 @@ static char *put_number(char *at, const struct step *step)
     return at + sprintf(at, "%s; ", step->relative ? ",relative" : "");
 }
 
+static char *put_base64(char *at, const struct step *step)
+{
+    at += sprintf(at, "base64_decode:offset %d%s", step->begin, step->relative ? ",relative" : "");
+    if (step->count != 0)
+        at += sprintf(at, ", bytes %d", step->count);
+    return at + sprintf(at, "; base64_data; byte_test:1,>,%d,%d; ", step->operand, step->reach);
+}
+
 /* An option's text, of Suricata or of Snort 3. */
 static char *put_step(char *at, const struct step *step, bool snort3)
 {
@@ -393,6 +446,8 @@ static char *put_step(char *at, const struct step *step, bool snort3)
                             step->expression[0] == '<' ? "(?<=[ab])" : "",
                             step->expression + (step->expression[0] == '<'),
                             step->relative ? "R" : "");
+    if (step->kind == BASE64)
+        return put_base64(at, step);
     if (step->kind == DATA_AT)
         return at + sprintf(at, "isdataat:%s%s%s; ", step->negated ? "!" : "",
                             value_text(text, step->begin_name, step->begin),
@@ -427,6 +482,8 @@ static void test_random_chains(void **state)
 
         for (size_t i = 0; i < chain.n; i++)
             random_step(&seed, &chain.step[i], &set);
+        if (test_below(&seed, 4) == 0)
+            random_base64(&seed, &chain.step[chain.n - 1]);
         put_rule(rule, &chain);
         for (uint32_t i = 0; i < PAYLOADS; i++) {
             random_text(&seed, payload[i], test_below(&seed, PAYLOAD_MAX + 1));

@@ -466,6 +466,41 @@ static void test_expressions(void **state)
     CHECK(pairs);
 }
 
+static void test_base64(void **state)
+{
+    static const struct pair pairs[] = {
+        {RULE("tcp", "base64_decode; base64_data; content:\"foobar\";"),
+         {.payload = "Zm9vYmFy"},
+         {.payload = " Zm9vYmFy"}},
+        {RULE("tcp", "content:\"a=\"; base64_decode:bytes 8, offset 1, relative; base64_data; "
+                     "content:\"FOO\"; nocase; content:\"bar\"; distance:0; bsize:6;"),
+         {.payload = "a=Zm9v a=.Zm9vYmFyZm9v"},
+         {.payload = "a=Zm9v a=.Zm9vYmF"}},
+        {RULE("tcp", "base64_decode:bytes 4; base64_data; content:!\"b\"; isdataat:!3;"),
+         {.payload = "Zm9vYmFy"},
+         {.payload = "YmFyZm9v"}},
+        {RULE("tcp", "base64_decode:offset 2; base64_data; pcre:\"/^fo+$/\"; pkt_data;"),
+         {.payload = "--Zm9v"},
+         {.payload = "--Zm9vYmFy"}},
+        {RULE("tcp", "service:x; base64_decode:relative; base64_data; content:\"foobar\";"),
+         {.payload = "Zm9v\r\n\tYmFy"},
+         {.payload = "Zm9v\r\nYmFy"}},
+        {RULE("tcp", "content:\"x\"; base64_decode:relative; ip.src; bsize:4; base64_data; "
+                     "byte_extract:1,0,n; content:\"o\"; offset:n; depth:1; endswith;"),
+         {.payload = "xAW8="},
+         {.payload = "xAm8="}},
+        {RULE("ip", "ip.src; content:\"Z\"; base64_decode; base64_data; content:\"foo\";"),
+         {.src = 0x5A6D3976},
+         {.src = 0x5A6D3977}},
+        {RULE("tcp", "content:\"x\"; base64_decode:relative;"),
+         {.payload = "x.xZg"},
+         {.payload = "x.x"}},
+    };
+
+    (void)state;
+    CHECK(pairs);
+}
+
 static void test_fast_patterns(void **state)
 {
     static const struct pair pairs[] = {
@@ -738,6 +773,7 @@ int main(void)
         cmocka_unit_test(test_relative_contents),
         cmocka_unit_test(test_numbers_in_the_payload),
         cmocka_unit_test(test_expressions),
+        cmocka_unit_test(test_base64),
         cmocka_unit_test(test_fast_patterns),
         cmocka_unit_test(test_snort3_means_the_same),
         cmocka_unit_test(test_tunnels),
