@@ -26,8 +26,8 @@ PROTOCOLS = {
     "ICMPv6": "icmpv6", "SCTP": "sctp", "ARP": "arp", "GRE": "gre",
 }
 LAYERS = set(PROTOCOLS.values()) | {
-    "frame", "data", "eth", "ethertype", "vlan", "ieee8021ad", "mpls", "ppp", "pppoes", "chdlc",
-    "llc", "null", "raw", "sll", "sll2", "ah", "hip", "mipv6", "shim6", "ipv6.hopopts",
+    "frame", "data", "eth", "ethertype", "vlan", "ieee8021ad", "mpls", "nsh", "ppp", "pppoes",
+    "chdlc", "llc", "null", "raw", "sll", "sll2", "ah", "hip", "mipv6", "shim6", "ipv6.hopopts",
     "ipv6.routing", "ipv6.fraghdr", "ipv6.dstopts",
 }
 OPTIONS = ["ip.defragment:FALSE", "ipv6.defragment:FALSE", "ipv6.tso_support:TRUE"]
