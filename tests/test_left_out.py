@@ -15,7 +15,8 @@ import case
 
 SLUICE, DOCS = sys.argv[1:3]
 # Those that no input of a test makes.
-NOT_HERE = {"dropped_packets", "suspect"}
+SYN, ACK = 2, 16
+NOT_HERE = {"dropped_packets", "forgotten_ends_of_streams", "suspect"}
 
 
 def sluice(*arguments, **options):
@@ -36,6 +37,20 @@ def udp(port, payload):
     return b"\x02\0\0\0\0\1\x02\0\0\0\0\2\x08\0" + packet
 
 
+def tcp(source, port, flags, seq, ack, payload=b""):
+    header = struct.pack(">HHIIBBHHH", source, port, seq, ack, 0x50, flags, 999, 0, 0)
+    packet = struct.pack(">BBHIBBH4s4s", 0x45, 0, 40 + len(payload), 0, 64, 6, 0, bytes(4),
+                         bytes(4)) + header + payload
+    return b"\x02\0\0\0\0\1\x02\0\0\0\0\2\x08\0" + packet
+
+
+def waiting(port):
+    """A flow with four bytes behind a hole of nine, and two that nobody acknowledges."""
+    return [tcp(port, 80, SYN, 100, 0), tcp(80, port, SYN | ACK, 500, 101),
+            tcp(port, 80, ACK, 101, 501), tcp(port, 80, ACK, 110, 501, b"late"),
+            tcp(port, 80, 0, 120, 0, b"no")]
+
+
 def capture(packets, link_type=1):
     return struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, link_type) + b"".join(
         struct.pack("<IIII", 1, 0, len(packet), len(packet)) + packet for packet in packets)
@@ -45,14 +60,16 @@ class Run(case.Case):
     def arguments(self):
         """Of a run that leaves out something of each kind."""
         query = b"\0\1\1\0\0\1\0\0\0\0\0\0" + b"\7example"
-        flows = [udp(port, b"") for port in range(1, 60001)]
+        flows = [*waiting(7), *[udp(port, b"") for port in range(1, 60001)], *waiting(8),
+                 tcp(6, 80, SYN, 100, 0), tcp(80, 6, ACK, 500, 101)]
         rule = b'alert udp any any -> any any (msg:"%s"; content:"x"; sid:%d;)\n'
         return (
             "-r", self.path("flows.pcap", capture([udp(9, query), udp(9, b"")[:36], *flows])),
             self.path("user.pcap", capture([b"x"] * 3, 147)),
             self.path("cut.pcap", capture([udp(9, b"")])[:-1]),
             "--rules", self.path("a.rules", rule % (b"a", 1) + rule % (b"b", 1)
-                                 + rule.replace(b"sid", b"lua:x; sid") % (b"c", 2) + b"alert\n"),
+                                 + rule.replace(b"sid", b"lua:x; sid") % (b"c", 2) + b"alert\n"
+                                 + rule.replace(b"udp", b"tcp") % (b"d", 4)),
             "--scan", self.path("a.ndb", b"World:0:*:776f726c64\nWrong:0:*\n"),
             "--scan", self.path("a.hdb", b"d41d8cd98f00b204e9800998ecf8427e:5:Five\n"),
             "--scan", self.path("a.ldb", b"I;Engine:51-255,Target:1,IconGroup1:a;0;4142434445\n"),
@@ -76,6 +93,7 @@ class Run(case.Case):
                           if counts[name] != 0])
         self.assertEqual((counts["undissected_packets"], counts["bad_rules"],
                           counts["skipped_rules"], counts["repeated_rules"]), (3, 1, 1, 1))
+        self.assertEqual([n for name, n in counts.items() if "stream" in name], [18, 1, 4, 8, 0])
 
     def test_nothing_is_left_out(self):
         path = self.path("one.pcap", capture([udp(9, b"")]))

@@ -145,6 +145,20 @@ static void print_state(const struct sl_run_result *result, FILE *out)
                 cli_count(state->data_values, values), cli_count(state->data_refused, lost));
 }
 
+static void print_streams(const struct sl_run_result *result, FILE *out)
+{
+    const struct sl_stream_stats *stats = &result->streams;
+    char segments[32], bytes[32], queued[32], conflicts[32];
+
+    if (stats->segments == 0)
+        return;
+    fprintf(out,
+            "streams    %s segments of TCP, %s bytes: %s waited for others, %s differ from "
+            "others\n",
+            cli_count(stats->segments, segments), cli_count(stats->bytes, bytes),
+            cli_count(stats->queued, queued), cli_count(stats->conflicts, conflicts));
+}
+
 static void print_details(const struct sl_run_result *result, FILE *out)
 {
     const struct sl_pipeline_stats *stats = result->pipeline;
@@ -184,6 +198,7 @@ void run_report_text(const struct sl_run_result *result, bool details, size_t n_
     print_latency(result, out);
     print_protocols(result, out);
     print_flows(result, out);
+    print_streams(result, out);
     print_state(result, out);
     run_rules_text(result, out);
     run_anomalies_text(result, out);
@@ -280,6 +295,25 @@ static json_t *flows(const struct sl_run_result *result)
                      cli_json_uint(stats->reused), "active", cli_json_uint(stats->active));
 }
 
+static void add_stream_count(void *user, const char *group, const char *name, uint64_t value)
+{
+    json_t *object = user;
+
+    if (group != NULL && json_object_get(object, group) == NULL)
+        json_object_set_new(object, group, json_object());
+    if (group != NULL)
+        object = json_object_get(object, group);
+    json_object_set_new(object, name, cli_json_uint(value));
+}
+
+static json_t *streams(const struct sl_run_result *result)
+{
+    json_t *object = json_object();
+
+    sl_stream_stats_each(&result->streams, add_stream_count, object);
+    return object;
+}
+
 static json_t *pipeline(const struct sl_run_result *result)
 {
     const struct sl_pipeline_stats *stats = result->pipeline;
@@ -322,6 +356,8 @@ void run_report_json(const struct sl_run_result *result, bool details, size_t n_
     json_object_set_new(root, "unknown_link_types", unknown_links(result));
     json_object_set_new(root, "defects", defects(result));
     json_object_set_new(root, "flows", flows(result));
+    if (result->has_streams)
+        json_object_set_new(root, "streams", streams(result));
     json_object_set_new(root, "rules", run_rules_json(result));
     json_object_set_new(root, "anomalies_total", cli_json_uint(result->anomalies));
     json_object_set_new(root, "anomalies", run_anomalies_json(result));

@@ -38,6 +38,37 @@ static uint64_t evicted(const struct sl_run_result *result)
     return result->flows.evicted;
 }
 
+static uint64_t missing_bytes(const struct sl_run_result *result)
+{
+    uint64_t n = 0;
+
+    for (int g = 0; g < SL_N_GAPS; g++)
+        n += result->streams.gap_bytes[g];
+    return n;
+}
+
+static uint64_t left_out_segments(const struct sl_run_result *result)
+{
+    const uint64_t *doubts = result->streams.doubts;
+
+    return doubts[SL_DOUBT_CHECKSUM] + doubts[SL_DOUBT_TTL] + doubts[SL_DOUBT_EARLY];
+}
+
+static uint64_t dropped_bytes(const struct sl_run_result *result)
+{
+    return result->streams.dropped;
+}
+
+static uint64_t unevaluated(const struct sl_run_result *result)
+{
+    return result->streams.unevaluated;
+}
+
+static uint64_t forgotten(const struct sl_run_result *result)
+{
+    return result->streams.contexts_lost;
+}
+
 static struct sl_rules_count rules(const struct sl_run_result *result)
 {
     struct sl_rules_count count = {0};
@@ -126,6 +157,11 @@ static const struct {
     {"undissected_packets", not_dissected},
     {"partly_dissected_packets", dissected_in_part},
     {"evicted_flows", evicted},
+    {"missing_bytes_of_streams", missing_bytes},
+    {"segments_not_in_streams", left_out_segments},
+    {"unacknowledged_bytes_of_streams", dropped_bytes},
+    {"unevaluated_bytes_of_streams", unevaluated},
+    {"forgotten_ends_of_streams", forgotten},
     {"skipped_rules", skipped_rules},
     {"bad_rules", bad_rules},
     {"repeated_rules", repeated_rules},

@@ -252,6 +252,7 @@ struct sl_run_result {
     bool latency;           /* pipeline->latency was measured */
     bool has_header_checks; /* they were switched on */
     bool has_state;         /* some rule has state */
+    bool has_streams;       /* some rule sees TCP streams */
     struct sl_dissect_stats dissected;
     struct sl_flow_stats flows;
 
@@ -268,6 +269,7 @@ struct sl_run_result {
     uint64_t anomalies, by_check[SL_N_HEADER_CHECKS];
     const struct sl_rules *rules; /* NULL: none */
     struct sl_state_stats state;
+    struct sl_stream_stats streams;
     bool home_missed; /* rules name HOME_NET, it has its default, and no packet has an address of it
                        */
     uint64_t alerts;

@@ -13,6 +13,7 @@
 #include "sluice/header.h"
 #include "sluice/pipeline.h"
 #include "sluice/status.h"
+#include "sluice/stream.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -41,6 +42,8 @@ struct sl_stats {
     bool has_state; /* some rule has state */
     struct sl_state_stats state;
     uint64_t rules_stopped; /* on packets; see sl_evaluator_stopped */
+    bool has_streams;       /* some rule sees TCP streams; otherwise they are 0 */
+    struct sl_stream_stats streams;
 
     struct sl_pipeline_snapshot pipeline;
 };

@@ -99,7 +99,16 @@ struct sl_stream_stats {
     uint64_t gap_bytes[SL_N_GAPS];
     uint64_t unacknowledged; /* times that bytes were taken as acknowledged, as too many waited */
     uint64_t contexts_lost;  /* halves whose last bytes were given up, as memory was short */
+    uint64_t unevaluated;    /* bytes that rules did not see, as the packets of their flow had ended
+                                when the wait for others ended. A run counts them */
 };
+
+/* Calls `call` for each counter with its name, "conflicts". Those by cause or reason have a group,
+ * and the name of the cause: "gaps", "lost". Others have NULL. */
+SL_API void sl_stream_stats_each(const struct sl_stream_stats *stats,
+                                 void (*call)(void *user, const char *group, const char *name,
+                                              uint64_t value),
+                                 void *user);
 
 #ifdef __cplusplus
 }

@@ -89,6 +89,8 @@ enum sl_status sl_run_execute(struct sl_run *run, struct sl_diag *diag)
         status = run_pipeline(run, diag);
     if (status == SL_OK && run_source_reports_flows(&run->source))
         status = flow_events_finish(&run->source, run->state, &run->sinks, diag);
+    if (status == SL_OK && run->streams != NULL && !run_streams_finish(run->streams))
+        status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the ends of streams");
     const enum sl_status ended = end(run, status == SL_OK ? diag : &later);
     run->status = status == SL_OK ? ended : status;
     if (run->state != NULL) {
@@ -132,6 +134,8 @@ void sl_run_snapshot(struct sl_run *run, struct sl_stats *stats)
     stats->has_state = policy != NULL && run->state != NULL;
     if (stats->has_state)
         sl_state_stats(run->state, &stats->state);
+    stats->has_streams = policy != NULL && run->streams != NULL;
+    run_streams_snapshot(stats->has_streams ? run->streams : NULL, &stats->streams);
     if (policy != NULL) {
         stats->has_header_checks = policy->header_engine >= 0;
         stats->has_rules = policy->rules != NULL;

@@ -77,6 +77,8 @@ void sl_run_result(const struct sl_run *run, struct sl_run_result *result)
     result->has_state = run->state != NULL;
     if (result->has_state)
         sl_state_stats(run->state, &result->state);
+    result->has_streams = run->streams != NULL;
+    run_streams_snapshot(run->streams, &result->streams);
     result->home_missed = missed_home(&run->counts, result);
     result->redundancy = &run->redundancy.config;
     result->n_samplers = run->redundancy.n_samplers;

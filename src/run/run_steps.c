@@ -160,6 +160,8 @@ static enum sl_status drain(void *user, const struct sl_batch *batch, const stru
 
     if (status == SL_OK)
         status = run_counts_add(&run->counts, &events, diag);
+    if (run->streams != NULL)
+        stream_batch_count(&mine->streams, run->streams);
     own_checksums_add(&run->own_checksums, &events, &run->config, &run->notices);
     if (status == SL_OK)
         status = run_sinks_write(&run->sinks, mine->digest->held, &events, diag);

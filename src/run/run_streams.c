@@ -42,10 +42,12 @@ enum sl_status run_streams_create(struct run_streams **out, const struct sl_flow
 
     *out = streams;
     if (streams != NULL) {
+        pthread_mutex_init(&streams->lock, NULL);
         streams->flows = flows;
         streams->memory = calloc(n, sizeof *streams->memory);
         streams->of_flow = calloc(n, sizeof(struct stream *));
-        done = streams->memory != NULL && streams->of_flow != NULL;
+        streams->n_entries = calloc(n, sizeof *streams->n_entries);
+        done = streams->memory != NULL && streams->of_flow != NULL && streams->n_entries != NULL;
     }
     while (done && streams->n_shards < n)
         done = open_shard(streams, streams->n_shards++);
@@ -66,6 +68,8 @@ void run_streams_free(struct run_streams *streams)
         free(streams->memory[i]);
     free(streams->memory);
     free(streams->of_flow);
+    free(streams->n_entries);
+    pthread_mutex_destroy(&streams->lock);
     free(streams);
 }
 
@@ -102,6 +106,7 @@ struct collecting {
     const struct sl_batch *batch;
     struct stream_shard *shard;
     struct stream *of_flow;
+    uint32_t *n_entries;
     const struct stream_output *output;
 };
 
@@ -113,6 +118,8 @@ static void take(void *user, const struct sl_flow_segment *seen)
 
     if (!stream_segment_read(&segment, collecting->batch, seen->item))
         return;
+    if (seen->entry >= *collecting->n_entries)
+        *collecting->n_entries = seen->entry + 1;
     segment.half = (seen->flow_flags & SL_FLOW_TO_SERVER) != 0 ? 0 : 1;
     stream_take(collecting->shard, &collecting->of_flow[seen->entry], seen->flow, &segment);
     if (collecting->output->stats.queued != n_queued && (segment.flags & TCP_SYN) == 0)
@@ -134,6 +141,7 @@ void stream_batch_collect(struct stream_batch *mine, struct run_streams *streams
                                     .batch = batch,
                                     .shard = stream_shard_at(streams->shards, shard),
                                     .of_flow = streams->of_flow[shard],
+                                    .n_entries = &streams->n_entries[shard],
                                     .output = &mine->shard[shard].output};
     const struct sl_flow_visitor visitor = {take, end, &collecting};
 
@@ -184,12 +192,14 @@ static void fill_part(struct stream_parts *parts, const struct sl_batch *batch, 
 }
 
 /* Fills the parts of a shard, and lists those of each packet. Bytes of another flow than the
- * packet's are of flows that ended or gave way: no packet tells what to look at them with. */
+ * packet's are of flows that ended or gave way: no packet tells what to look at them with, so that
+ * they are counted. */
 static void link_parts(struct stream_batch *mine, struct stream_parts *parts,
                        const struct sl_batch *batch)
 {
     uint32_t first = 0, last = 0; /* of the packet at hand */
 
+    parts->unevaluated = 0;
     for (uint32_t r = 1; parts->part != NULL && r < parts->output.n; r++) {
         const struct stream_record *record = &parts->output.record[r];
         const uint32_t item = record->item;
@@ -197,8 +207,12 @@ static void link_parts(struct stream_batch *mine, struct stream_parts *parts,
         if (!adds_bytes(record) && record->kind != STREAM_CONTEXT)
             continue;
         fill_part(parts, batch, r);
-        if (!adds_bytes(record) || record->len == 0 || record->flow != batch->origin[item].flow)
+        if (!adds_bytes(record) || record->len == 0)
             continue;
+        if (record->flow != batch->origin[item].flow) {
+            parts->unevaluated += record->len;
+            continue;
+        }
         if (last == 0 || parts->output.record[last].item != item)
             first = r;
         if (first == r)

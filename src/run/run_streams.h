@@ -3,6 +3,8 @@
 #ifndef RUN_STREAMS_H
 #define RUN_STREAMS_H
 
+#include <pthread.h>
+
 #include "sluice/detect.h"
 #include "sluice/dissect.h"
 #include "stream/stream.h"
@@ -16,6 +18,10 @@ struct run_streams {
     void **memory;           /* that they lie in */
     const struct sl_flow_table *flows;
     uint32_t n_shards;
+    uint32_t *n_entries; /* of each shard: those in use so far */
+
+    pthread_mutex_t lock; /* guards: */
+    struct sl_stream_stats stats;
 };
 
 /* For the flows of this table, which keeps ends. SL_ENOMEM. */
@@ -28,6 +34,7 @@ struct stream_parts {
     struct stream_output output;
     struct sl_stream_part *part; /* one for each of its records */
     uint32_t max;
+    uint64_t unevaluated; /* bytes of flows whose packets have ended */
 };
 
 /* The parts of a batch. Zeroed at first. */
@@ -56,5 +63,18 @@ void stream_batch_apply(struct stream_batch *mine, const struct sl_batch *batch,
  * place where a part begins, and the parts that do not lie in their packet. */
 uint64_t stream_batch_make(const struct stream_batch *mine, const struct sl_batch *batch,
                            struct sl_batch *to, uint64_t from);
+
+/* ---- counters (stream_counts.c) ---------------------------------------------------------------
+ */
+
+/* Draining: adds what the batch counted. */
+void stream_batch_count(const struct stream_batch *mine, struct run_streams *streams);
+
+/* After the last batch: counts what waits in flows that have not ended, and then ends them. False:
+ * no memory. */
+bool run_streams_finish(struct run_streams *streams);
+
+/* The counters so far; zeros where `streams` is NULL. Any thread. */
+void run_streams_snapshot(struct run_streams *streams, struct sl_stream_stats *stats);
 
 #endif

@@ -94,6 +94,28 @@ static void put_rules(struct tree *tree, const struct sl_stats *stats)
     put_count(tree, "sluice.rules_stopped", stats->rules_stopped);
 }
 
+static void put_stream_count(void *user, const char *group, const char *name, uint64_t value)
+{
+    char path[STATS_NAME_LEN];
+
+    snprintf(path, sizeof path, "sluice.stream.%s%s%s", group != NULL ? group : "",
+             group != NULL ? "." : "", name);
+    put_count(user, path, value);
+}
+
+static void put_streams(struct tree *tree, const struct sl_stream_stats *streams)
+{
+    uint64_t n_gaps = 0;
+
+    for (int g = 0; g < SL_N_GAPS; g++)
+        n_gaps += streams->gaps[g];
+    put_count(tree, "tcp.invalid_checksum", streams->doubts[SL_DOUBT_CHECKSUM]);
+    put_count(tree, "tcp.reassembly_gap", n_gaps);
+    put_count(tree, "tcp.overlap_diff_data", streams->conflicts);
+    put_count(tree, "tcp.urgent_oob_data", streams->urgent);
+    sl_stream_stats_each(streams, put_stream_count, tree);
+}
+
 /* The counters that are not zero, by name. */
 static void put_undecodable(struct tree *tree, const struct sl_stats *stats)
 {
@@ -205,6 +227,8 @@ static void put_own(struct tree *tree, const struct sl_stats *stats)
         put_count(tree, "sluice.state.data", stats->state.data_values);
         put_count(tree, "sluice.state.data_refused", stats->state.data_refused);
     }
+    if (stats->has_streams)
+        put_streams(tree, &stats->streams);
     put_undecodable(tree, stats);
     if (stats->has_header_checks)
         put_anomalies(tree, stats);

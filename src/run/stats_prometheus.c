@@ -152,6 +152,44 @@ static void put_state(struct exposition *to, const struct sl_state_stats *state)
     put_count_of(to, "owner", "data", state->data_refused);
 }
 
+static void put_doubts(struct exposition *to, const struct sl_stream_stats *streams)
+{
+    begin(to, "sluice_stream_gaps_total", "counter", "Gaps in TCP streams, by their cause.");
+    for (int g = 0; g < SL_N_GAPS; g++)
+        put_count_of(to, "cause", sl_stream_gap_name((enum sl_stream_gap)g), streams->gaps[g]);
+    begin(to, "sluice_stream_gap_bytes_total", "counter", "Bytes of those gaps.");
+    for (int g = 0; g < SL_N_GAPS; g++)
+        put_count_of(to, "cause", sl_stream_gap_name((enum sl_stream_gap)g), streams->gap_bytes[g]);
+    begin(to, "sluice_stream_doubts_total", "counter",
+          "Segments that were left out or had to be acknowledged first, by the reason.");
+    for (int d = 0; d < SL_N_DOUBTS; d++)
+        put_count_of(to, "reason", sl_stream_doubt_name((enum sl_stream_doubt)d),
+                     streams->doubts[d]);
+}
+
+static void put_streams(struct exposition *to, const struct sl_stream_stats *streams)
+{
+    count(to, "sluice_stream_segments_total", "Segments of TCP streams.", streams->segments);
+    count(to, "sluice_stream_bytes_total", "Bytes of TCP streams, each once.", streams->bytes);
+    count(to, "sluice_stream_queued_total", "Segments that waited behind a hole.", streams->queued);
+    count(to, "sluice_stream_retransmitted_bytes_total", "Bytes that the stream had already.",
+          streams->retransmitted);
+    count(to, "sluice_stream_conflicts_total", "Segments whose bytes differ from earlier ones.",
+          streams->conflicts);
+    count(to, "sluice_stream_dropped_bytes_total", "Bytes in doubt that no one acknowledged.",
+          streams->dropped);
+    count(to, "sluice_stream_unevaluated_bytes_total",
+          "Bytes that waited until their flow had ended, and that rules did not see.",
+          streams->unevaluated);
+    count(to, "sluice_stream_unacknowledged_total",
+          "Times that bytes were taken as acknowledged, as too many waited.",
+          streams->unacknowledged);
+    count(to, "sluice_stream_contexts_lost_total",
+          "Sides of flows whose last bytes were given up, as memory was short.",
+          streams->contexts_lost);
+    put_doubts(to, streams);
+}
+
 static void put_findings(struct exposition *to, const struct sl_stats *stats)
 {
     if (stats->has_rules) {
@@ -272,6 +310,8 @@ enum sl_status sl_stats_prometheus(const struct sl_stats *stats, char **text, si
     put_flows(&to, &stats->flows);
     if (stats->has_state)
         put_state(&to, &stats->state);
+    if (stats->has_streams)
+        put_streams(&to, &stats->streams);
     put_findings(&to, stats);
     put_engines(&to, &stats->pipeline);
     put_devices(&to, &stats->pipeline.stats);

@@ -125,6 +125,8 @@ struct stream_output {
 
 void stream_output_free(struct stream_output *output);
 
+void stream_stats_add(struct sl_stream_stats *sum, const struct sl_stream_stats *more);
+
 struct stream_config {
     uint64_t memory; /* bytes of all shards' arenas; default 256 MiB; 128 KiB a shard at least */
     uint32_t context_len; /* last bytes of a half that are kept from batch to batch, and with which

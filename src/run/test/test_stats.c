@@ -29,6 +29,19 @@ static void make_stats(struct sl_stats *stats)
         .rules = {.loaded = 20, .skipped = 21, .bad = 22},
         .alerts = UINT64_C(1) << 62,
         .rules_stopped = 23,
+        .has_streams = true,
+        .streams = {.segments = 30,
+                    .bytes = 31,
+                    .queued = 32,
+                    .retransmitted = 33,
+                    .conflicts = 34,
+                    .dropped = 35,
+                    .unevaluated = 36,
+                    .unacknowledged = 37,
+                    .contexts_lost = 38,
+                    .plain = 39,
+                    .keep_alives = 40,
+                    .urgent = 41},
     };
     for (uint64_t p = 0; p < SL_N_PROTOCOLS; p++) {
         stats->dissected.packets[p] = 100 + p;
@@ -38,6 +51,12 @@ static void make_stats(struct sl_stats *stats)
         stats->dissected.defects[d] = 300 + d;
     for (uint64_t c = 0; c < SL_N_HEADER_CHECKS; c++)
         stats->anomalies[c] = 400 + c;
+    for (uint64_t g = 0; g < SL_N_GAPS; g++) {
+        stats->streams.gaps[g] = 50 + g;
+        stats->streams.gap_bytes[g] = 60 + g;
+    }
+    for (uint64_t d = 0; d < SL_N_DOUBTS; d++)
+        stats->streams.doubts[d] = 70 + d;
     pipeline->running = true;
     pipeline->n_engines = 3;
     for (uint32_t e = 0; e < 3; e++) {
@@ -144,6 +163,21 @@ static const struct {
     {"sluice_rules{state=\"bad\"}", "22"},
     {"sluice_alerts_total", "4611686018427387904"},
     {"sluice_rules_stopped_total", "23"},
+    {"sluice_stream_segments_total", "30"},
+    {"sluice_stream_bytes_total", "31"},
+    {"sluice_stream_queued_total", "32"},
+    {"sluice_stream_retransmitted_bytes_total", "33"},
+    {"sluice_stream_conflicts_total", "34"},
+    {"sluice_stream_dropped_bytes_total", "35"},
+    {"sluice_stream_unevaluated_bytes_total", "36"},
+    {"sluice_stream_unacknowledged_total", "37"},
+    {"sluice_stream_contexts_lost_total", "38"},
+    {"sluice_stream_gaps_total{cause=\"lost\"}", "50"},
+    {"sluice_stream_gaps_total{cause=\"end\"}", "55"},
+    {"sluice_stream_gap_bytes_total{cause=\"lost\"}", "60"},
+    {"sluice_stream_gap_bytes_total{cause=\"end\"}", "65"},
+    {"sluice_stream_doubts_total{reason=\"checksum\"}", "70"},
+    {"sluice_stream_doubts_total{reason=\"rst\"}", "79"},
     {"sluice_engine_info{engine=\"mpm.gram\",backend=\"scalar\"}", "1"},
     {"sluice_engine_info{engine=\"header\",backend=\"avx2\"}", "1"},
     {"sluice_engine_info{engine=\"mpm.gram-2\",backend=\"scalar\"}", "1"},
@@ -211,8 +245,8 @@ static void test_prometheus_has_each_counter_once(void **state)
                     sl_header_check_name((enum sl_header_check)c), 400 + c);
     for (const char *at = text; *at != '\0'; at = strchr(at, '\n') + 1)
         n_lines += *at != '#';
-    assert_int_equal(n_lines,
-                     N_SAMPLES + 2 * SL_N_PROTOCOLS + SL_N_DEFECTS - 1 + SL_N_HEADER_CHECKS);
+    assert_int_equal(n_lines, N_SAMPLES + 2 * (SL_N_GAPS - 2) + SL_N_DOUBTS - 2 +
+                                  2 * SL_N_PROTOCOLS + SL_N_DEFECTS - 1 + SL_N_HEADER_CHECKS);
     free(text);
 }
 
@@ -238,7 +272,7 @@ static void test_prometheus_leaves_out_what_is_not_switched_on(void **state)
 {
     static const char *const absent[] = {"sluice_kernel_",   "sluice_alerts",  "sluice_rules",
                                          "sluice_anomalies", "sluice_engine_", "sluice_device_",
-                                         "sluice_latency"};
+                                         "sluice_latency",   "sluice_stream_"};
     struct sl_stats stats;
 
     (void)state;
@@ -248,7 +282,7 @@ static void test_prometheus_leaves_out_what_is_not_switched_on(void **state)
         assert_non_null(strstr(text, absent[i]));
         free(text);
     }
-    stats.live = stats.has_rules = stats.has_header_checks = false;
+    stats.live = stats.has_rules = stats.has_header_checks = stats.has_streams = false;
     stats.pipeline.n_engines = stats.pipeline.stats.n_devices = 0;
     stats.pipeline.stats.latency.packets = 0;
     stats.start_ns = -1; /* a clock that nobody set */
@@ -315,6 +349,17 @@ static const struct {
     {"flow>tcp", 12},
     {"flow>udp", 13},
     {"tcp>midstream_pickups", 15},
+    {"tcp>invalid_checksum", 70},
+    {"tcp>reassembly_gap", 50 + 51 + 52 + 53 + 54 + 55},
+    {"tcp>overlap_diff_data", 34},
+    {"tcp>urgent_oob_data", 41},
+    {"sluice>stream>segments", 30},
+    {"sluice>stream>plain", 39},
+    {"sluice>stream>keep_alives", 40},
+    {"sluice>stream>unevaluated_bytes", 36},
+    {"sluice>stream>gaps>memory", 50 + SL_GAP_MEMORY},
+    {"sluice>stream>gap_bytes>snapped", 60 + SL_GAP_SNAPPED},
+    {"sluice>stream>doubts>window", 70 + SL_DOUBT_WINDOW},
     {"detect>alert", UINT64_C(1) << 62},
     {"sluice>failed_sources", 3},
     {"sluice>batches", 601},
