@@ -37,8 +37,14 @@ def udp(port, payload):
     return b"\x02\0\0\0\0\1\x02\0\0\0\0\2\x08\0" + packet
 
 
-def tcp(source, port, flags, seq, ack, payload=b""):
+def tcp(source, port, flags, seq, ack, payload=b"", wrong=0):
+    """The checksum is off by `wrong`."""
     header = struct.pack(">HHIIBBHHH", source, port, seq, ack, 0x50, flags, 999, 0, 0)
+    segment = header + payload + bytes(len(payload) % 2)
+    total = 6 + 20 + len(payload) + sum(struct.unpack(f">{len(segment) // 2}H", segment))
+    total = (total & 0xFFFF) + (total >> 16)
+    total = ~((total & 0xFFFF) + (total >> 16)) & 0xFFFF
+    header = header[:16] + struct.pack(">H", total ^ wrong) + header[18:]
     packet = struct.pack(">BBHIBBH4s4s", 0x45, 0, 40 + len(payload), 0, 64, 6, 0, bytes(4),
                          bytes(4)) + header + payload
     return b"\x02\0\0\0\0\1\x02\0\0\0\0\2\x08\0" + packet
@@ -94,6 +100,20 @@ class Run(case.Case):
         self.assertEqual((counts["undissected_packets"], counts["bad_rules"],
                           counts["skipped_rules"], counts["repeated_rules"]), (3, 1, 1, 1))
         self.assertEqual([n for name, n in counts.items() if "stream" in name], [18, 1, 4, 8, 0])
+
+    def test_segments_with_wrong_checksums(self):
+        packets = [tcp(7, 80, SYN, 100, 0), tcp(80, 7, SYN | ACK, 500, 101),
+                   tcp(7, 80, ACK, 101, 501, b"sec"), tcp(7, 80, ACK, 104, 501, b"XXX", 1),
+                   tcp(7, 80, ACK, 104, 501, b"ret"), tcp(80, 7, ACK, 501, 107)]
+        rule = b'alert tcp any any -> any any (msg:"a"; content:"secret"; sid:1;)\n'
+        arguments = ("-r", self.path("decoy.pcap", capture(packets)), "--rules",
+                     self.path("a.rules", rule), "--device", "cpu", "--json")
+        for more, alerts, left_out, conflicts in (
+                (("--header-checks",), 1, 1, 0), (("--header-checks", "-k", "none"), 0, 0, 1),
+                (("--header-checks=all,-tcp-checksum",), 0, 0, 1), ((), 0, 0, 1)):
+            result = json.loads(sluice("run", *arguments, *more).stdout)
+            self.assertEqual((result["alerts_total"], result["left_out"]["segments_not_in_streams"],
+                              result["streams"]["conflicts"]), (alerts, left_out, conflicts), more)
 
     def test_nothing_is_left_out(self):
         path = self.path("one.pcap", capture([udp(9, b"")]))

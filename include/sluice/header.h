@@ -146,6 +146,11 @@ SL_CHECK SL_API enum sl_status sl_header_build(struct sl_header_table **table,
 /* Accepts NULL. */
 SL_API void sl_header_free(struct sl_header_table *table);
 
+/* The set of the table's checks that a packet of a dissected batch trips, as the engine finds them:
+ * for those who need it before the engines run. Any thread. */
+SL_API uint64_t sl_header_tripped(const struct sl_header_table *table, const struct sl_batch *batch,
+                                  uint32_t item);
+
 /* The engine whose backends run these tables. Static storage; any thread. */
 SL_API const struct sl_engine *sl_header_engine(void);
 

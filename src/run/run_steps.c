@@ -40,6 +40,13 @@ static enum sl_status order(void *user, struct sl_batch *batch, struct sl_diag *
     return run->streams != NULL ? stream_batch_begin(&mine->streams, batch, diag) : SL_OK;
 }
 
+/* NULL: no TCP checksum is checked. */
+static const struct sl_header_table *checksums(const struct sl_run *run,
+                                               const struct run_policy *policy)
+{
+    return (run->config.header.checks >> SL_HEADER_TCP_CHECKSUM & 1) != 0 ? policy->header : NULL;
+}
+
 static void collect(void *user, struct sl_batch *batch, uint32_t shard)
 {
     struct sl_run *run = user;
@@ -47,7 +54,8 @@ static void collect(void *user, struct sl_batch *batch, uint32_t shard)
 
     source_batch_collect(&mine->source, &run->source, batch, shard);
     if (run->streams != NULL)
-        stream_batch_collect(&mine->streams, run->streams, batch, mine->source.keys, shard);
+        stream_batch_collect(&mine->streams, run->streams, batch, mine->source.keys,
+                             checksums(run, mine->policy), shard);
 }
 
 static void apply(void *user, struct sl_batch *batch)

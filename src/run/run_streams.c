@@ -102,6 +102,7 @@ void stream_batch_clear(struct stream_batch *mine)
 /* ---- collecting ------------------------------------------------------------------------------ */
 
 struct collecting {
+    const struct sl_header_table *checks; /* NULL: no checksum is checked */
     struct stream_batch *mine;
     const struct sl_batch *batch;
     struct stream_shard *shard;
@@ -109,6 +110,13 @@ struct collecting {
     uint32_t *n_entries;
     const struct stream_output *output;
 };
+
+static bool has_bad_checksum(const struct collecting *collecting, uint32_t item)
+{
+    return collecting->checks != NULL &&
+           (sl_header_tripped(collecting->checks, collecting->batch, item) &
+            UINT64_C(1) << SL_HEADER_TCP_CHECKSUM) != 0;
+}
 
 static void take(void *user, const struct sl_flow_segment *seen)
 {
@@ -120,6 +128,7 @@ static void take(void *user, const struct sl_flow_segment *seen)
         return;
     if (seen->entry >= *collecting->n_entries)
         *collecting->n_entries = seen->entry + 1;
+    segment.bad_checksum = has_bad_checksum(collecting, seen->item);
     segment.half = (seen->flow_flags & SL_FLOW_TO_SERVER) != 0 ? 0 : 1;
     stream_take(collecting->shard, &collecting->of_flow[seen->entry], seen->flow, &segment);
     if (collecting->output->stats.queued != n_queued && (segment.flags & TCP_SYN) == 0)
@@ -135,9 +144,10 @@ static void end(void *user, uint32_t entry, uint64_t flow, uint32_t item)
 
 void stream_batch_collect(struct stream_batch *mine, struct run_streams *streams,
                           const struct sl_batch *batch, const struct sl_flow_keys *keys,
-                          uint32_t shard)
+                          const struct sl_header_table *checks, uint32_t shard)
 {
-    struct collecting collecting = {.mine = mine,
+    struct collecting collecting = {.checks = checks,
+                                    .mine = mine,
                                     .batch = batch,
                                     .shard = stream_shard_at(streams->shards, shard),
                                     .of_flow = streams->of_flow[shard],

@@ -7,6 +7,7 @@
 
 #include "sluice/detect.h"
 #include "sluice/dissect.h"
+#include "sluice/header.h"
 #include "stream/stream.h"
 
 enum { RUN_SHARDS_MAX = 64 };
@@ -51,10 +52,11 @@ void stream_batch_clear(struct stream_batch *mine);
 enum sl_status stream_batch_begin(struct stream_batch *mine, const struct sl_batch *batch,
                                   struct sl_diag *diag);
 
-/* Collecting, after flows were tracked. One thread a shard. */
+/* Collecting, after flows were tracked. Segments with a wrong checksum are left out, unless
+ * `checks` is NULL. One thread a shard. */
 void stream_batch_collect(struct stream_batch *mine, struct run_streams *streams,
                           const struct sl_batch *batch, const struct sl_flow_keys *keys,
-                          uint32_t shard);
+                          const struct sl_header_table *checks, uint32_t shard);
 
 /* Lists the parts of each packet, once all shards were collected and flows applied. */
 void stream_batch_apply(struct stream_batch *mine, const struct sl_batch *batch, uint32_t n_shards);

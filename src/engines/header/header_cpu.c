@@ -72,4 +72,12 @@ static void scalar_run(const struct sl_header_table *table, const struct sl_batc
     header_loop(table, batch, hits, scalar_sum);
 }
 
+uint64_t sl_header_tripped(const struct sl_header_table *table, const struct sl_batch *batch,
+                           uint32_t item)
+{
+    const struct sl_packet *packet = &batch->packet[item];
+
+    return header_packet(table, packet, batch->bytes + packet->offset, scalar_sum);
+}
+
 HEADER_CPU_BACKEND(header_scalar, "scalar", cpu_backend_usable, scalar_run);

@@ -52,6 +52,17 @@ static inline void header_emit(const struct sl_header_table *table, const struct
     }
 }
 
+/* The set of tripped checks. */
+__attribute__((always_inline)) static inline uint64_t
+header_packet(const struct sl_header_table *table, const struct sl_packet *packet,
+              const uint8_t *bytes, header_sum *sum)
+{
+    const struct header_view view = header_inspect(table, packet, bytes);
+
+    return view.checksum != 0 ? header_finish(&view, sum(bytes, view.begin, view.end))
+                              : view.tripped;
+}
+
 /* Inlined into each backend, so that `sum` is no call. */
 __attribute__((always_inline)) static inline void header_loop(const struct sl_header_table *table,
                                                               const struct sl_batch *batch,
@@ -68,11 +79,8 @@ __attribute__((always_inline)) static inline void header_loop(const struct sl_he
             __builtin_prefetch(ahead + 64);
         }
 
-        const struct header_view view = header_inspect(table, packet, bytes);
-        uint64_t tripped = view.tripped;
+        const uint64_t tripped = header_packet(table, packet, bytes, sum);
 
-        if (view.checksum != 0)
-            tripped = header_finish(&view, sum(bytes, view.begin, view.end));
         if (__builtin_expect(tripped != 0, 0))
             header_emit(table, batch, i, tripped, hits);
     }
