@@ -144,6 +144,8 @@ struct segment {
 };
 
 struct sensor {
+    struct sl_stream_stats stats;
+    uint64_t cuts; /* the seed of batches' lengths */
     struct scene *scene;
     const struct way *way;
     struct side side[N_FLOWS][2];
@@ -279,7 +281,7 @@ static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *d
     static struct frame f;
 
     (void)diag;
-    for (uint32_t room = 1 + test_below(&sensor->seed, sensor->way->batch_max);
+    for (uint32_t room = 1 + test_below(&sensor->cuts, sensor->way->batch_max);
          sensor->n_left + sensor->n_late != 0 && room != 0; room--) {
         if (!next_packet(sensor, &f))
             continue;
@@ -305,6 +307,7 @@ static void run(struct sensor *sensor)
     struct sl_rules *rules;
     struct sl_run_config config;
     struct sl_rules_count count;
+    struct sl_run_result result;
     struct sl_diag diag = {0};
     struct sl_run *sluice;
 
@@ -324,11 +327,14 @@ static void run(struct sensor *sensor)
     sluice->pipeline.n_workers = sensor->way->n_workers;
     if (sl_run_execute(sluice, &diag) != SL_OK)
         fail_msg("%s", diag.text);
+    sl_run_result(sluice, &result);
+    sensor->stats = result.streams;
     sl_run_close(sluice);
     sl_rules_free(rules);
 }
 
-static uint32_t compare(struct scene *scene, const struct way *way, uint64_t seed)
+static uint32_t compare(struct scene *scene, const struct way *way, uint64_t seed,
+                        struct sl_stream_stats *stats)
 {
     struct sensor *sensor = calloc(1, sizeof *sensor);
     uint32_t n = 0;
@@ -337,6 +343,7 @@ static uint32_t compare(struct scene *scene, const struct way *way, uint64_t see
     sensor->scene = scene;
     sensor->way = way;
     sensor->seed = seed;
+    sensor->cuts = seed;
     sensor->time = INT64_C(1700000000000000000);
     memcpy(sensor->side, scene->side, sizeof sensor->side);
     for (uint32_t flow = 0; flow < N_FLOWS; flow++)
@@ -353,6 +360,7 @@ static uint32_t compare(struct scene *scene, const struct way *way, uint64_t see
                              (unsigned long long)seed, way->segment_max, way->batch_max, flow, s,
                              r + 1, scene->expected[flow][s][r] ? "no" : "an");
             }
+    *stats = sensor->stats;
     free(sensor);
     return n;
 }
@@ -366,6 +374,7 @@ static void test_alerts_depend_on_bytes_alone(void **state)
         {1460, 9, 2, true, true},  {1460, 3000, 1, true, true},
     };
     struct scene *scene = calloc(1, sizeof *scene);
+    struct sl_stream_stats stats;
     uint32_t n = 0;
 
     (void)state;
@@ -373,9 +382,27 @@ static void test_alerts_depend_on_bytes_alone(void **state)
     for (uint64_t seed = 1; seed <= 4; seed++) {
         draw(scene, seed);
         for (size_t w = seed == 1 ? 0 : 1; w < sizeof ways / sizeof ways[0]; w++)
-            n += compare(scene, &ways[w], seed * 100 + w);
+            n += compare(scene, &ways[w], seed * 100 + w, &stats);
     }
     assert_true(n > 500);
+    free(scene);
+}
+
+static void test_counters_depend_on_segments_alone(void **state)
+{
+    static const struct way ways[] = {
+        {300, 1, 1, true, true}, {300, 40, 3, true, true}, {300, 3000, 2, true, true}};
+    struct scene *scene = calloc(1, sizeof *scene);
+    struct sl_stream_stats stats[3];
+
+    (void)state;
+    assert_non_null(scene);
+    draw(scene, 9);
+    for (size_t w = 0; w < 3; w++)
+        (void)compare(scene, &ways[w], 9, &stats[w]);
+    assert_true(stats[0].queued != 0 && stats[0].retransmitted != 0);
+    assert_memory_equal(&stats[0], &stats[1], sizeof stats[0]);
+    assert_memory_equal(&stats[0], &stats[2], sizeof stats[0]);
     free(scene);
 }
 
@@ -383,6 +410,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_alerts_depend_on_bytes_alone),
+        cmocka_unit_test(test_counters_depend_on_segments_alone),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
