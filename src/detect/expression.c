@@ -15,6 +15,7 @@ struct rule_matcher {
     pcre2_match_data *data;
     pcre2_match_context *context;
     pcre2_jit_stack *stack;
+    uint32_t options; /* of matches */
 };
 
 static uint32_t pcre_options(uint32_t options)
@@ -143,6 +144,11 @@ struct rule_matcher *rule_matcher_create(void)
     return matcher;
 }
 
+void rule_matcher_set_begin(struct rule_matcher *matcher, bool begins_line)
+{
+    matcher->options = begins_line ? 0 : PCRE2_NOTBOL;
+}
+
 void rule_matcher_free(struct rule_matcher *matcher)
 {
     if (matcher == NULL)
@@ -168,8 +174,9 @@ static enum rule_found try_code(struct rule_matcher *matcher, const struct trial
     pcre2_set_match_limit(matcher->context, limit);
     pcre2_set_depth_limit(matcher->context, limit);
 
-    const int result = pcre2_match(trial->code, trial->subject != NULL ? trial->subject : none,
-                                   trial->len, from, 0, matcher->data, matcher->context);
+    const int result =
+        pcre2_match(trial->code, trial->subject != NULL ? trial->subject : none, trial->len, from,
+                    matcher->options, matcher->data, matcher->context);
     if (result == PCRE2_ERROR_NOMATCH)
         return RULE_NOT_FOUND;
     if (result < 0)

@@ -55,6 +55,9 @@ struct rule_matcher;
 /* NULL: no memory. */
 struct rule_matcher *rule_matcher_create(void);
 
+/* From now on the first byte of subjects begins no line, or does. It does at first. */
+void rule_matcher_set_begin(struct rule_matcher *matcher, bool begins_line);
+
 /* Accepts NULL. */
 void rule_matcher_free(struct rule_matcher *matcher);
 

@@ -24,6 +24,7 @@ struct inquiry {
     struct rule_work *work;
     bool knows_starts;  /* scan->starts has the places where a match may begin */
     bool has_failed;    /* the automaton took too long */
+    bool is_later;      /* the buffer's first byte is not the stream's first */
     bool starts_decide; /* one begins at each of them, and no one asks for its end */
 };
 
@@ -55,7 +56,8 @@ static void learn_starts(struct inquiry *inquiry)
     inquiry->has_failed = !inquiry->knows_starts;
     inquiry->work->effort_left -= inquiry->has_failed ? share : share - left;
     inquiry->starts_decide =
-        inquiry->knows_starts && (inquiry->step->first_only || inquiry->step->negated) &&
+        inquiry->knows_starts && !inquiry->is_later &&
+        (inquiry->step->first_only || inquiry->step->negated) &&
         automaton_is_exact(automaton, anywhere && !inquiry->step->expression->anchored);
 }
 
@@ -304,8 +306,10 @@ struct rule_cursors rule_expression_step(const struct rule_payload *step, struct
                                          struct rule_work *work, struct rule_cursors before,
                                          uint32_t *behind)
 {
-    struct inquiry inquiry = {.step = step, .scan = scan, .work = work};
+    struct inquiry inquiry = {
+        .step = step, .scan = scan, .work = work, .is_later = !step->relative && scan->before != 0};
 
+    rule_matcher_set_begin(work->matcher, !inquiry.is_later);
     if (is_wide(&inquiry, step->relative ? before.n : 1))
         learn_starts(&inquiry);
     if (step->negated && step->relative)

@@ -113,6 +113,15 @@ static void test_places_are_those_of_the_stream(void **state)
     assert_int_equal(
         matches("tcp-stream any any -> any any (content:\"is here\"; pcre:\"/^head/\";", 5000, 0),
         0);
+    /* Nor does it where another alternative is not anchored. */
+    assert_int_equal(
+        matches("tcp-stream any any -> any any (content:\"is here\"; pcre:\"/(^head|nowhere)/\";",
+                0, 0),
+        1 << 2);
+    assert_int_equal(
+        matches("tcp-stream any any -> any any (content:\"is here\"; pcre:\"/(^head|nowhere)/\";",
+                5000, 0),
+        0);
     assert_int_equal(
         matches("tcp-stream any any -> any any (content:\"is here\"; byte_test:1,=,104,0;", 0, 0),
         1 << 2);
