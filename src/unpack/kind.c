@@ -174,12 +174,12 @@ static bool holds(const uint8_t *head, size_t len, const char *text)
     return memmem(head, len, text, strlen(text)) != NULL;
 }
 
-/* Office's documents of one XML file have parts in base64. */
+/* Office's documents of one XML file have parts in base64. Those of many files are a zip's. */
 static bool is_office_xml(const uint8_t *head, size_t len)
 {
     return len > 5 && memcmp(head, "<?xml", 5) == 0 &&
-           (holds(head, len, "mso-application") ||
-            holds(head, len, "schemas.microsoft.com/office"));
+           (holds(head, len, "mso-application") || holds(head, len, ":wordDocument") ||
+            holds(head, len, ":Workbook") || holds(head, len, "office/2006/xmlPackage"));
 }
 
 /* A sequence in DER whose first element is an identifier of PKCS #7: S/MIME. */
@@ -342,33 +342,23 @@ static enum kind kind_of_utf16(const uint8_t *head, size_t len)
 /* The tags by which ClamAV takes a text, or an unknown type, for HTML. */
 bool kind_has_tag(const uint8_t *head, size_t len)
 {
-    static const char *const tags[] = {"head>",  "html>",  "iframe", "img",
-                                       "object", "script", "table",  "a "};
-
+    static const char *const tags[] = {"<head>",  "<html>",  "<iframe", "<img",
+                                       "<object", "<script", "<table"};
+    const uint8_t *const end = head + len;
     bool links = true;
 
-    for (size_t i = 0; i + 1 < len; i++) {
-        if (head[i] != '<')
-            continue;
-        for (size_t t = 0; t < sizeof tags / sizeof *tags; t++) {
-            const size_t n = strlen(tags[t]);
-            size_t k = 0;
+    for (const uint8_t *at = head; (at = memchr(at, '<', (size_t)(end - at))) != NULL; at++) {
+        const size_t left = (size_t)(end - at);
 
-            while (k < n && i + 1 + k < len && tolower(head[i + 1 + k]) == tags[t][k])
-                k++;
-            if (k < n)
-                continue;
-            if (tags[t][n - 1] == '>')
+        for (size_t t = 0; t < sizeof tags / sizeof *tags; t++)
+            if (left >= strlen(tags[t]) &&
+                strncasecmp((const char *)at, tags[t], strlen(tags[t])) == 0)
                 return true;
-            if (t == 7 && links) { /* <a ... href */
-                links = false;     /* what is not behind this one is behind none */
-                for (k = i; k + 4 <= len; k++)
-                    if (strncasecmp((const char *)head + k, "href", 4) == 0)
-                        return true;
-            } else if (t != 7 && i + 1 + n < len &&
-                       strchr("> \t\n\v\f\r/", head[i + 1 + n]) != NULL && head[i + 1 + n] != 0) {
-                return true;
-            }
+        if (links && left > 3 && tolower(at[1]) == 'a' && at[2] == ' ') {
+            for (const uint8_t *link = at; end - link >= 4; link++)
+                if (strncasecmp((const char *)link, "href", 4) == 0)
+                    return true;
+            links = false; /* what is not behind this one is behind none */
         }
     }
     return false;

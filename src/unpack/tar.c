@@ -82,7 +82,7 @@ void unpack_tar(struct unpack *unpack, const struct unpack_object *object)
             return;
         }
         if (is_file(header[TYPE_AT]) &&
-            !give_member(unpack, object, header, position++, len, len < left ? len : left))
+            !give_member(unpack, object, header, ++position, len, len < left ? len : left))
             return;
         if (len > left) {
             unpack_incomplete(unpack, object, "cut");

@@ -43,8 +43,10 @@ void unpack_text(struct unpack *unpack, const struct unpack_object *object)
 
     if (!unpack_wishes(unpack)->normalizes || object->len > TEXT_MAX)
         return;
-    if (kind_has_tag(object->bytes, object->len)) /* ClamAV reads it as both */
+    if (kind_has_tag(object->bytes, object->len)) { /* behind the head, by which it is a text */
         unpack_html(unpack, object);
+        return;
+    }
     buffer = unpack_buffer(unpack, object);
     buffer->max = TEXT_MAX;
     uint8_t *to = unpack_buffer_room(buffer, &room);
