@@ -217,7 +217,7 @@ class WhatNeverEnds(case.Case):
         self.assertEqual(table(b"a.example\n#" + b"x" * (limit - 1) + b"\n").returncode, 0)
         self.assert_refused(table(b"a.example\n\n#" + b"x" * limit + b"\nb.example\n"),
                             "names:3: the line is longer than 1048576 bytes")
-        base = self.path("a.ndb", b"World:0:*:776f726c64\n")
+        base = self.path("a.ndb", b"World:0:*:00776f726c64\n")
         list_of_files = self.path("list", base.encode() + b"\n" + b"x" * 4096 + b"\n")
         result = self.sluice("scan", "-d", base, "--no-summary", "-f", list_of_files)
         self.assertEqual(result.returncode, 2)

@@ -8,9 +8,23 @@
 
 #include "flow_clock.h"
 
-enum { ENDS_MIN = 64 }; /* for which memory is taken, and kept */
+enum { ENDS_MIN = 256 }; /* for which memory is taken, and kept */
 
 /* ---- tracking -------------------------------------------------------------------------------- */
+
+static bool make_room(struct flow_ends *ends)
+{
+    if (ends->n < ends->max)
+        return true;
+    const size_t max = ends->max == 0 ? ENDS_MIN : 2 * ends->max;
+    struct flow_end *end = (struct flow_end *)realloc(ends->end, max * sizeof *end);
+
+    if (end == NULL)
+        return false;
+    ends->end = end;
+    ends->max = max;
+    return true;
+}
 
 /* Gives back memory that the batch before did not need: of all batches in flight, ends take no more
  * than a few times what the flows of the table do. */
@@ -29,6 +43,8 @@ void flow_ends_begin(struct flow_shard *shard, const struct sl_batch *batch,
                      struct sl_flow_keys *keys, uint32_t index)
 {
     forget(&keys->ends[index]);
+    if (shard->slots != NULL)
+        (void)make_room(&keys->ends[index]); /* no later batch is to wait for memory */
     shard->batch = shard->slots != NULL ? batch : NULL;
     shard->keys = keys;
     for (uint32_t list = 0; list < N_LISTS; list++)
@@ -90,20 +106,6 @@ static const struct flow_moment *find_moment(struct flow_shard *shard, const str
         if (found->item + 1 == run->end || is_past(shard, flow, found->after))
             return found;
     }
-}
-
-static bool make_room(struct flow_ends *ends)
-{
-    if (ends->n < ends->max)
-        return true;
-    const size_t max = ends->max == 0 ? ENDS_MIN : 2 * ends->max;
-    struct flow_end *end = (struct flow_end *)realloc(ends->end, max * sizeof *end);
-
-    if (end == NULL)
-        return false;
-    ends->end = end;
-    ends->max = max;
-    return true;
 }
 
 void flow_ends_add(struct flow_shard *shard, const struct flow *flow, enum sl_flow_reason reason)

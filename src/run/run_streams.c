@@ -164,10 +164,10 @@ void stream_batch_collect(struct stream_batch *mine, struct run_streams *streams
 
 static bool reserve(struct stream_parts *parts)
 {
-    if (parts->output.n <= parts->max)
+    if (parts->output.max <= parts->max)
         return true;
     free(parts->part);
-    parts->part = calloc(parts->output.max, sizeof *parts->part);
+    parts->part = malloc(parts->output.max * sizeof *parts->part);
     parts->max = parts->part != NULL ? parts->output.max : 0;
     return parts->part != NULL;
 }

@@ -7,7 +7,11 @@
 #include "base/diag.h"
 #include "stream_half.h"
 
-enum { SHARD_MEMORY_MIN = 128 << 10 };
+enum {
+    SHARD_MEMORY_MIN = 128 << 10,
+    ROOM_MIN = 2048, /* records */
+    COPIED_MIN = 16 << 10
+};
 
 void stream_config_init(struct stream_config *config)
 {
@@ -80,9 +84,30 @@ void stream_output_free(struct stream_output *output)
     memset(output, 0, sizeof *output);
 }
 
+/* Twice the room, or enough for the shards of most batches, of which pages are taken as they are
+ * used. */
+static bool grow(void **memory, uint32_t *max, uint64_t wanted, size_t size)
+{
+    uint64_t n = *max != 0 ? *max : ROOM_MIN;
+    void *more;
+
+    while (n < wanted)
+        n *= 2;
+    more = n <= UINT32_MAX ? realloc(*memory, n * size) : NULL;
+    if (more == NULL)
+        return false;
+    *memory = more;
+    *max = (uint32_t)n;
+    return true;
+}
+
 void stream_shard_begin(struct stream_shard *shard, struct stream_output *output,
                         const uint8_t *bytes)
 {
+    if (output->record == NULL) /* no later batch is to wait for memory */
+        (void)grow((void **)&output->record, &output->max, ROOM_MIN, sizeof *output->record);
+    if (output->copied == NULL)
+        (void)grow((void **)&output->copied, &output->copied_max, COPIED_MIN, 1);
     output->n = 1;
     output->copied_len = 0;
     output->no_memory = false;
@@ -136,22 +161,6 @@ void stream_holder_remove(struct stream_shard *shard, struct stream_holders *lis
         holder_at(shard, holder->newer)->older = holder->older;
     else
         list->newest = holder->older;
-}
-
-/* Twice the room. */
-static bool grow(void **memory, uint32_t *max, uint64_t wanted, size_t size)
-{
-    uint64_t n = *max != 0 ? *max : 64;
-    void *more;
-
-    while (n < wanted)
-        n *= 2;
-    more = n <= UINT32_MAX ? realloc(*memory, n * size) : NULL;
-    if (more == NULL)
-        return false;
-    *memory = more;
-    *max = (uint32_t)n;
-    return true;
 }
 
 struct stream_record *stream_record_add(struct stream_shard *shard, enum stream_record_kind kind)
