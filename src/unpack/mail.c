@@ -55,15 +55,20 @@ static void give_encoded(const struct mail *mail, const uint8_t *at, const uint8
     unpack_buffer_free(&buffer);
 }
 
+/* ClamAV's name of a part. */
 static const char *name_of(const struct mail_head *head, unsigned nesting)
 {
     const bool is_text = head->type[0] == '\0' || strncmp(head->type, "text/", 5) == 0;
 
     if (head->name[0] != '\0')
         return head->name;
-    if (is_text && !head->is_attachment)
-        return nesting == 0 ? "textportion" : "mixedtextportion";
-    return "attachment";
+    if (head->has_disposition)
+        return "unknown";
+    if (is_text && nesting == 0)
+        return "textportion";
+    return (is_text && head->encoding != MAIL_PLAIN) || strcmp(head->type, "text/html") == 0
+               ? "mixedtextportion"
+               : "attachment";
 }
 
 static void read_leaf(const struct mail *mail, const struct mail_head *head, const uint8_t *at,
@@ -77,10 +82,10 @@ static void read_leaf(const struct mail *mail, const struct mail_head *head, con
         transfer_base64(at, (size_t)(end - at), buffer);
         break;
     case MAIL_QUOTED:
-        transfer_quoted(at, (size_t)(end - at), buffer);
+        transfer_quoted(at, (size_t)(end - at), nesting > 0, buffer);
         break;
     default:
-        transfer_plain(at, (size_t)(end - at), buffer);
+        transfer_plain(at, (size_t)(end - at), nesting > 0, buffer);
         break;
     }
     give(mail, buffer, name_of(head, nesting), is_mail ? KIND_MAIL : KINDS);
@@ -119,14 +124,6 @@ static const uint8_t *find_boundary(const char *boundary, const uint8_t *at, con
     return end;
 }
 
-/* The end of the line before belongs to the boundary. */
-static const uint8_t *without_newline(const uint8_t *begin, const uint8_t *end)
-{
-    end -= end > begin && end[-1] == '\n';
-    end -= end > begin && end[-1] == '\r';
-    return end;
-}
-
 /* What stands behind the last boundary is scanned, too: readers may show it. */
 static void give_rest(const struct mail *mail, const uint8_t *at, const uint8_t *end)
 {
@@ -134,7 +131,7 @@ static void give_rest(const struct mail *mail, const uint8_t *at, const uint8_t 
 
     for (const uint8_t *byte = at; byte < end; byte++)
         if (strchr("\r\n\t ", *byte) == NULL || *byte == '\0') {
-            transfer_plain(at, (size_t)(end - at), buffer);
+            transfer_plain(at, (size_t)(end - at), true, buffer);
             give(mail, buffer, "attachment", KINDS);
             give_encoded(mail, at, end);
             return;
@@ -156,7 +153,7 @@ static void read_parts(const struct mail *mail, const char *boundary, const uint
         const uint8_t *begin = found + transfer_line(found, end);
 
         found = find_boundary(boundary, begin, end, &last);
-        read_entity(mail, begin, found < end ? without_newline(begin, found) : end, nesting + 1);
+        read_entity(mail, begin, found, nesting + 1);
     }
     if (found < end)
         give_rest(mail, found + transfer_line(found, end), end);

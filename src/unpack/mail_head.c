@@ -97,8 +97,18 @@ static void take_field(struct mail_head *head, const char *name, const char *val
     } else if (strcasecmp(name, "Content-Transfer-Encoding") == 0) {
         take_encoding(head, value);
     } else if (strcasecmp(name, "Content-Disposition") == 0) {
-        head->is_attachment = strcasestr(value, "attachment") != NULL;
+        head->has_disposition = true;
         (void)take_parameter(value, "filename", head->name, sizeof head->name);
+    }
+}
+
+/* ClamAV's names of members have letters, digits, "." and "_" alone. */
+static void clean_name(char *name)
+{
+    for (; *name != '\0'; name++) {
+        *name &= 0x7F;
+        if (!isalnum((unsigned char)*name) && *name != '.')
+            *name = '_';
     }
 }
 
@@ -119,7 +129,7 @@ static const uint8_t *unfold(const uint8_t *at, const uint8_t *end, char text[FI
     return at;
 }
 
-const uint8_t *mail_head_read(const uint8_t *bytes, const uint8_t *end, struct mail_head *head)
+static const uint8_t *read_fields(const uint8_t *bytes, const uint8_t *end, struct mail_head *head)
 {
     char text[FIELD_MAX];
 
@@ -147,4 +157,12 @@ const uint8_t *mail_head_read(const uint8_t *bytes, const uint8_t *end, struct m
         bytes = behind;
     }
     return end;
+}
+
+const uint8_t *mail_head_read(const uint8_t *bytes, const uint8_t *end, struct mail_head *head)
+{
+    const uint8_t *body = read_fields(bytes, end, head);
+
+    clean_name(head->name);
+    return body;
 }

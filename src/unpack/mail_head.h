@@ -12,9 +12,9 @@ enum mail_encoding { MAIL_PLAIN, MAIL_BASE64, MAIL_QUOTED, MAIL_UUENCODE, MAIL_Y
 struct mail_head {
     char type[64]; /* "text/plain", in lower case; "": none is stated */
     char boundary[200];
-    char name[256]; /* of a file; "": none */
+    char name[256]; /* of a file, as ClamAV writes it; "": none */
     enum mail_encoding encoding;
-    bool is_attachment;
+    bool has_disposition;
     bool any; /* it has a field at all */
 };
 

@@ -20,19 +20,28 @@ static size_t text_len(const uint8_t *line, size_t len)
     return len;
 }
 
-void transfer_plain(const uint8_t *in, size_t len, struct unpack_buffer *buffer)
+void transfer_plain(const uint8_t *in, size_t len, bool joins, struct unpack_buffer *buffer)
 {
-    const uint8_t *end = in + len;
+    const uint8_t *const end = in + len;
+    size_t room = len + 1, n = 0;
+    uint8_t *to = len > 0 ? unpack_buffer_room(buffer, &room) : NULL;
+    bool after_empty = false;
 
-    while (in < end) {
-        const size_t n = transfer_line(in, end);
-        const bool crlf = n >= 2 && in[n - 1] == '\n' && in[n - 2] == '\r';
+    while (to != NULL && in < end && n < room) {
+        const size_t line = transfer_line(in, end);
+        size_t text = line - (in[line - 1] == '\n');
 
-        if (!unpack_buffer_add(buffer, in, crlf ? n - 2 : n) ||
-            (crlf && !unpack_buffer_add(buffer, "\n", 1)))
-            return;
-        in += n;
+        text -= text > 0 && text < line && in[text - 1] == '\r';
+        text = text < room - n - 1 ? text : room - n - 1;
+        if (text > 0 || !joins || !after_empty) {
+            memcpy(to + n, in, text);
+            to[n + text] = '\n';
+            n += text + 1;
+        }
+        after_empty = text == 0;
+        in += line;
     }
+    buffer->len += n;
 }
 
 /* 0..63; 64: padding; 65: it is no digit, and is left out. */
@@ -120,18 +129,21 @@ static bool quoted_line(const uint8_t *line, size_t len, struct unpack_buffer *b
     return false;
 }
 
-void transfer_quoted(const uint8_t *in, size_t len, struct unpack_buffer *buffer)
+void transfer_quoted(const uint8_t *in, size_t len, bool joins, struct unpack_buffer *buffer)
 {
     const uint8_t *end = in + len;
+    bool after_empty = false;
 
     while (in < end && !buffer->cut) {
         const size_t n = transfer_line(in, end);
+        const bool empty = text_len(in, n) == 0;
         size_t text = text_len(in, n);
 
         while (text > 0 && (in[text - 1] == ' ' || in[text - 1] == '\t'))
             text--;
-        if (!quoted_line(in, text, buffer) && in[n - 1] == '\n')
+        if (!(joins && empty && after_empty) && !quoted_line(in, text, buffer))
             (void)unpack_buffer_add(buffer, "\n", 1);
+        after_empty = empty;
         in += n;
     }
 }

@@ -9,10 +9,12 @@
 size_t transfer_line(const uint8_t *at, const uint8_t *end);
 
 void transfer_base64(const uint8_t *in, size_t len, struct unpack_buffer *buffer);
-void transfer_quoted(const uint8_t *in, size_t len, struct unpack_buffer *buffer);
 
-/* As it is, but for the ends of lines, which become "\n". */
-void transfer_plain(const uint8_t *in, size_t len, struct unpack_buffer *buffer);
+/* `joins`: empty lines behind an empty one are left out, as ClamAV does in parts of a mail. */
+void transfer_quoted(const uint8_t *in, size_t len, bool joins, struct unpack_buffer *buffer);
+
+/* As it is, but for the ends of lines, which become "\n"; the last line gets one. */
+void transfer_plain(const uint8_t *in, size_t len, bool joins, struct unpack_buffer *buffer);
 
 /* uuencode, from its "begin" line on, or yEnc, from its "=ybegin" line on. Returns the bytes that
  * were used. *whole: its end was there. */
