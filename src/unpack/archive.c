@@ -23,8 +23,6 @@ static bool support_format(struct archive *archive, enum kind kind)
         return archive_read_support_format_ar(archive) == ARCHIVE_OK;
     case KIND_ISO:
         return archive_read_support_format_iso9660(archive) == ARCHIVE_OK;
-    case KIND_LHA:
-        return archive_read_support_format_lha(archive) == ARCHIVE_OK;
     case KIND_RAR:
         return archive_read_support_format_rar(archive) == ARCHIVE_OK &&
                archive_read_support_format_rar5(archive) == ARCHIVE_OK;

@@ -13,7 +13,8 @@ static const struct {
     {KIND_POSIX_TAR, KIND_OLD_TAR, unpack_tar},
     {KIND_CPIO_OLD, KIND_RPM, unpack_archive}, /* ar and rpm are among them */
     {KIND_ISO, KIND_ISO, unpack_archive},
-    {KIND_LHA, KIND_LHA, unpack_archive},
+    {KIND_LHA, KIND_LHA, unpack_lha},
+    {KIND_ARJ, KIND_ARJ, unpack_arj},
     {KIND_RAR, KIND_SEVENZIP, unpack_archive},
     {KIND_XAR, KIND_XAR, unpack_archive},
     {KIND_WARC, KIND_WARC, unpack_archive},

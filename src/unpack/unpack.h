@@ -106,7 +106,7 @@ unpack_reader *unpack_reader_of(enum kind kind);
 
 unpack_reader unpack_gzip, unpack_rtf, unpack_tnef, unpack_cab, unpack_chm, unpack_szdd, unpack_pdf,
     unpack_html, unpack_ole2, unpack_mail, unpack_encoded, unpack_tar, unpack_zip, unpack_archive,
-    unpack_compressed, unpack_swf, unpack_text;
+    unpack_compressed, unpack_swf, unpack_text, unpack_lha, unpack_arj;
 
 /* Whether an HTML is searched in its normal forms, and not as it is. */
 bool html_is_normalized(const struct unpack *unpack, const struct unpack_object *object);
