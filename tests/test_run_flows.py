@@ -181,6 +181,16 @@ class RunFlows(case.Case):
         alert, = self.events(packets[:1], "--rules", rules)  # messages are counted for events
         self.assertNotIn("tx_id", alert)
 
+    def test_messages_in_a_tunnel_belong_to_the_flow_in_it(self):
+        name = b"\3www\7example\0"
+        question = struct.pack(">6H", 7, 0x100, 1, 0, 0, 0) + name + b"\0\1\0\1"
+        inner = udp(1000, question)
+        tunnel = ip(47, SERVER, CLIENT, b"\0\0\x08\0" + inner[14:])
+        dns, flow = self.events([(1, inner), (2, tunnel)], "--events", "dns,flow")[1:]
+        self.assertEqual((dns["dns"]["queries"][0]["rrname"], dns["src_ip"], dns["pcap_cnt"]),
+                         ("www.example", "10.0.0.1", 2))
+        self.assertEqual((flow["flow"]["pkts_toserver"], flow["flow_id"]), (2, dns["flow_id"]))
+
     def test_console_and_database(self):
         packets = connection(4000, 100, b"x" * 10)
         line = self.run_flows(packets, "console", "--events", "flow").decode()
