@@ -27,8 +27,11 @@ bool lzh_code_make(struct lzh_code *code, const uint8_t *lengths, unsigned n)
 
     memset(code, 0, sizeof *code);
     code->only = -1;
-    for (unsigned i = 0; i < n; i++)
+    for (unsigned i = 0; i < n; i++) {
+        if (lengths[i] > LZH_BITS_MAX)
+            return false;
         code->n[lengths[i]]++;
+    }
     code->n[0] = 0;
     for (unsigned bits = 1; bits <= LZH_BITS_MAX; bits++) {
         left = 2 * left - code->n[bits];
