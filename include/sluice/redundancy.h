@@ -165,6 +165,12 @@ SL_API uint32_t sl_encoder_frame(struct sl_encoder *encoder, uint32_t item, uint
 /* Takes what the decoder's side sent (sl_decoder_feedback). Any bytes are safe. */
 SL_API void sl_encoder_feedback(struct sl_encoder *encoder, const uint8_t *feedback, size_t len);
 
+/* Begins a new epoch: nothing sent before is referred to. `feedback` is of the decoder that the
+ * frames go to from now on, and the epoch is later than that decoder's, too; any bytes are safe,
+ * and len may be 0. A caller that knows of another decoder saves the frames that would be
+ * unresolved until feedback names it. */
+SL_API void sl_encoder_restart(struct sl_encoder *encoder, const uint8_t *feedback, size_t len);
+
 /* Writes the next packet that the decoder could not resolve, as a frame without references. `frame`
  * has room for frame_max and SL_FRAME_HEADER_LEN bytes. Returns its length, 0 where there is none.
  */

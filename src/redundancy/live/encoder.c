@@ -275,6 +275,15 @@ void sl_encoder_feedback(struct sl_encoder *encoder, const uint8_t *feedback, si
         hear_miss(encoder, &f.misses[i]);
 }
 
+void sl_encoder_restart(struct sl_encoder *encoder, const uint8_t *feedback, size_t len)
+{
+    struct feedback f;
+    const bool is_behind =
+        feedback_read(&f, feedback, len) && f.has_epoch && (int32_t)(f.epoch - encoder->epoch) > 0;
+
+    begin_epoch(encoder, (is_behind ? f.epoch : encoder->epoch) + 1);
+}
+
 void sl_encoder_stats(const struct sl_encoder *encoder, struct sl_encoder_stats *stats)
 {
     *stats = encoder->stats;

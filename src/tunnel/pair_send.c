@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* Packets to datagrams. */
+#include <string.h>
+
+#include "pair_state.h"
+
+/* ---- datagrams ------------------------------------------------------------------------------- */
+
+static void write_header(struct pair *p, uint8_t *out, uint32_t to)
+{
+    const struct datagram_header header = {
+        .sequence = ++p->session.sequence, .from = p->session.own, .to = to};
+
+    datagram_write_header(out, &header);
+}
+
+static void count_sent(struct pair *p, uint32_t len)
+{
+    p->stats.datagrams_sent++;
+    p->stats.bytes_sent += len;
+}
+
+void pair_send(struct pair *pair)
+{
+    if (pair->datagram_len == 0)
+        return;
+    write_header(pair, pair->datagram, pair->session.peer);
+    count_sent(pair, pair->datagram_len);
+    pair->path.used |= pair->datagram_len > pair->path.base;
+
+    const uint32_t len = pair->datagram_len;
+    pair->datagram_len = 0;
+    pair->world.send(pair->world.user, pair->datagram, len, pair->traffic_class, &pair->endpoint);
+}
+
+void pair_send_alone(struct pair *pair, enum record_kind kind, const uint8_t *bytes, uint32_t len,
+                     uint32_t to, const struct sockaddr_storage *endpoint)
+{
+    uint8_t datagram[DATAGRAM_MAX];
+
+    write_header(pair, datagram, to);
+    record_write_header(datagram + DATAGRAM_HEADER, kind, len);
+    memcpy(datagram + DATAGRAM_HEADER + RECORD_HEADER, bytes, len);
+    count_sent(pair, DATAGRAM_HEADER + RECORD_HEADER + len);
+    pair->world.send(pair->world.user, datagram, DATAGRAM_HEADER + RECORD_HEADER + len, 0,
+                     endpoint);
+}
+
+static void put_whole(struct pair *p, enum record_kind kind, const uint8_t *head, uint32_t head_len,
+                      const uint8_t *bytes, uint32_t len, uint8_t traffic_class)
+{
+    const uint32_t record_len = RECORD_HEADER + head_len + len;
+
+    if (p->datagram_len > 0 &&
+        (p->traffic_class != traffic_class || p->datagram_len + record_len > p->path.known))
+        pair_send(p);
+    if (p->datagram_len == 0) {
+        p->datagram_len = DATAGRAM_HEADER;
+        p->traffic_class = traffic_class;
+    }
+
+    uint8_t *const at = p->datagram + p->datagram_len;
+    record_write_header(at, kind, head_len + len);
+    if (head_len > 0)
+        memcpy(at + RECORD_HEADER, head, head_len);
+    memcpy(at + RECORD_HEADER + head_len, bytes, len);
+    p->datagram_len += record_len;
+}
+
+static void put_halves(struct pair *p, enum record_kind kind, const uint8_t *bytes, uint32_t len,
+                       uint8_t traffic_class)
+{
+    const uint32_t first = len - len / 2;
+    uint8_t head[HALF_HEADER];
+
+    if (DATAGRAM_HEADER + RECORD_HEADER + HALF_HEADER + first > p->path.known) {
+        p->stats.dropped[PAIR_TOO_LONG]++;
+        return;
+    }
+    datagram_put(head, p->half_number++, 4);
+    head[4] = (uint8_t)kind;
+    head[5] = 0;
+    put_whole(p, RECORD_HALF, head, sizeof head, bytes, first, traffic_class);
+    head[5] = 1;
+    put_whole(p, RECORD_HALF, head, sizeof head, bytes + first, len - first, traffic_class);
+    p->stats.halved++;
+}
+
+void pair_put(struct pair *pair, enum record_kind kind, const uint8_t *bytes, uint32_t len,
+              uint8_t traffic_class)
+{
+    if (DATAGRAM_HEADER + RECORD_HEADER + len > pair->path.known)
+        put_halves(pair, kind, bytes, len, traffic_class);
+    else
+        put_whole(pair, kind, NULL, 0, bytes, len, traffic_class);
+}
+
+/* ---- packets --------------------------------------------------------------------------------- */
+
+static void put_packet(struct pair *p, const struct gathered *g, const uint8_t *packet)
+{
+    pair_put(p, RECORD_PACKET, packet, g->len, g->inner.traffic_class);
+    flow_count(g->flow, g->len, RECORD_HEADER + g->len, false, false);
+    p->stats.bypassed++;
+}
+
+static void put_frame(struct pair *p, const struct gathered *g, uint32_t item)
+{
+    const uint32_t len = sl_encoder_frame(p->encoder, item, p->frame);
+
+    pair_put(p, RECORD_FRAME, p->frame, len, g->inner.traffic_class);
+    flow_count(g->flow, g->len, RECORD_HEADER + len, true, len < g->len + SL_FRAME_HEADER_LEN);
+}
+
+/* Encodes what was gathered. Records keep the order of packets, so that no flow is reordered. */
+static void encode(struct pair *p)
+{
+    const bool encodes = p->batch->n_items > 0 &&
+                         sampler_take(&p->sampler, p->batch, NULL) == SL_OK &&
+                         sl_encoder_batch(p->encoder, p->batch, &p->sampler.hits, NULL) == SL_OK;
+    uint32_t item = 0;
+
+    for (uint32_t i = 0; i < p->n_gathered; i++) {
+        const struct gathered *const g = &p->gathered[i];
+
+        if (g->passes)
+            put_packet(p, g, p->raw + g->offset);
+        else if (encodes)
+            put_frame(p, g, item++);
+        else
+            put_packet(p, g, p->batch->bytes + g->offset);
+    }
+    p->n_gathered = p->raw_len = 0;
+    sl_batch_reset(p->batch);
+}
+
+static bool passes_by_port(const struct pair *p, const struct inner_tuple *tuple)
+{
+    for (uint32_t i = 0; i < p->config.n_bypass; i++) {
+        const struct pair_port *const port = &p->config.bypass[i];
+
+        if (port->protocol == tuple->protocol &&
+            (port->port == tuple->source_port || port->port == tuple->destination_port))
+            return true;
+    }
+    return false;
+}
+
+/* The packet's copy in the arena where it belongs. */
+static uint8_t *gather(struct pair *p, struct gathered *g, const uint8_t *packet)
+{
+    uint8_t *copy;
+
+    if (g->passes) {
+        g->offset = p->raw_len;
+        copy = p->raw + g->offset;
+        memcpy(copy, packet, g->len);
+        p->raw_len += g->len;
+        return copy;
+    }
+    g->offset = p->batch->payload[sl_batch_add(p->batch, packet, g->len, 0)].offset;
+    return p->batch->bytes + g->offset;
+}
+
+void pair_packet(struct pair *pair, const uint8_t *packet, uint32_t len, uint64_t now)
+{
+    struct gathered *const g = &pair->gathered[pair->n_gathered];
+
+    (void)now;
+    pair->stats.packets_in++;
+    pair->stats.bytes_in += len;
+    if (pair->session.peer == 0) {
+        pair->stats.dropped[PAIR_NO_PEER]++;
+        return;
+    }
+    if (len > PAIR_PACKET_MAX) {
+        pair->stats.dropped[PAIR_TOO_LONG]++;
+        return;
+    }
+    if (!inner_read(&g->inner, packet, len)) {
+        pair->stats.dropped[PAIR_NOT_IP]++;
+        return;
+    }
+    g->len = len;
+    g->flow = flow_of(pair->flows, &g->inner.tuple);
+    g->passes = passes_by_port(pair, &g->inner.tuple) || flow_passes(g->flow);
+    inner_clamp_mss(&g->inner, gather(pair, g, packet), len, pair->config.mtu);
+    if (++pair->n_gathered == GATHERED_MAX)
+        encode(pair);
+}
+
+void pair_flush(struct pair *pair, uint64_t now)
+{
+    encode(pair);
+    feedback_tick(pair, now);
+    pair_send(pair);
+}
+
+void pair_resend(struct pair *pair)
+{
+    uint32_t len;
+
+    while ((len = sl_encoder_resend(pair->encoder, pair->frame)) > 0)
+        pair_put(pair, RECORD_FRAME, pair->frame, len, 0);
+    pair_send(pair);
+}

@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: MIT */
+/* Two sides of a pair over a model of a bad path, with a clock of its own. Sides are killed and
+ * start again, also with their clock set back. No wrong byte and no packet twice comes out, nothing
+ * is unresolved where no side was killed, and when the path is good again all packets come. */
+#include <xxhash.h>
+
+#include "redundancy/test/redundancy_fixture.h"
+#include "relay.h"
+#include "test.h"
+#include "tunnel/pair.h"
+
+#define MS UINT64_C(1000000)
+
+enum {
+    MTU = 1400,
+    DATAGRAM = 1452,
+    HEADERS = 28,
+    NUMBERED = HEADERS + 8,
+    HISTORY = 1 << 20,
+    BURST = 24,
+    STEP_US = 200
+};
+
+struct scene {
+    struct relay_config relay;
+    uint32_t kill;          /* of 100,000 steps, each side */
+    bool clock_back;        /* a side that starts again has an earlier time */
+    uint32_t mtu_later;     /* of the path in the second half; 0: the same */
+    uint32_t min_delivered; /* percent of what no fault took */
+    bool resolves;          /* no packet may be unresolved */
+};
+
+struct side {
+    struct world *world;
+    int number;
+    struct pair *pair;
+    struct network allowed;
+    uint64_t time_s; /* of its own clock */
+    uint64_t ended_deaths, unresolved, packets_in, bytes_in, bytes_sent;
+    uint64_t dropped[PAIR_DROPS];
+};
+
+struct world {
+    const struct scene *scene;
+    struct side side[2];
+    struct relay *relay;
+    struct traffic traffic;
+    uint64_t random, now;
+    uint64_t *sent; /* the hash of each packet, by its number */
+    uint8_t *came;  /* how often */
+    uint64_t n_sent, n_came, n_twice, n_kills;
+};
+
+static const struct sockaddr_storage addresses[2] = {{.ss_family = AF_INET, .__ss_padding = "a"},
+                                                     {.ss_family = AF_INET, .__ss_padding = "b"}};
+
+/* ---- the world of a side --------------------------------------------------------------------- */
+
+static void send_datagram(void *user, const uint8_t *bytes, uint32_t len, uint8_t traffic_class,
+                          const struct sockaddr_storage *to)
+{
+    const struct side *const side = user;
+
+    (void)to;
+    assert_true(len <= DATAGRAM);
+    relay_send(side->world->relay, side->number, bytes, len, traffic_class, side->world->now);
+}
+
+static void deliver(void *user, uint8_t *packet, uint32_t len)
+{
+    const struct side *const side = user;
+    struct world *const world = side->world;
+    uint64_t number;
+
+    assert_true(len >= NUMBERED);
+    memcpy(&number, packet + HEADERS, sizeof number);
+    assert_true(number < world->n_sent);
+    assert_true(XXH3_64bits(packet, len) == world->sent[number]);
+    world->n_came += world->came[number] == 0 ? 1 : 0;
+    world->n_twice += world->came[number] > 0 ? 1 : 0;
+    world->came[number] = 1;
+}
+
+static uint64_t draw(void *user)
+{
+    return test_random(&((struct side *)user)->world->random);
+}
+
+static void receive(void *user, int side, const uint8_t *bytes, uint32_t len, uint8_t traffic_class,
+                    uint64_t now)
+{
+    struct world *const world = user;
+
+    pair_datagram(world->side[side].pair, bytes, len, traffic_class, &addresses[1 - side], now);
+}
+
+/* ---- sides ----------------------------------------------------------------------------------- */
+
+static void start(struct side *side)
+{
+    const struct pair_world world = {side, send_datagram, deliver, draw};
+    struct pair_config config = {.cache_len = UINT64_C(1) << 20,
+                                 .allowed = &side->allowed,
+                                 .n_allowed = 1,
+                                 .endpoint = addresses[1 - side->number],
+                                 .mtu = MTU,
+                                 .datagram_max = DATAGRAM,
+                                 .dead_after = 1000 * MS,
+                                 .epoch = (uint32_t)side->time_s};
+
+    sl_sampling_config_init(&config.sampling);
+    config.sampling.window = 16;
+    config.sampling.period = 8;
+    assert_int_equal(pair_create(&side->pair, &config, &world, side->world->now, NULL), SL_OK);
+}
+
+static void stop(struct side *side)
+{
+    struct pair_stats stats;
+
+    pair_stats(side->pair, &stats);
+    side->unresolved += stats.frames[3];
+    side->packets_in += stats.packets_in;
+    side->bytes_in += stats.bytes_in;
+    side->bytes_sent += stats.bytes_sent;
+    for (int i = 0; i < PAIR_DROPS; i++)
+        side->dropped[i] += stats.dropped[i];
+    pair_free(side->pair);
+}
+
+static void maybe_kill(struct side *side)
+{
+    struct world *const world = side->world;
+
+    if (world->scene->kill == 0 || test_below(&world->random, 100000) >= world->scene->kill)
+        return;
+    stop(side);
+    side->time_s += world->scene->clock_back ? (uint64_t)0 - 1000 : 1;
+    start(side);
+    world->n_kills++;
+}
+
+static void put_be16(uint8_t *at, uint32_t value)
+{
+    at[0] = (uint8_t)(value >> 8);
+    at[1] = (uint8_t)value;
+}
+
+/* A datagram of one of a few flows. The content of some of them never repeats. */
+static void send_packet(struct side *side)
+{
+    struct world *const world = side->world;
+    const uint32_t flow = test_below(&world->random, 6);
+    const uint32_t len = NUMBERED + test_below(&world->random, MTU - NUMBERED + 1);
+    const uint64_t number = world->n_sent;
+    uint8_t packet[MTU] = {0x45, 0};
+
+    if (flow < 4)
+        traffic_packet(&world->traffic, packet + HEADERS, len - HEADERS);
+    else
+        for (uint32_t i = HEADERS; i < len; i++)
+            packet[i] = (uint8_t)test_random(&world->random);
+    put_be16(packet + 2, len);
+    packet[1] = flow == 3 ? 0xB8 : 0;
+    packet[8] = 64;
+    packet[9] = 17;
+    packet[12] = packet[16] = 10;
+    packet[13] = (uint8_t)(1 + side->number);
+    packet[17] = (uint8_t)(2 - side->number);
+    packet[15] = packet[19] = 1;
+    put_be16(packet + 20, 1000 + flow);
+    put_be16(packet + 22, 9000);
+    put_be16(packet + 24, len - 20);
+    memcpy(packet + HEADERS, &number, sizeof number);
+    world->sent[number] = XXH3_64bits(packet, len);
+    world->n_sent++;
+    pair_packet(side->pair, packet, len, world->now);
+}
+
+/* ---- a run ----------------------------------------------------------------------------------- */
+
+static void step(struct world *world, uint32_t most)
+{
+    for (int i = 0; i < 2; i++) {
+        const uint32_t n = most > 0 ? test_below(&world->random, most) : 0;
+
+        maybe_kill(&world->side[i]);
+        for (uint32_t k = 0; k < n; k++)
+            send_packet(&world->side[i]);
+        if (n > 0)
+            pair_flush(world->side[i].pair, world->now);
+    }
+
+    const uint64_t end = world->now + STEP_US * UINT64_C(1000);
+    while (relay_next(world->relay) <= end) {
+        if (relay_next(world->relay) > world->now)
+            world->now = relay_next(world->relay);
+        relay_run(world->relay, world->now);
+    }
+    world->now = end;
+    for (int i = 0; i < 2; i++)
+        pair_tick(world->side[i].pair, world->now);
+}
+
+static void settle(struct world *world, uint64_t ms)
+{
+    for (uint64_t end = world->now + ms * MS; world->now < end;)
+        step(world, 0);
+}
+
+/* On a good path both sides are in step within a second, and from then on all packets come. */
+static void expect_recovery(struct world *world)
+{
+    static const struct relay_config good = {.name = "good", .delay_us = 500};
+    const struct scene *const bad = world->scene;
+    static const struct scene quiet = {.kill = 0};
+
+    relay_set(world->relay, &good);
+    world->scene = &quiet;
+    settle(world, 1000);
+
+    const uint64_t begin = world->n_sent, came = world->n_came;
+    for (int i = 0; i < 100; i++)
+        step(world, BURST);
+    settle(world, 50);
+    assert_true(pair_is_alive(world->side[0].pair) && pair_is_alive(world->side[1].pair));
+    assert_int_equal(world->n_came - came, world->n_sent - begin);
+    relay_set(world->relay, &bad->relay);
+    world->scene = bad;
+}
+
+static void print_scene(const struct world *world)
+{
+    const struct side *const s = world->side;
+    const uint64_t bytes_in = s[0].bytes_in + s[1].bytes_in;
+    uint64_t dropped[PAIR_DROPS];
+
+    for (int i = 0; i < PAIR_DROPS; i++)
+        dropped[i] = s[0].dropped[i] + s[1].dropped[i];
+    print_message("%s: %llu packets, %llu came, %llu twice, %.1f %% of the bytes sent; "
+                  "%llu datagrams lost, %llu unresolved, %llu kills, %llu forged\n",
+                  world->scene->relay.name, (unsigned long long)world->n_sent,
+                  (unsigned long long)world->n_came, (unsigned long long)world->n_twice,
+                  100.0 * (double)(s[0].bytes_sent + s[1].bytes_sent) / (double)bytes_in,
+                  (unsigned long long)relay_lost(world->relay),
+                  (unsigned long long)(s[0].unresolved + s[1].unresolved),
+                  (unsigned long long)world->n_kills,
+                  (unsigned long long)relay_forged(world->relay));
+    for (int i = 0; i < PAIR_DROPS; i++)
+        if (dropped[i] > 0)
+            print_message("  %s %llu\n", pair_drop_name((enum pair_drop)i),
+                          (unsigned long long)dropped[i]);
+}
+
+static void open_world(struct world *world, const struct scene *scene, uint64_t seed,
+                       uint64_t n_packets)
+{
+    *world = (struct world){.scene = scene, .random = seed * 2 + 1, .now = 1000 * MS};
+    for (int i = 0; i < 8; i++)
+        test_random(&world->random);
+    world->sent = calloc(n_packets, sizeof *world->sent);
+    world->came = calloc(n_packets, sizeof *world->came);
+    assert_true(world->sent != NULL && world->came != NULL);
+    traffic_init(&world->traffic, seed, HISTORY);
+    world->relay = relay_create(seed, receive, world);
+    relay_set(world->relay, &scene->relay);
+    for (int i = 0; i < 2; i++) {
+        struct side *const side = &world->side[i];
+
+        side->world = world;
+        side->number = i;
+        side->time_s = 1000000;
+        assert_true(network_parse(&side->allowed, i == 0 ? "10.2.0.0/16" : "10.1.0.0/16"));
+        start(side);
+    }
+}
+
+static void close_world(struct world *world)
+{
+    traffic_free(&world->traffic);
+    relay_free(world->relay);
+    free(world->sent);
+    free(world->came);
+}
+
+static void run_scene(const struct scene *scene, uint64_t seed, uint64_t n_packets)
+{
+    struct world *const world = calloc(1, sizeof *world);
+
+    open_world(world, scene, seed, n_packets + 4 * 100 * BURST + 2 * BURST);
+    settle(world, 100);
+    while (world->n_sent < n_packets) {
+        if (scene->mtu_later > 0 && world->n_sent > n_packets / 2) {
+            struct relay_config relay = scene->relay;
+
+            relay.mtu = scene->mtu_later;
+            relay_set(world->relay, &relay);
+        }
+        step(world, BURST);
+    }
+    settle(world, 300);
+
+    const uint64_t lost = relay_lost(world->relay);
+    const uint64_t came = world->n_came, sent = world->n_sent;
+    expect_recovery(world);
+    for (int i = 0; i < 2; i++)
+        stop(&world->side[i]);
+    print_scene(world);
+    assert_true(came * 100 >= sent * scene->min_delivered);
+    assert_int_equal(world->n_twice, 0);
+    if (lost == 0 && scene->kill == 0)
+        assert_int_equal(came, sent);
+    if (scene->resolves)
+        assert_int_equal(world->side[0].unresolved + world->side[1].unresolved, 0);
+    close_world(world);
+    free(world);
+}
+
+static const struct scene scenes[] = {
+    {{.name = "good", .delay_us = 1000}, .min_delivered = 100, .resolves = true},
+    {{.name = "loss 1 %", .loss = 10, .delay_us = 10000}, .min_delivered = 96, .resolves = true},
+    {{.name = "loss 5 % in bursts", .loss = 10, .burst = 5, .delay_us = 5000},
+     .min_delivered = 85,
+     .resolves = true},
+    {{.name = "reordered, repeated", .repeat = 50, .delay_us = 2000, .jitter_us = 3000},
+     .min_delivered = 100,
+     .resolves = true},
+    {{.name = "slow", .delay_us = 20000, .rate = 200000000},
+     .min_delivered = 100,
+     .resolves = true},
+    {{.name = "a shrinking path, without a word", .delay_us = 1000},
+     .mtu_later = 1250,
+     .min_delivered = 50},
+    {{.name = "killed", .delay_us = 2000}, .kill = 300, .min_delivered = 20},
+    {{.name = "killed, clocks set back", .delay_us = 2000},
+     .kill = 300,
+     .clock_back = true,
+     .min_delivered = 20},
+    {{.name = "forged, replayed, reflected",
+      .replay = 500,
+      .reflect = 300,
+      .forge = 500,
+      .delay_us = 1000},
+     .min_delivered = 100,
+     .resolves = true},
+    {{.name = "all of it",
+      .loss = 20,
+      .burst = 2,
+      .repeat = 30,
+      .replay = 200,
+      .reflect = 100,
+      .forge = 200,
+      .delay_us = 3000,
+      .jitter_us = 2000},
+     .kill = 60,
+     .clock_back = true,
+     .min_delivered = 20},
+};
+
+static void test_scenes(void **state)
+{
+    const char *const packets = getenv("SLUICE_TEST_PACKETS");
+    const char *const seeds = getenv("SLUICE_TEST_SEEDS");
+    const uint64_t n = packets != NULL ? strtoull(packets, NULL, 10) : 8000;
+    const uint64_t n_seeds = seeds != NULL ? strtoull(seeds, NULL, 10) : 1;
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= n_seeds; seed++)
+        for (size_t i = 0; i < sizeof scenes / sizeof *scenes; i++)
+            run_scene(&scenes[i], seed, n);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_scenes)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

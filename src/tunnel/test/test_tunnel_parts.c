@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of a tunnel that need no peer: networks, datagrams, the window, the path's length, and
+ * what is changed in packets. Checksums are judged by their sum over the whole header. */
+#include <arpa/inet.h>
+#include <netinet/in.h>
+
+#include "test.h"
+#include "tunnel/datagram.h"
+#include "tunnel/inner_packet.h"
+#include "tunnel/networks.h"
+#include "tunnel/path_mtu.h"
+#include "tunnel/replay_window.h"
+
+static bool holds(const char *text, const char *host)
+{
+    struct network network, address;
+
+    assert_true(network_parse(&network, text));
+    assert_true(network_parse(&address, host));
+    return network_holds(&network, address.address);
+}
+
+static void test_networks(void **state)
+{
+    static const char *const bad[] = {"",          "10.0.0.0/33", "10.0.0/8",    "::/129",
+                                      "10.0.0.0/", "a",           "10.0.0.0/-1", "1.2.3.4/8 "};
+    struct network network;
+    char text[NETWORK_TEXT];
+
+    (void)state;
+    assert_true(holds("10.0.0.0/8", "10.255.0.1"));
+    assert_false(holds("10.0.0.0/8", "11.0.0.0"));
+    assert_true(holds("10.1.2.128/25", "10.1.2.255"));
+    assert_false(holds("10.1.2.128/25", "10.1.2.127"));
+    assert_true(holds("2001:db8::/33", "2001:db8:7fff::1"));
+    assert_false(holds("2001:db8::/33", "2001:db8:8000::1"));
+    assert_true(holds("::/0", "2001::1"));
+    assert_false(holds("0.0.0.0/0", "2001::1"));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(network_parse(&network, bad[i]));
+    assert_true(network_parse(&network, "192.0.2.0/24"));
+    assert_string_equal(network_text(&network, text), "192.0.2.0/24");
+    assert_true(network_parse(&network, "2001:db8::1"));
+    assert_string_equal(network_text(&network, text), "2001:db8::1/128");
+}
+
+static void test_endpoints(void **state)
+{
+    static const char *const bad[] = {"",           "10.0.0.1", "10.0.0.1:",     "10.0.0.1:0",
+                                      "10.0.0.1:x", "::1:5",    "[::1]",         "[::1:5",
+                                      "[::1]5",     "host:5",   "10.0.0.1:65536"};
+    struct sockaddr_storage a, b;
+    char text[NETWORK_TEXT];
+
+    (void)state;
+    assert_true(endpoint_parse(&a, "10.0.0.1:5182"));
+    assert_string_equal(endpoint_text(&a, text), "10.0.0.1:5182");
+    assert_true(endpoint_parse(&b, "[2001:db8::1]:1"));
+    assert_string_equal(endpoint_text(&b, text), "[2001:db8::1]:1");
+    assert_false(endpoint_equal(&a, &b));
+    assert_true(endpoint_equal(&a, &a) && endpoint_equal(&b, &b));
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_false(endpoint_parse(&a, bad[i]));
+}
+
+static void test_datagrams(void **state)
+{
+    const struct datagram_header header = {UINT64_C(0x123456789ABC), 7, 9};
+    struct datagram_header read;
+    struct record record;
+    uint8_t bytes[64];
+    uint32_t at = DATAGRAM_HEADER;
+
+    (void)state;
+    datagram_write_header(bytes, &header);
+    record_write_header(bytes + 16, RECORD_PACKET, 5);
+    memcpy(bytes + 19, "hello", 5);
+    record_write_header(bytes + 24, RECORD_FEEDBACK, 0);
+    assert_true(datagram_read(&read, bytes, 27));
+    assert_memory_equal(&read, &header, sizeof read);
+    assert_true(record_next(&record, bytes, 27, &at));
+    assert_int_equal(record.kind, RECORD_PACKET);
+    assert_int_equal(record.len, 5);
+    assert_memory_equal(record.bytes, "hello", 5);
+    assert_true(record_next(&record, bytes, 27, &at));
+    assert_int_equal(record.len, 0);
+    assert_false(record_next(&record, bytes, 27, &at));
+    /* Cut anywhere but behind a record, it is none. */
+    for (uint32_t len = 0; len < 27; len++)
+        assert_int_equal(datagram_read(&read, bytes, len), len == 16 || len == 24);
+    bytes[16] = RECORD_KINDS;
+    assert_false(datagram_read(&read, bytes, 27));
+}
+
+/* Against a list of all numbers that came. */
+static void test_window(void **state)
+{
+    enum { NUMBERS = 400000, TRIALS = 200000 };
+    static struct replay_window window;
+    bool *const came = calloc(NUMBERS, 1);
+    uint64_t random = 5, newest = 0;
+
+    (void)state;
+    assert_non_null(came);
+    for (int i = 0; i < TRIALS; i++) {
+        const uint32_t jump = test_below(&random, 100) == 0 ? 5000 : 3;
+        const uint64_t up = newest + test_below(&random, jump);
+        const uint64_t back = test_below(&random, 2) == 0 ? test_below(&random, 40000) : 0;
+        const uint64_t number = up > back ? up - back : 1;
+
+        if (number >= NUMBERS || number == 0)
+            continue;
+        const bool is_old = newest > number && newest - number >= REPLAY_WINDOW - 64;
+        assert_int_equal(replay_take(&window, number), !is_old && !came[number]);
+        came[number] |= !is_old;
+        newest = number > newest ? number : newest;
+    }
+    free(came);
+}
+
+/* The length that the path carries is found, and found again when the path has shrunk. */
+static void test_path(void **state)
+{
+    struct path_mtu path;
+    uint64_t now = 0;
+
+    (void)state;
+    for (uint32_t carries = 1200; carries <= 1500; carries += 7) {
+        path_begin(&path, 1200, 1472, now);
+        for (uint32_t now_carries = carries; now_carries >= 1200; now_carries -= 100) {
+            for (int i = 0; i < 3000; i++, now += 10000000) {
+                uint32_t len;
+
+                path.used = true;
+                while ((len = path_step(&path, now)) > 0)
+                    if (len <= now_carries)
+                        path_answered(&path, len, now);
+                assert_true(path.known >= 1200 && path.known <= 1472);
+            }
+            const uint32_t best = now_carries < 1472 ? now_carries : 1472;
+            assert_true(path.known <= best && best - path.known <= 8);
+        }
+    }
+}
+
+static uint16_t sum_of(const uint8_t *bytes, uint32_t len, uint32_t sum)
+{
+    for (uint32_t i = 0; i < len; i++)
+        sum += i % 2 == 0 ? (uint32_t)bytes[i] << 8 : bytes[i];
+    while (sum >> 16 != 0)
+        sum = (sum & 0xFFFF) + (sum >> 16);
+    return (uint16_t)~sum;
+}
+
+/* A SYN over IPv4 whose size stands behind `n_nops` options of one byte. */
+static uint32_t make_syn(uint8_t *packet, uint32_t n_nops, uint16_t mss)
+{
+    const uint32_t options = (n_nops + 4 + 3) / 4 * 4, len = 20 + 20 + options;
+    uint8_t *const tcp = packet + 20;
+
+    memset(packet, 0, len);
+    packet[0] = 0x45;
+    packet[3] = (uint8_t)len;
+    packet[9] = IPPROTO_TCP;
+    packet[12] = packet[16] = 10;
+    tcp[12] = (uint8_t)((20 + options) / 4 << 4);
+    tcp[13] = 2;
+    memset(tcp + 20, 1, options);
+    tcp[20 + n_nops] = 2;
+    tcp[21 + n_nops] = 4;
+    tcp[22 + n_nops] = (uint8_t)(mss >> 8);
+    tcp[23 + n_nops] = (uint8_t)mss;
+    const uint16_t check = sum_of(tcp, 20 + options, 0);
+    tcp[16] = (uint8_t)(check >> 8);
+    tcp[17] = (uint8_t)check;
+    return len;
+}
+
+static void test_segment_size(void **state)
+{
+    struct inner_packet inner;
+    uint8_t packet[128], before[128];
+
+    (void)state;
+    for (uint32_t n_nops = 0; n_nops < 12; n_nops++) {
+        const uint32_t len = make_syn(packet, n_nops, 1460);
+
+        assert_true(inner_read(&inner, packet, len));
+        assert_true(inner_clamp_mss(&inner, packet, len, 1400));
+        assert_int_equal(packet[42 + n_nops] << 8 | packet[43 + n_nops], 1360);
+        assert_int_equal(sum_of(packet + 20, len - 20, 0), 0);
+        memcpy(before, packet, len);
+        assert_false(inner_clamp_mss(&inner, packet, len, 1400));
+        assert_memory_equal(packet, before, len);
+        packet[21 + n_nops + 20] = 0; /* an option of no length */
+        assert_false(inner_clamp_mss(&inner, packet, len, 1000));
+    }
+}
+
+static void test_congestion(void **state)
+{
+    uint8_t ipv4[20] = {0x45, 0xB8 | 2, 0, 20}, ipv6[40] = {0x6B, 0x81};
+    struct inner_packet inner;
+
+    (void)state;
+    const uint16_t check = sum_of(ipv4, 20, 0);
+    ipv4[10] = (uint8_t)(check >> 8);
+    ipv4[11] = (uint8_t)check;
+    assert_true(inner_read(&inner, ipv4, sizeof ipv4));
+    assert_int_equal(inner.traffic_class, 0xBA);
+    inner_mark_ce(&inner, ipv4);
+    assert_int_equal(ipv4[1], 0xBB);
+    assert_int_equal(sum_of(ipv4, 20, 0), 0);
+    ipv6[1] = 0xA1;
+    assert_true(inner_read(&inner, ipv6, sizeof ipv6));
+    assert_int_equal(inner.traffic_class, 0xBA);
+    inner_mark_ce(&inner, ipv6);
+    assert_true(inner_read(&inner, ipv6, sizeof ipv6));
+    assert_int_equal(inner.traffic_class, 0xBB);
+    assert_false(inner_read(&inner, ipv6, sizeof ipv6 - 1));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_networks),   cmocka_unit_test(test_endpoints),
+        cmocka_unit_test(test_datagrams),  cmocka_unit_test(test_window),
+        cmocka_unit_test(test_path),       cmocka_unit_test(test_segment_size),
+        cmocka_unit_test(test_congestion),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
