@@ -17,5 +17,6 @@ int command_lookup(int argc, char **argv);
 int command_devices(int argc, char **argv);
 int command_bench(int argc, char **argv);
 int command_scan(int argc, char **argv);
+int command_tunnel(int argc, char **argv);
 
 #endif

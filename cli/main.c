@@ -19,6 +19,7 @@ static const struct {
     {"scan", command_scan, "scan files for the signatures of ClamAV's databases"},
     {"rules", command_rules, "what of rule files is understood, what is skipped, and why"},
     {"lookup", command_lookup, "names in tables of routes and block lists"},
+    {"tunnel", command_tunnel, "two boxes and a link that carries no repeats"},
     {"bench", command_bench, "rates of this machine, beside its ceilings"},
     {"devices", command_devices, "what can run here, what cannot, and why"},
 };

@@ -30,5 +30,6 @@ install(TARGETS sluice RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(FILES cli/sluice.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES cli/sluice.bash RENAME sluice
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+install(FILES cli/sluice-tunnel@.service DESTINATION lib/systemd/system)
 install(DIRECTORY include/sluice DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(FILES ${PROJECT_BINARY_DIR}/sluice.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

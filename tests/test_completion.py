@@ -17,6 +17,7 @@ SLUICE, COMPLETION, ROOT = sys.argv[1:4]
 TABLES = {"run": "cli/run/run_options.c", "rules": "cli/rules.c",
           "scan": "cli/scan/scan_options.c", "lookup": "cli/lookup/lookup_options.c",
           "encode": "cli/encode.c", "decode": "cli/decode.c", "devices": "cli/devices.c",
+          "tunnel": "cli/tunnel/tunnel_command.c",
           "bench": "bench/bench_options.c"}
 ASK = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _sluice; ' \
       'printf "%s\\n" "${COMPREPLY[@]}"'

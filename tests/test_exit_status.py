@@ -46,6 +46,8 @@ class ExitStatus(case.Case):
         cut = self.path("cut.pcap", b"\xd4\xc3\xb2\xa1\x02")
         encoded = self.path("encoded")
         self.assertEqual(status_of("encode", CAPTURE, encoded), 0)
+        tunnel = self.path("tunnel.conf", b"[Tunnel]\nInterface = sl0\nUnderlay = trusted\n"
+                           b"[Peer]\nAllowedIPs = 192.0.2.0/24\n")
         damaged = self.path("damaged", b"no encoded file")
         return [
             ("run", 0, ["-r", CAPTURE, "--rules", RULES]), ("run", 2, ["-r", cut]),
@@ -65,6 +67,7 @@ class ExitStatus(case.Case):
             ("encode", 0, [CAPTURE, out]), ("encode", 2, [self.path("none"), out + "2"]),
             ("decode", 0, [encoded, out + "3"]), ("decode", 2, [damaged, out + "4"]),
             ("devices", 0, []), ("devices", 2, ["extra"]),
+            ("tunnel", 0, ["check", tunnel]), ("tunnel", 2, ["check", CAPTURE]),
             ("bench", 0, ["--help"]), ("bench", 2, ["--runs", "0"]),
         ]
 

@@ -26,14 +26,16 @@ class Options(case.Case):
                 ("run", "--rule", None), ("rules", "--complie", "--compile"),
                 ("lookup", "--tabel", "--table"), ("scan", "--databse", "--database"),
                 ("encode", "--samplr", "--sampler"), ("decode", "--quite", "--quiet"),
-                ("devices", "--jsno", "--json"), ("bench", "--rusn", "--runs")):
+                ("devices", "--jsno", "--json"), ("tunnel", "--flwos", "--flows"),
+                ("bench", "--rusn", "--runs")):
             result = sluice(command, option)
             if nearest is None:  # the begin of one option names it, as in other commands
                 self.assert_refused(result, "'--rules' needs a value")
                 continue
             self.assert_refused(result, f"'{option.split('=')[0]}' is unknown",
                                 f"did you mean '{nearest}'?")
-        for command in ("run", "rules", "lookup", "scan", "encode", "decode", "devices", "bench"):
+        for command in ("run", "rules", "lookup", "scan", "encode", "decode", "devices", "bench",
+                        "tunnel"):
             result = sluice(command, "--xylophone-concerto")
             self.assert_refused(result, "'--xylophone-concerto' is unknown",
                                 f"sluice {command} --help")

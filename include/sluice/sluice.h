@@ -29,6 +29,7 @@
 #include "sluice/stats.h"
 #include "sluice/status.h"
 #include "sluice/stream.h"
+#include "sluice/tunnel.h"
 #include "sluice/version.h"
 
 #endif

@@ -135,6 +135,11 @@ void pair_free(struct pair *pair)
     free(pair);
 }
 
+void pair_set_busy(struct pair *pair, bool busy)
+{
+    pair->busy = busy;
+}
+
 uint32_t pair_session(const struct pair *pair)
 {
     return pair->session.own;
@@ -190,11 +195,16 @@ uint64_t pair_tick(struct pair *pair, uint64_t now)
     return earlier(next, pair->session.probe_at);
 }
 
-void pair_too_long(struct pair *pair, uint64_t now)
+void pair_too_long(struct pair *pair, uint32_t len, uint64_t now)
 {
-    /* Probes may be too long. What is known to fit must not be. */
-    if (pair->path.used)
-        path_shrunk(&pair->path, now);
+    path_refused(&pair->path, len, now);
+}
+
+uint32_t pair_mtu(const struct pair *pair)
+{
+    const uint32_t room = pair->path.known - PAIR_OVERHEAD;
+
+    return path_is_known(&pair->path) && room < pair->config.mtu ? room : pair->config.mtu;
 }
 
 /* ---- counters -------------------------------------------------------------------------------- */

@@ -15,6 +15,7 @@
 
 enum {
     PAIR_PACKET_MAX = 9216,    /* bytes of the longest packet inside */
+    PAIR_OVERHEAD = 43,        /* bytes around a packet in a datagram of its own */
     PAIR_DATAGRAM_BASE = 1200, /* bytes of a datagram that every path carries (RFC 8899) */
     PAIR_BYPASS_PORTS = 32,
     PAIR_FLOWS_LISTED = 64
@@ -118,8 +119,16 @@ void pair_datagram(struct pair *pair, const uint8_t *bytes, uint32_t len, uint8_
 /* Does what is due. Returns the time at which it wants to be called again. */
 uint64_t pair_tick(struct pair *pair, uint64_t now);
 
-/* The system refused a datagram as too long for the path. */
-void pair_too_long(struct pair *pair, uint64_t now);
+/* The system refused a datagram of this length as too long for the path. */
+void pair_too_long(struct pair *pair, uint32_t len, uint64_t now);
+
+/* Bytes of the longest packet of the inside that a datagram holds: the device's MTU. It is the
+ * config's until the path's length is known. */
+uint32_t pair_mtu(const struct pair *pair);
+
+/* Whether the caller cannot keep up: flows that repeat nothing then pass by the encoder. Otherwise
+ * they are encoded, so that what is sent again later is found. */
+void pair_set_busy(struct pair *pair, bool busy);
 
 /* The session number of this side, which its peer's datagrams name. */
 uint32_t pair_session(const struct pair *pair);

@@ -183,7 +183,7 @@ void pair_packet(struct pair *pair, const uint8_t *packet, uint32_t len, uint64_
     }
     g->len = len;
     g->flow = flow_of(pair->flows, &g->inner.tuple);
-    g->passes = passes_by_port(pair, &g->inner.tuple) || flow_passes(g->flow);
+    g->passes = passes_by_port(pair, &g->inner.tuple) || (pair->busy && flow_passes(g->flow));
     inner_clamp_mss(&g->inner, gather(pair, g, packet), len, pair->config.mtu);
     if (++pair->n_gathered == GATHERED_MAX)
         encode(pair);

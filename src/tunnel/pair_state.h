@@ -20,6 +20,8 @@ enum {
     HALF_HEADER = 6
 };
 
+_Static_assert(PAIR_OVERHEAD == DATAGRAM_HEADER + RECORD_HEADER + SL_FRAME_HEADER_LEN, "");
+
 /* A packet that waits to be encoded: an item of the batch, or one that passes by the encoder. */
 struct gathered {
     struct inner_packet inner;
@@ -90,7 +92,7 @@ struct pair {
     struct path_mtu path;
     struct sockaddr_storage endpoint;
     struct flow_bypass *flows;
-    bool alive;
+    bool alive, busy;
     struct pair_stats stats;
 };
 

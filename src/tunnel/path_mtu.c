@@ -43,7 +43,7 @@ static uint32_t confirm(struct path_mtu *path, uint64_t now)
     if (!path->used || now < path->confirm_at)
         return 0;
     if (path->n_unheard == TRIES) {
-        path_shrunk(path, now);
+        path_refused(path, path->known, now);
         return 0;
     }
     path->n_unheard++;
@@ -69,9 +69,10 @@ uint32_t path_step(struct path_mtu *path, uint64_t now)
         path->probe = next_probe(path);
         path->tries = 0;
     }
-    if (path->probe == 0) {
-        path->due = now + RAISE_WAIT * UINT64_C(1000) * MS;
-        path->failed = path->max + 1;
+    if (path->probe == 0) { /* the search has ended, or is due again */
+        path->failed = path->raises ? path->max + 1 : path->failed;
+        path->raises = !path->raises;
+        path->due = path->raises ? now + RAISE_WAIT * UINT64_C(1000) * MS : now;
         return 0;
     }
     path->tries++;
@@ -97,11 +98,17 @@ void path_answered(struct path_mtu *path, uint32_t len, uint64_t now)
     path->due = now;
 }
 
-void path_shrunk(struct path_mtu *path, uint64_t now)
+void path_refused(struct path_mtu *path, uint32_t len, uint64_t now)
 {
-    const uint32_t failed = path->known;
+    if (len <= path->known)
+        path_begin(path, path->base, path->max, now);
+    if (len > path->base && len < path->failed)
+        path->failed = len;
+    path->probe = 0;
+    path->due = now;
+}
 
-    path_begin(path, path->base, path->max, now);
-    if (failed > path->base)
-        path->failed = failed;
+bool path_is_known(const struct path_mtu *path)
+{
+    return path->probe == 0 && next_probe(path) == 0;
 }

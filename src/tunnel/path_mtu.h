@@ -15,6 +15,7 @@ struct path_mtu {
     uint32_t tries;      /* of it */
     uint32_t n_unheard;  /* confirmations of `known` in a row that no answer came to */
     uint64_t due;        /* time of the next step */
+    bool raises;         /* the next step begins a search for longer ones */
     uint64_t confirm_at; /* time of the next confirmation */
     bool used;           /* datagrams of `known` bytes were sent since the last confirmation */
 };
@@ -27,7 +28,10 @@ uint32_t path_step(struct path_mtu *path, uint64_t now);
 /* A probe of this length was answered. */
 void path_answered(struct path_mtu *path, uint32_t len, uint64_t now);
 
-/* A datagram of the known length was refused: the search begins anew. */
-void path_shrunk(struct path_mtu *path, uint64_t now);
+/* A datagram of this length was refused: the path carries shorter ones alone. */
+void path_refused(struct path_mtu *path, uint32_t len, uint64_t now);
+
+/* Whether the search has ended: `known` is what the path carries. */
+bool path_is_known(const struct path_mtu *path);
 
 #endif

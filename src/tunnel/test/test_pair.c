@@ -187,6 +187,7 @@ static void step(struct world *world, uint32_t most)
         maybe_kill(&world->side[i]);
         for (uint32_t k = 0; k < n; k++)
             send_packet(&world->side[i]);
+        pair_set_busy(world->side[i].pair, test_below(&world->random, 2) == 0);
         if (n > 0)
             pair_flush(world->side[i].pair, world->now);
     }

@@ -2,6 +2,7 @@
 /* The parts of a tunnel that need no peer: networks, datagrams, the window, the path's length, and
  * what is changed in packets. Checksums are judged by their sum over the whole header. */
 #include <arpa/inet.h>
+#include <linux/rtnetlink.h>
 #include <netinet/in.h>
 
 #include "test.h"
@@ -10,6 +11,8 @@
 #include "tunnel/networks.h"
 #include "tunnel/path_mtu.h"
 #include "tunnel/replay_window.h"
+#include "tunnel/rtnetlink.h"
+#include "tunnel/segments.h"
 
 static bool holds(const char *text, const char *host)
 {
@@ -220,13 +223,160 @@ static void test_congestion(void **state)
     assert_false(inner_read(&inner, ipv6, sizeof ipv6 - 1));
 }
 
+/* ---- segments -------------------------------------------------------------------------------- */
+
+enum { SEGMENT = 100, PAYLOAD = 1030 };
+
+struct cut_packets {
+    uint8_t content[PAYLOAD + SEGMENT];
+    uint32_t n, len, headers_len;
+    bool is_ipv6, is_tcp;
+};
+
+/* The checksum over pseudo header and transport, by definition. */
+static uint16_t transport_sum(const uint8_t *packet, uint32_t len, bool is_ipv6, uint8_t protocol)
+{
+    const uint32_t at = is_ipv6 ? 40 : 20, n = len - at;
+    uint8_t whole[2048] = {0};
+    uint32_t head = is_ipv6 ? 32 : 8;
+
+    memcpy(whole, packet + (is_ipv6 ? 8 : 12), head);
+    whole[head + 1] = protocol;
+    whole[head + 2] = (uint8_t)(n >> 8);
+    whole[head + 3] = (uint8_t)n;
+    memcpy(whole + head + 4, packet + at, n);
+    return sum_of(whole, head + 4 + n, 0);
+}
+
+static void take_segment(void *user, const uint8_t *packet, uint32_t len)
+{
+    struct cut_packets *const cut = user;
+    const uint32_t at = cut->is_ipv6 ? 40 : 20, payload_len = len - cut->headers_len;
+    struct inner_packet inner;
+
+    assert_true(inner_read(&inner, packet, len));
+    assert_int_equal(transport_sum(packet, len, cut->is_ipv6, cut->is_tcp ? 6 : 17), 0);
+    if (!cut->is_ipv6) {
+        assert_int_equal(sum_of(packet, 20, 0), 0);
+        assert_int_equal(packet[4] << 8 | packet[5], (0xFFFE + cut->n) & 0xFFFF);
+    }
+    if (cut->is_tcp) {
+        const bool is_last = cut->len + payload_len == PAYLOAD;
+
+        assert_int_equal(ntohl(*(const uint32_t *)(const void *)(packet + at + 4)),
+                         0xFFFFFFF0u + cut->len);
+        assert_int_equal(packet[at + 13], (cut->n == 0 ? 0x90 : 0x10) | (is_last ? 9 : 0));
+    } else {
+        assert_int_equal(packet[at + 4] << 8 | packet[at + 5], len - at);
+    }
+    memcpy(cut->content + cut->len, packet + cut->headers_len, payload_len);
+    cut->len += payload_len;
+    cut->n++;
+}
+
+static void cut_one(bool is_ipv6, bool is_tcp, uint32_t options)
+{
+    const uint32_t at = is_ipv6 ? 40 : 20, headers_len = at + (is_tcp ? 20 + options : 8);
+    const uint32_t len = headers_len + PAYLOAD;
+    const struct segments_of of = {.is_tcp = is_tcp,
+                                   .segment_len = SEGMENT,
+                                   .needs_checksum = true,
+                                   .checksum_start = at,
+                                   .checksum_offset = is_tcp ? 16 : 6};
+    struct cut_packets cut = {.headers_len = headers_len, .is_ipv6 = is_ipv6, .is_tcp = is_tcp};
+    uint8_t packet[2048] __attribute__((aligned(4))) = {0};
+    uint64_t random = 3;
+
+    for (uint32_t i = at; i < len; i++)
+        packet[i] = (uint8_t)test_random(&random);
+    packet[0] = is_ipv6 ? 0x60 : 0x45;
+    packet[is_ipv6 ? 6 : 9] = is_tcp ? 6 : 17;
+    for (uint32_t i = is_ipv6 ? 8 : 12; i < at; i++)
+        packet[i] = (uint8_t)test_random(&random);
+    if (!is_ipv6) {
+        packet[4] = 0xFF;
+        packet[5] = 0xFE;
+    }
+    if (is_tcp) {
+        memcpy(packet + at + 4, "\xFF\xFF\xFF\xF0", 4);
+        packet[at + 12] = (uint8_t)((20 + options) / 4 << 4);
+        packet[at + 13] = 0x99; /* CWR, ACK, PSH, FIN */
+    }
+
+    uint8_t before[2048];
+    memcpy(before, packet, len);
+    assert_int_equal(segments_cut(&of, packet, len, take_segment, &cut), PAYLOAD / SEGMENT + 1);
+    assert_int_equal(cut.len, PAYLOAD);
+    assert_memory_equal(cut.content, before + headers_len, PAYLOAD);
+    for (uint32_t cut_len = 1; cut_len < headers_len; cut_len++) /* headers that are not there */
+        assert_int_equal(segments_cut(&of, packet, cut_len, take_segment, &cut), 0);
+}
+
+static void test_segments(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        cut_one(i & 1, i & 2, 12);
+    cut_one(false, true, 40);
+}
+
+/* ---- the underlay ---------------------------------------------------------------------------- */
+
+/* The kernel's answer for a link, as the format says. */
+static uint32_t fake_answer(uint8_t *out, const char *kind, uint32_t mtu)
+{
+    const uint16_t kind_len = (uint16_t)(strlen(kind) + 1);
+    struct nlmsghdr header = {.nlmsg_type = RTM_NEWLINK};
+    const struct ifinfomsg info = {.ifi_index = 7};
+    const struct rtattr mtu_head = {8, IFLA_MTU};
+    const struct rtattr kind_head = {(uint16_t)(4 + kind_len), IFLA_INFO_KIND};
+    const struct rtattr info_head = {(uint16_t)(8 + kind_len), IFLA_LINKINFO};
+    uint32_t len = NLMSG_LENGTH(sizeof info);
+
+    memset(out, 0, 256);
+    memcpy(out + NLMSG_HDRLEN, &info, sizeof info);
+    memcpy(out + len, &mtu_head, 4);
+    memcpy(out + len + 4, &mtu, 4);
+    memcpy(out + len + 8, &info_head, 4);
+    memcpy(out + len + 12, &kind_head, 4);
+    memcpy(out + len + 16, kind, kind_len);
+    len += 16 + kind_len;
+    header.nlmsg_len = len;
+    memcpy(out, &header, sizeof header);
+    return len;
+}
+
+static void test_trust(void **state)
+{
+    struct sl_diag diag;
+    struct link_info link;
+    uint8_t answer[256];
+
+    (void)state;
+    const uint32_t len = fake_answer(answer, "wireguard", 1420);
+    assert_true(link_read(&link, answer, len));
+    assert_string_equal(link.kind, "wireguard");
+    assert_int_equal(link.mtu, 1420);
+    assert_int_equal(link.index, 7);
+    assert_int_equal(link_check_trust(&link, "wg0", &diag), SL_OK);
+    for (uint32_t cut = 0; cut < len; cut++) /* what is cut trusts nothing */
+        assert_false(link_read(&link, answer, cut) && link_check_trust(&link, "", &diag) == SL_OK);
+    static const char *const others[] = {"wireguar", "wireguardx", "tun", "veth", ""};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        assert_true(link_read(&link, answer, fake_answer(answer, others[i], 1500)));
+        assert_int_equal(link_check_trust(&link, "x0", &diag), SL_EUNSUPPORTED);
+        assert_non_null(strstr(diag.text, "x0"));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_networks),   cmocka_unit_test(test_endpoints),
         cmocka_unit_test(test_datagrams),  cmocka_unit_test(test_window),
         cmocka_unit_test(test_path),       cmocka_unit_test(test_segment_size),
-        cmocka_unit_test(test_congestion),
+        cmocka_unit_test(test_congestion), cmocka_unit_test(test_segments),
+        cmocka_unit_test(test_trust),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

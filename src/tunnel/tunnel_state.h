@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: MIT */
+/* What the parts of a tunnel share. */
+#ifndef TUNNEL_STATE_H
+#define TUNNEL_STATE_H
+
+#include <stdatomic.h>
+
+#include "service/request_server.h"
+#include "sluice/tunnel.h"
+#include "tun_device.h"
+#include "tunnel_config.h"
+#include "udp_socket.h"
+
+struct tunnel_peer {
+    struct sl_tunnel *tunnel;
+    const struct peer_config *config;
+    struct pair *pair;
+    bool waits;               /* packets were put that are not flushed */
+    bool alive;               /* as the log was told */
+    uint64_t tick;            /* when the pair wants to be called */
+    uint64_t sessions, moves; /* as the log was told */
+};
+
+struct sl_tunnel {
+    struct tunnel_config config;
+    char *path; /* of the file */
+    struct tun_device tun;
+    struct udp_socket udp;
+    struct tunnel_peer *peers; /* config.n_peers */
+    struct request_server control, metrics;
+    uint32_t mtu; /* of the device, as configured or as the path leaves it */
+    uint64_t now, began;
+    uint64_t waited, measured;  /* since the last measurement, and when that was */
+    uint64_t asked;             /* when requests were looked at */
+    uint64_t no_route, refused; /* packets: of no peer; that the device did not take */
+    int wake;                   /* an eventfd; -1: none */
+    atomic_bool stops;
+    void (*say)(void *user, const char *line);
+    void *user;
+};
+
+/* tunnel_status.c: answers of the control socket, and of metrics. */
+bool tunnel_answer(void *user, const char *request, char **answer, size_t *len);
+bool tunnel_answer_metrics(void *user, const char *path, char **answer, size_t *len);
+
+/* tunnel_loop.c */
+SL_CHECK enum sl_status tunnel_loop(struct sl_tunnel *tunnel, struct sl_diag *diag);
+/* What the pairs of an open tunnel do to the world; the user is the peer. */
+void tunnel_world(struct tunnel_peer *peer, struct pair_world *world);
+
+/* Nanoseconds of a clock that never steps, and goes on in sleep. */
+uint64_t tunnel_clock(void);
+
+#endif

@@ -1,0 +1,277 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
+"""sluice tunnel: its file, what it refuses, and two boxes in network namespaces.
+
+usage: test_tunnel.py SLUICE
+
+SLUICE_TEST_TRIES lengthens the test of killed boxes.
+"""
+import json
+import os
+import random
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+import unittest
+
+import case
+
+SLUICE = sys.argv[1]
+TRIES = int(os.environ.get("SLUICE_TEST_TRIES", "2"))
+PORT = 8000
+WHOLE = b"""# a box
+[Tunnel]
+Interface = sl0
+Underlay = trusted
+
+[Peer]
+Endpoint = 192.0.2.1:5182
+AllowedIPs = 198.51.100.0/24, 2001:db8::/32
+"""
+
+
+class File(case.Case):
+    def check(self, text):
+        return case.run(SLUICE, "tunnel", "check", self.path("t.conf", text))
+
+    def test_check_tells_peers_and_memory(self):
+        result = self.check(WHOLE + b"[Peer]\nName = far\nAllowedIPs = 10.0.0.0/8\nCache = 1G\n")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout.decode(), r"sl0 over trusted\n"
+                         r"  peer peer1: [0-9.]+ MB of memory, .*rabin, 2 networks\n"
+                         r"  peer far: 2\.[0-9]+ GB of memory, .*, calls first\n"
+                         r"  all: [0-9.]+ GB of memory\n")
+
+    def test_errors_name_file_line_and_reason(self):
+        for old, new, line, reason in (
+                (b"[Tunnel]", b"[Tunel]", 2, "is no section"),
+                (b"# a box", b"Interface = x", 1, "is in no section"),
+                (b"Interface = sl0", b"Interface = a/b", 3, "a device's name"),
+                (b"Interface = sl0", b"MTU = 1400", 2, "has no Interface"),
+                (b"Underlay = trusted", b"", 2, "has no Underlay"),
+                (b"Underlay = trusted", b"Underlay = trusted\nUnderlay = wg0", 5, "is there twice"),
+                (b"Underlay = trusted", b"Underlay = trusted\nCache = 1G", 5, "belongs to [Peer]"),
+                (b"Endpoint = 192.0.2.1:5182", b"Endpoint = 192.0.2.1", 7, "ADDRESS:PORT"),
+                (b"Endpoint = 192.0.2.1:5182", b"Endpont = 1", 7, "is no key"),
+                (b"Endpoint = 192.0.2.1:5182", b"Cache = 1", 7, "at least 1M"),
+                (b"Endpoint = 192.0.2.1:5182", b"Cache = 99999999999G", 7, "at least 1M"),
+                (b"Endpoint = 192.0.2.1:5182", b"Sampler = rabbit", 7, "rabin"),
+                (b"Endpoint = 192.0.2.1:5182", b"Bypass = tcp/0", 7, "1 to 65535"),
+                (b"Endpoint = 192.0.2.1:5182", b"nothing", 7, "KEY = VALUE"),
+                (b"2001:db8::/32", b"2001:db8::/129", 8, "a network"),
+                (b"AllowedIPs = 198.51.100.0/24, 2001:db8::/32", b"", 6, "no AllowedIPs")):
+            self.assertIn(old, WHOLE)
+            result = self.check(WHOLE.replace(old, new))
+            self.assert_refused(result, f"t.conf:{line}:", reason)
+        self.assert_refused(self.check(b""), "there is no [Tunnel]")
+        self.assert_refused(self.check(WHOLE.replace(b"Endpoint", b"Period = 33\nEndpoint")),
+                            "t.conf", "peer1", "power")
+        self.assert_refused(case.run(SLUICE, "tunnel", "check", "/nonexistent"), "/nonexistent")
+
+    def test_words(self):
+        self.assert_refused(case.run(SLUICE, "tunnel"), "expected check, run or status")
+        self.assert_refused(case.run(SLUICE, "tunnel", "chek", "x"), "did you mean check")
+        self.assert_refused(case.run(SLUICE, "tunnel", "check"), "takes one FILE")
+        self.assert_refused(case.run(SLUICE, "tunnel", "check", "x", "--json"), "tunnel status")
+        conf = self.path("t.conf", WHOLE + b"[Peer]\nAllowedIPs = ::/0\n")
+        with open(conf, "ab") as file:
+            file.write(b"Endpoint = [::1]:1\n")
+        self.assert_refused(case.run(SLUICE, "tunnel", "status", conf), "sl0.sock", "nobody")
+
+
+def why_not():
+    """Why there are no boxes here; None: they can be."""
+    if not shutil.which("ip") or not shutil.which("curl"):
+        return "ip or curl is not installed"
+    if not os.path.exists("/dev/net/tun"):
+        return "/dev/net/tun is not here"
+    name = f"sluice-try-{os.getpid()}"
+    result = case.run("ip", "netns", "add", name)
+    if result.returncode != 0:
+        return "no network namespace can be made: " + result.stderr.decode().strip()
+    result = case.run("ip", "-n", name, "tuntap", "add", "dev", "try", "mode", "tun")
+    case.run("ip", "netns", "del", name)
+    return None if result.returncode == 0 else "no TUN device can be made"
+
+
+WHY_NOT = why_not()
+
+
+@unittest.skipIf(WHY_NOT, WHY_NOT)
+class Boxes(case.Case):
+    """Box 0 has 10.9.0.1, box 1 has 10.9.0.2 and a web server. A veth is between them."""
+
+    def setUp(self):
+        super().setUp()
+        self.spaces = [f"sluice-{os.getpid()}-{i}" for i in range(2)]
+        self.boxes = [None, None]
+        for space in self.spaces:
+            self.ip("netns", "add", space)
+            self.addCleanup(case.run, "ip", "netns", "del", space)
+        self.ip("link", "add", "v0", "netns", self.spaces[0], "type", "veth", "peer", "name", "v1",
+                "netns", self.spaces[1])
+        for i, space in enumerate(self.spaces):
+            self.ip("-n", space, "addr", "add", f"10.0.0.{i + 1}/24", "dev", f"v{i}")
+            self.ip("-n", space, "link", "set", f"v{i}", "up")
+            self.ip("-n", space, "link", "set", "lo", "up")
+
+    def ip(self, *words):
+        result = case.run("ip", *words)
+        self.assertEqual(result.returncode, 0, result.stderr)
+
+    def conf(self, i, **more):
+        keys = {"Interface": "sl0", "Address": f"10.9.0.{i + 1}/24", "Underlay": "trusted",
+                "Control": self.path(f"{i}.sock"), "DeadAfter": 1, "Metrics": "127.0.0.1:9464",
+                **more.get("tunnel", {})}
+        peer = {"Endpoint": f"10.0.0.{2 - i}:5182", "AllowedIPs": f"10.9.0.{2 - i}/32",
+                "Cache": "16M", **more.get("peer", {})}
+        text = "[Tunnel]\n" + "".join(f"{key} = {value}\n" for key, value in keys.items())
+        text += "[Peer]\n" + "".join(f"{key} = {value}\n" for key, value in peer.items())
+        return self.path(f"{i}.conf", text.encode())
+
+    def start(self, i, conf=None):
+        path = conf or os.path.join(self.folder.name, f"{i}.conf")
+        with open(os.path.join(self.folder.name, f"{i}.log"), "ab") as log:
+            self.boxes[i] = subprocess.Popen(["ip", "netns", "exec", self.spaces[i], SLUICE,
+                                              "tunnel", "run", path], stderr=log)
+        self.addCleanup(self.stop, self.boxes[i])
+
+    @staticmethod
+    def stop(box):
+        if box.poll() is None:
+            box.send_signal(signal.SIGCONT)
+            box.terminate()
+            box.wait(60)
+
+    def log(self, i):
+        with open(os.path.join(self.folder.name, f"{i}.log"), encoding="utf-8") as file:
+            return file.read()
+
+    def status(self, i):
+        path = os.path.join(self.folder.name, f"{i}.conf")
+        result = case.run(SLUICE, "tunnel", "status", "--json", path)
+        return json.loads(result.stdout)["stats"]["tunnel"] if result.returncode == 0 else None
+
+    def wait(self, what, seconds=30):
+        end = time.monotonic() + seconds
+        while not what():
+            self.assertLess(time.monotonic(), end, self.log(0) + self.log(1))
+            time.sleep(0.02)
+
+    def carrier(self, i):
+        result = case.run("ip", "-n", self.spaces[i], "link", "show", "sl0")
+        return b"LOWER_UP" in result.stdout
+
+    def serve(self, content):
+        os.mkdir(self.path("www"))
+        self.path("www/file", content)
+        server = subprocess.Popen(["ip", "netns", "exec", self.spaces[1], sys.executable, "-m",
+                                   "http.server", str(PORT), "--directory", self.path("www")],
+                                  stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.addCleanup(self.stop, server)
+        self.wait(lambda: self.fetch(100, host="10.0.0.2").returncode == 0)
+
+    def fetch(self, seconds=60, host="10.9.0.2", rate=None):
+        return case.run("ip", "netns", "exec", self.spaces[0], "curl", "-sf", "-m", str(seconds),
+                        *(["--limit-rate", rate] if rate else []),
+                        "-o", self.path("got"), f"http://{host}:{PORT}/file")
+
+    def fetched(self):
+        with open(self.path("got"), "rb") as file:
+            return file.read()
+
+    def begin(self, **more):
+        for i in range(2):
+            self.conf(i, **more)
+            self.start(i)
+        self.wait(lambda: self.carrier(0) and self.carrier(1))
+
+    def test_an_underlay_that_is_not_wireguard_is_refused(self):
+        conf = self.conf(0, tunnel={"Underlay": "v0"})
+        result = case.run("ip", "netns", "exec", self.spaces[0], SLUICE, "tunnel", "run", conf)
+        self.assert_refused(result, "Underlay = v0", "'veth' is not authenticated", "wireguard")
+        conf = self.conf(0, tunnel={"Underlay": "none"})
+        result = case.run("ip", "netns", "exec", self.spaces[0], SLUICE, "tunnel", "run", conf)
+        self.assert_refused(result, "'none'", "No such device")
+
+    def test_files_come_whole_and_the_second_time_as_references(self):
+        content = random.Random(1).randbytes(4000000)
+        self.begin()
+        self.serve(content)
+        sent = []
+        for _ in range(2):
+            before = self.status(1)["peers"][0]["bytes_sent"]
+            self.assertEqual(self.fetch().returncode, 0)
+            self.assertEqual(self.fetched(), content)
+            sent.append(self.status(1)["peers"][0]["bytes_sent"] - before)
+        self.assertLess(sent[1] * 4, sent[0])
+        peer = self.status(0)["peers"][0]
+        self.assertEqual((peer["frames"]["unresolved"], peer["frames"]["damaged"]), (0, 0))
+        flows = case.run(SLUICE, "tunnel", "status", "--flows", self.path("1.conf"))
+        self.assertIn(b"10.9.0.2:8000", flows.stdout)
+        self.check_metrics()
+        self.check_rights_and_memory()
+
+    def check_metrics(self):
+        result = case.run("ip", "netns", "exec", self.spaces[1], "curl", "-s",
+                          "http://127.0.0.1:9464/metrics")
+        text = result.stdout.decode()
+        for name in re.findall(r"^(\w+){", text, re.M):
+            self.assertIn(f"# TYPE {name} ", text)
+        self.assertRegex(text, r'sluice_tunnel_bytes_in_total\{peer="peer1"\} [1-9]\d{6}')
+        result = case.run("ip", "netns", "exec", self.spaces[1], "curl", "-s", "-o", "/dev/null",
+                          "-w", "%{http_code}", "http://127.0.0.1:9464/other")
+        self.assertEqual(result.stdout, b"404")
+
+    def check_rights_and_memory(self):
+        with open(f"/proc/{self.boxes[0].pid}/status", encoding="ascii") as file:
+            lines = dict(line.split(":", 1) for line in file)
+        for kind in ("CapPrm", "CapEff", "CapBnd", "CapInh"):
+            self.assertEqual(int(lines[kind], 16) & ~(1 << 12), 0, kind)
+        self.assertEqual(lines["NoNewPrivs"].strip(), "1")
+        told = case.run(SLUICE, "tunnel", "check", self.path("0.conf")).stdout.decode()
+        told = float(re.search(r"all: ([0-9.]+) MB", told)[1]) * 1e6
+        self.assertLess(int(lines["VmRSS"].split()[0]) << 10, told + 20e6)
+
+    def test_a_silent_peer_takes_the_carrier_down(self):
+        self.begin()
+        self.boxes[1].send_signal(signal.SIGSTOP)
+        self.wait(lambda: not self.carrier(0))
+        self.wait(lambda: "is silent" in self.log(0))
+        self.boxes[1].send_signal(signal.SIGCONT)
+        self.wait(lambda: self.carrier(0))
+        self.wait(lambda: "is back" in self.log(0))
+        self.assertEqual(self.status(0)["peers"][0]["deaths"], 1)
+
+    def test_killed_boxes_under_load(self):
+        content = random.Random(2).randbytes(3000000)
+        self.begin()
+        self.serve(content)
+        for attempt in range(2 * TRIES):
+            killed = attempt % 2
+            done = []
+            thread = threading.Thread(target=lambda: done.append(self.fetch(rate="4M")))
+            thread.start()
+            time.sleep(0.3)
+            self.boxes[killed].kill()
+            self.boxes[killed].wait()
+            self.start(killed)
+            thread.join()
+            self.assertEqual(done[0].returncode, 0, self.log(0) + self.log(1))
+            self.assertEqual(self.fetched(), content)
+        self.assertIn("has begun anew", self.log(0) + self.log(1))
+
+    def test_packets_of_other_networks_are_dropped(self):
+        self.begin()
+        self.ip("-n", self.spaces[1], "addr", "add", "10.77.0.1/32", "dev", "sl0")
+        case.run("ip", "netns", "exec", self.spaces[1], "curl", "-s", "-m", "1", "--interface",
+                 "10.77.0.1", "http://10.9.0.1:1/")
+        self.wait(lambda: self.status(0)["peers"][0]["dropped"]["foreign_source"] > 0)
+
+
+if __name__ == "__main__":
+    case.main()
