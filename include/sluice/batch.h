@@ -196,6 +196,22 @@ static inline bool sl_batch_fits(const struct sl_batch *batch, uint32_t len)
     return batch->n_items < batch->max_items && len <= batch->bytes_cap - batch->bytes_len;
 }
 
+/* Zeros the bytes from `end` to `aligned`, which is the next multiple of 16. Without a branch on
+ * their number, which cannot be predicted. */
+static inline void sl_batch_pad(uint8_t *bytes, uint32_t end, uint32_t aligned)
+{
+    static const uint64_t kept[4] = {UINT64_MAX, UINT64_MAX, 0, 0};
+    uint64_t last[2], mask[2];
+
+    if (end == aligned)
+        return;
+    memcpy(last, bytes + aligned - sizeof last, sizeof last);
+    memcpy(mask, (const uint8_t *)kept + (aligned - end), sizeof mask);
+    last[0] &= mask[0];
+    last[1] &= mask[1];
+    memcpy(bytes + aligned - sizeof last, last, sizeof last);
+}
+
 /* Appends an item whose len bytes lie behind the last item in the arena already. The item must fit.
  * Its payload is the whole item, until sl_dissect narrows it. The first `overlap` bytes (at most
  * SL_OVERLAP_MAX, at most len) repeat the end of the piece before. The packet and origin entries
@@ -207,7 +223,7 @@ static inline uint32_t sl_batch_append(struct sl_batch *batch, uint32_t len, uin
     const uint32_t end = offset + len;
     const uint32_t aligned = (end + (SL_BATCH_ALIGN - 1)) & ~(uint32_t)(SL_BATCH_ALIGN - 1);
 
-    memset(batch->bytes + end, 0, aligned - end);
+    sl_batch_pad(batch->bytes, end, aligned);
     batch->bytes_len = aligned;
     batch->payload[item].offset = offset;
     batch->payload[item].len = len;
@@ -255,7 +271,7 @@ static inline void sl_batch_append_made(struct sl_batch *batch, uint32_t len, st
     const uint32_t offset = batch->bytes_len + batch->made_len;
     const uint32_t aligned = (len + (SL_BATCH_ALIGN - 1)) & ~(uint32_t)(SL_BATCH_ALIGN - 1);
 
-    memset(batch->bytes + offset + len, 0, aligned - len);
+    sl_batch_pad(batch->bytes, offset + len, offset + aligned);
     batch->made[batch->n_made++] = made;
     batch->made_len += aligned;
     batch->payload[item].offset = offset;

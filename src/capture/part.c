@@ -43,10 +43,7 @@ static const uint8_t *raw(const struct load *load, uint64_t offset)
     return load->batch->bytes + (offset - load->base);
 }
 
-/* Reads the file's bytes before `offset` into the arena. False: the file has no more, they cannot
- * be read, or the arena ends before. A file that was cut ends there for the whole load: a guess
- * asks for each place of its part. */
-static bool reach(struct load *load, uint64_t offset)
+static bool read_on(struct load *load, uint64_t offset)
 {
     if (offset > load->file_len || offset - load->base > load->batch->bytes_cap)
         return false;
@@ -68,6 +65,14 @@ static bool reach(struct load *load, uint64_t offset)
         load->have += (uint64_t)got;
     }
     return true;
+}
+
+/* Reads the file's bytes before `offset` into the arena. False: the file has no more, they cannot
+ * be read, or the arena ends before. A file that was cut ends there for the whole load: a guess
+ * asks for each place of its part. */
+static bool reach(struct load *load, uint64_t offset)
+{
+    return offset <= load->have || read_on(load, offset);
 }
 
 /* ---- the guess ------------------------------------------------------------------------------- */

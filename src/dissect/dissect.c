@@ -15,25 +15,79 @@ static void prefetch_packet(const struct sl_batch *batch, uint32_t item)
     __builtin_prefetch(bytes + 64);
 }
 
-static void add_stats(struct sl_dissect_stats *stats, const struct dissection *d,
-                      uint16_t link_type)
+/* Packets in a row with the same protocols, not yet counted. */
+struct alike {
+    uint32_t seen; /* set of enum sl_protocol */
+    uint64_t packets, bytes;
+};
+
+static void count_alike(struct sl_dissect_stats *stats, struct alike *alike)
 {
-    for (uint32_t seen = d->seen; seen != 0; seen &= seen - 1) {
+    for (uint32_t seen = alike->seen; seen != 0; seen &= seen - 1) {
         const int protocol = __builtin_ctz(seen);
 
-        stats->packets[protocol]++;
-        stats->bytes[protocol] += d->captured_len;
+        stats->packets[protocol] += alike->packets;
+        stats->bytes[protocol] += alike->bytes;
     }
-    stats->defects[d->packet->defect]++;
-    if (d->seen & 1u << SL_PROTOCOL_UNKNOWN_LINK)
+    *alike = (struct alike){0};
+}
+
+static void add_stats(struct sl_dissect_stats *stats, struct alike *alike, uint32_t seen,
+                      const struct sl_packet *packet, uint16_t link_type)
+{
+    if (seen != alike->seen)
+        count_alike(stats, alike);
+    alike->seen = seen;
+    alike->packets++;
+    alike->bytes += packet->len;
+    stats->defects[packet->defect]++;
+    if (seen & 1u << SL_PROTOCOL_UNKNOWN_LINK)
         stats->unknown_links[link_type < 255 ? link_type : 255]++;
 }
 
-static void dissect_packet(struct sl_batch *batch, uint32_t item, struct sl_dissect_stats *stats)
+/* The plain case, which is most packets: Ethernet, IPv4 without options and TCP or UDP, whole, with
+ * lengths that are true. Fills all of *packet but offset and len. Returns the set of protocols; 0:
+ * the packet is of another kind, and nothing was written. */
+static uint32_t dissect_plain(const uint8_t *bytes, uint32_t wire_len, struct sl_packet *packet,
+                              struct sl_span *payload)
+{
+    enum { IP = 14, TRANSPORT = IP + 20, TCP_LEN = 20, UDP_LEN = 8 };
+
+    if (packet->len < TRANSPORT + TCP_LEN || load_be16(bytes + 12) != 0x0800 || bytes[IP] != 0x45 ||
+        (load_be16(bytes + IP + 6) & 0x3FFF) != 0)
+        return 0;
+
+    const uint8_t *transport = bytes + TRANSPORT;
+    const uint8_t protocol = bytes[IP + 9];
+    const uint32_t limit = IP + (uint32_t)load_be16(bytes + IP + 2); /* of the datagram */
+    uint32_t header_len = UDP_LEN, end = TRANSPORT + (uint32_t)load_be16(transport + 4);
+    const bool is_tcp = protocol == SL_IP_TCP;
+
+    if (is_tcp) {
+        header_len = (transport[12] >> 4) * 4u;
+        end = limit;
+    }
+    const uint32_t at = TRANSPORT + header_len; /* of the payload, which ends at `end` */
+
+    if ((!is_tcp && protocol != SL_IP_UDP) || (is_tcp && header_len < TCP_LEN) || end < at ||
+        end > limit || limit > wire_len || at > packet->len)
+        return 0;
+    packet->outer = packet->defect = 0;
+    packet->network = IP;
+    packet->transport = TRANSPORT;
+    packet->protocol = protocol;
+    packet->flags = (uint8_t)(SL_PACKET_IPV4 | (packet->len < wire_len ? SL_PACKET_SNAPPED : 0));
+    payload->offset = packet->offset + at;
+    payload->len = (end < packet->len ? end : packet->len) - at;
+    return 1u << SL_PROTOCOL_ETHERNET | 1u << SL_PROTOCOL_IPV4 |
+           1u << (is_tcp ? SL_PROTOCOL_TCP : SL_PROTOCOL_UDP);
+}
+
+/* Returns the set of protocols. */
+static uint32_t dissect_any(struct sl_batch *batch, uint32_t item, uint32_t wire_len)
 {
     struct sl_packet *packet = &batch->packet[item];
     struct sl_origin *origin = &batch->origin[item];
-    const uint32_t wire_len = origin->wire_len > packet->len ? origin->wire_len : packet->len;
     struct dissection d = {
         .bytes = batch->bytes + packet->offset,
         .captured_len = packet->len,
@@ -53,16 +107,37 @@ static void dissect_packet(struct sl_batch *batch, uint32_t item, struct sl_diss
     dissect_link(&d, origin->link_type);
     origin->vlan[0] = d.vlan[0];
     origin->vlan[1] = d.vlan[1];
-    add_stats(stats, &d, origin->link_type);
+    return d.seen;
+}
+
+static void dissect_packet(struct sl_batch *batch, uint32_t item, struct sl_dissect_stats *stats,
+                           struct alike *alike)
+{
+    struct sl_packet *packet = &batch->packet[item];
+    struct sl_origin *origin = &batch->origin[item];
+    const uint32_t wire_len = origin->wire_len > packet->len ? origin->wire_len : packet->len;
+    uint32_t seen = 0;
+
+    if (origin->link_type == LINK_ETHERNET)
+        seen =
+            dissect_plain(batch->bytes + packet->offset, wire_len, packet, &batch->payload[item]);
+    if (seen != 0)
+        origin->vlan[0] = origin->vlan[1] = SL_NO_VLAN;
+    else
+        seen = dissect_any(batch, item, wire_len);
+    add_stats(stats, alike, seen, packet, origin->link_type);
 }
 
 void sl_dissect(struct sl_batch *batch, struct sl_dissect_stats *stats)
 {
+    struct alike alike = {0};
+
     for (uint32_t item = 0; item < batch->n_items; item++) {
         if (batch->n_items - item > PREFETCH_AHEAD)
             prefetch_packet(batch, item + PREFETCH_AHEAD);
-        dissect_packet(batch, item, stats);
+        dissect_packet(batch, item, stats, &alike);
     }
+    count_alike(stats, &alike);
 }
 
 const char *sl_defect_name(enum sl_defect defect)

@@ -13,6 +13,8 @@
 #include "base/bytes.h"
 #include "sluice/dissect.h"
 
+enum { LINK_ETHERNET = 1 };
+
 struct dissection {
     const uint8_t *bytes;  /* the packet's first */
     uint32_t captured_len; /* bytes that may be read */

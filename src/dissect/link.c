@@ -4,7 +4,6 @@
 
 enum {
     LINK_NULL = 0,
-    LINK_ETHERNET = 1,
     LINK_PPP = 9,
     LINK_PPP_HDLC = 50,
     LINK_PPP_ETHER = 51,

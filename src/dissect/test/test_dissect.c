@@ -3,6 +3,7 @@
 
 #include <sys/mman.h>
 
+#include "dissect/dissection.h"
 #include "dissect_invariants.h"
 #include "frame_fixture.h"
 #include "frame_samples.h"
@@ -218,6 +219,59 @@ static void test_altered_samples(void **state)
 
         check_snapped(&whole, &snapped);
     }
+}
+
+/* The packet with a priority tag, which names no VLAN. */
+static struct dissected dissect_tagged(const uint8_t *bytes, uint32_t captured_len,
+                                       uint32_t wire_len)
+{
+    uint8_t tagged[2048] = {0};
+
+    memcpy(tagged, bytes, 12);
+    tagged[12] = 0x81;
+    memcpy(tagged + 16, bytes + 12, captured_len - 12);
+    return dissect(tagged, captured_len + 4, wire_len + 4, LINK_ETHERNET);
+}
+
+/* A tag takes a packet out of the plain case, and changes nothing else. */
+static void test_plain_case_agrees(void **state)
+{
+    uint32_t n_plain = 0;
+
+    (void)state;
+    for (uint32_t run = 0; run < 40000; run++) {
+        const struct sample *sample = &samples[random_below(n_samples)];
+        const struct frame *f = build(sample);
+        const uint32_t wire_len = f->len + random_below(8) * 4;
+        uint8_t bytes[1024] = {0};
+
+        if (sample->link_type != LINK_ETHERNET || f->len < 14 || wire_len > sizeof bytes)
+            continue;
+        memcpy(bytes, f->byte, f->len);
+        for (uint32_t n = random_below(3); n != 0; n--)
+            bytes[12 + random_below(40)] ^= (uint8_t)(1u << random_below(8));
+
+        const uint32_t len = random_below(4) != 0 ? wire_len : 14 + random_below(wire_len - 13);
+        const struct dissected d = dissect(bytes, len, wire_len, LINK_ETHERNET);
+        const struct dissected tagged = dissect_tagged(bytes, len, wire_len);
+        const bool has_ip = (d.packet.flags & (SL_PACKET_IPV4 | SL_PACKET_IPV6)) != 0;
+
+        if (tagged.packet.defect == SL_DEFECT_VLAN_DEEP)
+            continue;
+        assert_int_equal(d.seen | 1u << SL_PROTOCOL_VLAN, tagged.seen);
+        assert_int_equal(d.packet.defect, tagged.packet.defect);
+        assert_int_equal(d.packet.flags, tagged.packet.flags);
+        assert_int_equal(d.packet.protocol, tagged.packet.protocol);
+        assert_int_equal(d.packet.network + (has_ip ? 4 : 0), tagged.packet.network);
+        assert_int_equal(d.packet.transport + (d.packet.transport != 0 ? 4 : 0),
+                         tagged.packet.transport);
+        assert_int_equal(d.payload.len, tagged.payload.len);
+        if (d.payload.len != 0)
+            assert_int_equal(d.payload.offset + 4, tagged.payload.offset);
+        assert_memory_equal(d.origin.vlan, tagged.origin.vlan, sizeof d.origin.vlan);
+        n_plain += d.packet.transport == 34 && d.payload.len != 0;
+    }
+    assert_in_range(n_plain, 300, 40000);
 }
 
 /* A sample with bytes changed or cut off, and the defect that it then has. */
@@ -564,6 +618,7 @@ int main(void)
         cmocka_unit_test(test_snapped_anywhere),
         cmocka_unit_test(test_cut_anywhere_on_the_wire),
         cmocka_unit_test(test_altered_samples),
+        cmocka_unit_test(test_plain_case_agrees),
         cmocka_unit_test(test_defects),
         cmocka_unit_test(test_inner_header_of_a_tunnel_may_lie),
         cmocka_unit_test(test_headers_out_of_reach),
