@@ -233,31 +233,41 @@ static struct dissected dissect_tagged(const uint8_t *bytes, uint32_t captured_l
     return dissect(tagged, captured_len + 4, wire_len + 4, LINK_ETHERNET);
 }
 
+/* Makes a packet of IPv4 with TCP or UDP whose lengths are near the truth. */
+static void make_nearly_plain(uint8_t bytes[128], uint32_t len)
+{
+    const bool is_tcp = random_below(2) != 0;
+    const uint32_t total_len = len - 14 + random_below(5) - 2;
+    const uint32_t udp_len = total_len - 20 + random_below(5) - 2;
+
+    memcpy(bytes + 12, "\x08\x00\x45", 3);
+    bytes[16] = (uint8_t)(total_len >> 8);
+    bytes[17] = (uint8_t)total_len;
+    bytes[23] = is_tcp ? SL_IP_TCP : SL_IP_UDP;
+    bytes[38] = (uint8_t)(udp_len >> 8);
+    bytes[39] = (uint8_t)udp_len;
+    bytes[46] = (uint8_t)(random_below(16) << 4);
+}
+
 /* A tag takes a packet out of the plain case, and changes nothing else. */
 static void test_plain_case_agrees(void **state)
 {
     uint32_t n_plain = 0;
 
     (void)state;
-    for (uint32_t run = 0; run < 40000; run++) {
-        const struct sample *sample = &samples[random_below(n_samples)];
-        const struct frame *f = build(sample);
-        const uint32_t wire_len = f->len + random_below(8) * 4;
-        uint8_t bytes[1024] = {0};
+    for (uint32_t run = 0; run < 20000; run++) {
+        const uint32_t wire_len = 54 + random_below(70);
+        const uint32_t len = wire_len - (random_below(4) == 0 ? random_below(40) : 0);
+        uint8_t bytes[128] = {0};
 
-        if (sample->link_type != LINK_ETHERNET || f->len < 14 || wire_len > sizeof bytes)
-            continue;
-        memcpy(bytes, f->byte, f->len);
-        for (uint32_t n = random_below(3); n != 0; n--)
+        make_nearly_plain(bytes, wire_len);
+        if (random_below(4) == 0)
             bytes[12 + random_below(40)] ^= (uint8_t)(1u << random_below(8));
 
-        const uint32_t len = random_below(4) != 0 ? wire_len : 14 + random_below(wire_len - 13);
         const struct dissected d = dissect(bytes, len, wire_len, LINK_ETHERNET);
         const struct dissected tagged = dissect_tagged(bytes, len, wire_len);
         const bool has_ip = (d.packet.flags & (SL_PACKET_IPV4 | SL_PACKET_IPV6)) != 0;
 
-        if (tagged.packet.defect == SL_DEFECT_VLAN_DEEP)
-            continue;
         assert_int_equal(d.seen | 1u << SL_PROTOCOL_VLAN, tagged.seen);
         assert_int_equal(d.packet.defect, tagged.packet.defect);
         assert_int_equal(d.packet.flags, tagged.packet.flags);
@@ -271,7 +281,7 @@ static void test_plain_case_agrees(void **state)
         assert_memory_equal(d.origin.vlan, tagged.origin.vlan, sizeof d.origin.vlan);
         n_plain += d.packet.transport == 34 && d.payload.len != 0;
     }
-    assert_in_range(n_plain, 300, 40000);
+    assert_in_range(n_plain, 4000, 16000);
 }
 
 /* A sample with bytes changed or cut off, and the defect that it then has. */
