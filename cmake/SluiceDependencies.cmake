@@ -4,6 +4,7 @@
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(PCAP REQUIRED IMPORTED_TARGET libpcap)       # live capture, link type names
 pkg_check_modules(ZLIB REQUIRED IMPORTED_TARGET zlib)          # .gz captures
+pkg_check_modules(BROTLI REQUIRED IMPORTED_TARGET libbrotlidec) # bodies of HTTP
 pkg_check_modules(LZMA REQUIRED IMPORTED_TARGET liblzma)       # .xz captures
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)       # .zst captures
 pkg_check_modules(JANSSON REQUIRED IMPORTED_TARGET jansson)    # JSON
@@ -18,5 +19,8 @@ pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)     # MD5, SHA-1, S
 pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd) # metrics over HTTP
 pkg_check_modules(HYPERSCAN IMPORTED_TARGET libhs)             # optional: a matcher to compare with
 if(SLUICE_TESTS)
+  # Optional: a judge of HTTP. Its .pc file names a folder that is not there.
+  find_library(HTP_LIBRARY htp)
+  find_path(HTP_INCLUDE_DIR htp/htp.h)
   pkg_check_modules(CMOCKA REQUIRED IMPORTED_TARGET cmocka)
 endif()

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: MIT */
+#include "app_stream.h"
+
+#include "http.h"
+
+enum side_state {
+    PROBED, /* its protocol is looked for, or waits for the other side */
+    READ,   /* by the parser */
+    INNER,  /* by the stream inside the tunnel */
+    LEFT    /* nothing can be told of it any more */
+};
+
+struct app_stream {
+    const struct app_parser *parser; /* NULL: not known */
+    void *flow;                      /* of the parser */
+    struct app_stream *inner;        /* NULL: there is no tunnel */
+    struct app_text begin[2];        /* of the sides, while they are probed */
+    uint8_t state[2];                /* enum side_state */
+    bool unlike[2];                  /* the side's first bytes are of no protocol known here */
+    uint8_t depth;                   /* tunnels around it */
+};
+
+typedef enum app_likeness probe(enum app_side side, const uint8_t *bytes, uint32_t len);
+
+static const struct {
+    const struct app_parser *parser;
+    probe *probe;
+} protocols[] = {{&http_parser, http_probe}};
+
+struct app_stream *app_stream_open(void)
+{
+    return calloc(1, sizeof(struct app_stream));
+}
+
+/* ---- finding --------------------------------------------------------------------------------- */
+
+static const struct app_parser *find(struct app_stream *stream, enum app_side side)
+{
+    const struct app_text *begin = &stream->begin[side];
+    bool too_short = false;
+
+    for (uint32_t i = 0; i < sizeof protocols / sizeof *protocols; i++) {
+        const enum app_likeness likeness = protocols[i].probe(side, begin->bytes, begin->len);
+
+        if (likeness == APP_LIKE)
+            return protocols[i].parser;
+        too_short |= likeness == APP_TOO_SHORT;
+    }
+    stream->unlike[side] = !too_short || begin->len == APP_PROBE_MAX;
+    return NULL;
+}
+
+static bool settle(struct app_stream *stream, enum app_side side, enum app_verdict verdict,
+                   const uint8_t *bytes, uint32_t len, const struct app_listener *listener);
+
+static bool read_side(struct app_stream *stream, enum app_side side, const uint8_t *bytes,
+                      uint32_t len, const struct app_listener *listener)
+{
+    uint32_t taken;
+
+    if (stream->parser == NULL)
+        return true;
+    const enum app_verdict verdict =
+        stream->parser->give(stream->flow, side, bytes, len, &taken, listener);
+
+    return settle(stream, side, verdict, bytes + taken, len - taken, listener);
+}
+
+/* The parser takes over what came so far. */
+static bool begin_parser(struct app_stream *stream, const struct app_parser *parser,
+                         const struct app_listener *listener)
+{
+    bool done = true;
+
+    stream->parser = parser;
+    stream->flow = parser->open();
+    if (stream->flow == NULL)
+        return false;
+    for (int side = 0; side < 2; side++) {
+        struct app_text begin = stream->begin[side];
+
+        stream->begin[side] = (struct app_text){0};
+        if (stream->state[side] == PROBED)
+            stream->state[side] = READ;
+        if (done && begin.len != 0)
+            done = read_side(stream, (enum app_side)side, begin.bytes, begin.len, listener);
+        app_text_free(&begin);
+    }
+    return done;
+}
+
+/* Keeps the begin of a side, and looks at it. */
+static bool probe_side(struct app_stream *stream, enum app_side side, const uint8_t *bytes,
+                       uint32_t len, const struct app_listener *listener)
+{
+    struct app_text *const begin = &stream->begin[side];
+    const uint32_t room = APP_PROBE_MAX - begin->len;
+    const uint32_t n = len < room ? len : room;
+
+    if (stream->unlike[side])
+        return true;
+    app_text_add(begin, bytes, n);
+    if (begin->no_memory)
+        return false;
+    const struct app_parser *parser = find(stream, side);
+    if (parser != NULL)
+        return begin_parser(stream, parser, listener) &&
+               app_stream_give(stream, side, bytes + n, len - n, listener);
+    if (stream->unlike[side])
+        app_text_free(begin);
+    if (stream->unlike[0] && stream->unlike[1])
+        stream->state[0] = stream->state[1] = LEFT;
+    return true;
+}
+
+/* ---- reading --------------------------------------------------------------------------------- */
+
+static bool give_inner(struct app_stream *stream, enum app_side side, const uint8_t *bytes,
+                       uint32_t len, const struct app_listener *listener)
+{
+    if (stream->depth == APP_TUNNELS_MAX)
+        return true;
+    if (stream->inner == NULL) {
+        stream->inner = app_stream_open();
+        if (stream->inner == NULL)
+            return false;
+        stream->inner->depth = stream->depth + 1;
+    }
+    return app_stream_give(stream->inner, side, bytes, len, listener);
+}
+
+/* What the parser's verdict means for the rest of the bytes. */
+static bool settle(struct app_stream *stream, enum app_side side, enum app_verdict verdict,
+                   const uint8_t *bytes, uint32_t len, const struct app_listener *listener)
+{
+    if (verdict == APP_GOES_ON)
+        return true;
+    stream->state[side] = verdict == APP_TUNNEL ? INNER : LEFT;
+    if (verdict == APP_TUNNEL && len != 0)
+        return give_inner(stream, side, bytes, len, listener);
+    return verdict != APP_NO_MEMORY;
+}
+
+bool app_stream_give(struct app_stream *stream, enum app_side side, const uint8_t *bytes,
+                     uint32_t len, const struct app_listener *listener)
+{
+    if (len == 0)
+        return true;
+    switch (stream->state[side]) {
+    case PROBED:
+        return probe_side(stream, side, bytes, len, listener);
+    case READ:
+        return read_side(stream, side, bytes, len, listener);
+    case INNER:
+        return give_inner(stream, side, bytes, len, listener);
+    default:
+        return true;
+    }
+}
+
+bool app_stream_gap(struct app_stream *stream, enum app_side side, uint64_t len,
+                    const struct app_listener *listener)
+{
+    if (stream->state[side] == PROBED) {
+        app_text_free(&stream->begin[side]);
+        stream->unlike[side] = true;
+        return true;
+    }
+    if (stream->state[side] == INNER && stream->inner != NULL)
+        return app_stream_gap(stream->inner, side, len, listener);
+    if (stream->state[side] != READ)
+        return true;
+    return settle(stream, side, stream->parser->gap(stream->flow, side, len, listener), NULL, 0,
+                  listener);
+}
+
+void app_stream_end(struct app_stream *stream, enum app_side side,
+                    const struct app_listener *listener)
+{
+    if (stream->state[side] == READ)
+        stream->parser->end(stream->flow, side, listener);
+    else if (stream->state[side] == INNER && stream->inner != NULL)
+        app_stream_end(stream->inner, side, listener);
+}
+
+void app_stream_close(struct app_stream *stream, const struct app_listener *listener)
+{
+    if (stream == NULL)
+        return;
+    if (stream->flow != NULL)
+        stream->parser->close(stream->flow, listener);
+    stream->flow = NULL;
+    app_stream_close(stream->inner, listener);
+    app_text_free(&stream->begin[0]);
+    app_text_free(&stream->begin[1]);
+    free(stream);
+}
+
+const struct app_parser *app_stream_parser(const struct app_stream *stream)
+{
+    return stream->parser;
+}
+
+bool app_stream_listens(const struct app_stream *stream, enum app_side side)
+{
+    return stream->state[side] == INNER
+               ? stream->inner == NULL || app_stream_listens(stream->inner, side)
+               : stream->state[side] != LEFT;
+}
+
+uint64_t app_stream_held(const struct app_stream *stream)
+{
+    return sizeof *stream + stream->begin[0].max + stream->begin[1].max +
+           (stream->flow != NULL ? stream->parser->held(stream->flow) : 0) +
+           (stream->inner != NULL ? app_stream_held(stream->inner) : 0);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: MIT */
+/* The application protocol of a TCP flow: found by the first bytes of either side, whatever the
+ * ports, and read by its parser. What goes through a tunnel of HTTP is found anew. */
+#ifndef APP_STREAM_H
+#define APP_STREAM_H
+
+#include "app_parser.h"
+
+enum {
+    APP_PROBE_MAX = 64, /* bytes of a side that are kept until its protocol is known */
+    APP_TUNNELS_MAX = 2 /* one inside another */
+};
+
+struct app_stream;
+
+struct app_stream *app_stream_open(void); /* NULL: there is no memory */
+
+/* The next bytes of a side. False: there is no memory, and the flow is read no further. */
+bool app_stream_give(struct app_stream *stream, enum app_side side, const uint8_t *bytes,
+                     uint32_t len, const struct app_listener *listener);
+
+/* len bytes of the side never come. False as above. */
+bool app_stream_gap(struct app_stream *stream, enum app_side side, uint64_t len,
+                    const struct app_listener *listener);
+
+/* The side sends nothing more. */
+void app_stream_end(struct app_stream *stream, enum app_side side,
+                    const struct app_listener *listener);
+
+/* The flow is over: open transactions are told as done. Accepts NULL. */
+void app_stream_close(struct app_stream *stream, const struct app_listener *listener);
+
+/* NULL: not known yet, or none that has a parser. */
+const struct app_parser *app_stream_parser(const struct app_stream *stream);
+
+/* Whether later bytes of a side can tell anything. */
+bool app_stream_listens(const struct app_stream *stream, enum app_side side);
+
+uint64_t app_stream_held(const struct app_stream *stream); /* bytes of memory */
+
+#endif

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: MIT */
+/* HTTP/1: requests and responses of a flow, as transactions. app_parser.h has the interface.
+ *
+ * Bounds of a flow: HTTP_OPEN_MAX transactions, each with two heads of HTTP_HEAD_MAX bytes, and a
+ * decoder a side. Of more open requests the oldest is told as done, without its response. */
+#ifndef APP_HTTP_H
+#define APP_HTTP_H
+
+#include "app_parser.h"
+#include "http_head.h"
+
+enum {
+    HTTP_OPEN_MAX = 128,      /* transactions */
+    HTTP_CHUNK_LINE_MAX = 128 /* bytes of a chunk's length and extensions that are read */
+};
+
+enum http_flag {
+    HTTP_NO_REQUEST = 1, /* a response whose request was not seen */
+    HTTP_NO_HEAD = 2,    /* a response that is a body alone */
+    HTTP_UPGRADED = 4,   /* behind it the flow speaks another protocol */
+    HTTP_INTERIM = 8     /* responses before the last were passed over: 100 Continue */
+};
+
+/* What one side sent. */
+struct http_message {
+    struct http_head head;
+    uint64_t body_len;    /* bytes of the body on the wire, without the lines of chunks */
+    uint64_t decoded_len; /* and behind content codings */
+    uint64_t missing_len; /* of body_len: in gaps */
+    bool has_head, has_ended, is_cut, is_chunked;
+};
+
+struct http_transaction {
+    struct http_message message[2]; /* by enum app_side */
+    struct http_transaction *next;  /* the next request of the flow that has no whole response */
+    uint64_t number;
+    uint16_t status; /* 0: none, or no number of three digits */
+    uint8_t flags;   /* enum http_flag */
+};
+
+extern const struct app_parser http_parser;
+
+/* Whether bytes begin a message of this side. */
+enum app_likeness http_probe(enum app_side side, const uint8_t *bytes, uint32_t len);
+
+/* ---- what a transaction says ----------------------------------------------------------------- */
+
+enum http_buffer {
+    HTTP_METHOD,
+    HTTP_URI,     /* normalised: path, query and fragment */
+    HTTP_URI_RAW, /* as it was sent */
+    HTTP_HOST,    /* of the URI, else of the field; in lower case, without port */
+    HTTP_HOST_RAW,
+    HTTP_PROTOCOL,     /* of the side, as the next ones are */
+    HTTP_START_LINE,   /* the first line */
+    HTTP_START,        /* the first line and all fields, normalised, and an empty line */
+    HTTP_HEADER,       /* "Name: value\r\n" for all fields but cookies */
+    HTTP_HEADER_RAW,   /* fields as they were sent, and the empty line */
+    HTTP_HEADER_NAMES, /* "\r\nName\r\n...\r\n\r\n" */
+    HTTP_COOKIE,       /* Cookie, or Set-Cookie */
+    HTTP_STAT_CODE,
+    HTTP_STAT_MSG,
+    HTTP_USER_AGENT, /* values of fields, from here on */
+    HTTP_REFERER,
+    HTTP_ACCEPT,
+    HTTP_ACCEPT_LANG,
+    HTTP_ACCEPT_ENC,
+    HTTP_CONNECTION,
+    HTTP_CONTENT_TYPE,
+    HTTP_CONTENT_LEN,
+    HTTP_SERVER,
+    HTTP_LOCATION,
+    HTTP_N_BUFFERS
+};
+
+/* A buffer of the side's head. What has to be put together is appended to `text`; then the value is
+ * valid until `text` changes. False: the side has no such buffer. */
+bool http_buffer_get(struct app_span *value, const struct http_transaction *transaction,
+                     enum app_side side, enum http_buffer buffer, struct app_text *text);
+
+/* The value of any field, by its name in lower case. */
+bool http_field_get(struct app_span *value, const struct http_transaction *transaction,
+                    enum app_side side, const char *name, struct app_text *text);
+
+/* The port that the URI or the field Host names; 0: none. */
+uint16_t http_port_get(const struct http_transaction *transaction);
+
+#endif

@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: MIT */
+/* Bodies of HTTP/1: of known length, in chunks, or up to the end. */
+#include "base/hex.h"
+#include "http_flow.h"
+
+/* ---- the bytes of a body --------------------------------------------------------------------- */
+
+struct body {
+    struct http_flow *flow;
+    enum app_side side;
+};
+
+static void tell_body(void *to, const uint8_t *bytes, uint32_t len)
+{
+    const struct body *body = to;
+    struct http_transaction *const transaction = body->flow->side[body->side].transaction;
+    struct http_message *const message = &transaction->message[body->side];
+
+    http_tell(body->flow,
+              (struct app_news){
+                  .kind = APP_BODY, .bytes = bytes, .len = len, .offset = message->decoded_len},
+              body->side, transaction);
+    message->decoded_len += len;
+}
+
+void http_body_begin(struct http_flow *flow, enum app_side side)
+{
+    struct http_side *const mine = &flow->side[side];
+    struct app_text text = {0};
+    struct app_span field;
+    bool none = true;
+
+    mine->skips_body = false;
+    if (http_field_get(&field, mine->transaction, side, "content-encoding", &text))
+        mine->coding = http_coding_open(field, &none);
+    flow->no_memory |= !none && mine->coding == NULL;
+    flow->no_memory |= text.no_memory;
+    app_text_free(&text);
+}
+
+void http_body_give(struct http_flow *flow, enum app_side side, const uint8_t *bytes, uint32_t len)
+{
+    struct http_side *const mine = &flow->side[side];
+    struct body body = {flow, side};
+
+    mine->transaction->message[side].body_len += len;
+    if (mine->skips_body || len == 0)
+        return;
+    if (mine->coding == NULL) {
+        tell_body(&body, bytes, len);
+        return;
+    }
+    const enum http_coding_end end = http_coding_give(mine->coding, bytes, len, tell_body, &body);
+
+    mine->skips_body = end != HTTP_CODING_GOES_ON;
+    if (end == HTTP_CODING_BOMB)
+        http_tell_event(flow, side, "compression_bomb");
+    else if (end == HTTP_CODING_DAMAGED)
+        http_tell_event(flow, side, "gzip_decompression_failed");
+}
+
+void http_body_end(struct http_flow *flow, enum app_side side)
+{
+    struct http_side *const mine = &flow->side[side];
+    struct body body = {flow, side};
+
+    if (mine->coding != NULL && !mine->skips_body)
+        http_coding_end(mine->coding, tell_body, &body);
+    http_coding_close(mine->coding);
+    mine->coding = NULL;
+}
+
+static void end_body(struct http_flow *flow, enum app_side side)
+{
+    http_message_end(flow, side, false);
+}
+
+static uint32_t least(uint64_t a, uint32_t b)
+{
+    return a < b ? (uint32_t)a : b;
+}
+
+uint32_t http_step_body(struct http_flow *flow, enum app_side side, const uint8_t *bytes,
+                        uint32_t len)
+{
+    struct http_side *const mine = &flow->side[side];
+    const uint32_t n = least(mine->left, len);
+
+    http_body_give(flow, side, bytes, n);
+    mine->left -= n;
+    if (mine->left == 0)
+        end_body(flow, side);
+    return n;
+}
+
+uint32_t http_step_rest(struct http_flow *flow, enum app_side side, const uint8_t *bytes,
+                        uint32_t len)
+{
+    http_body_give(flow, side, bytes, len);
+    return len;
+}
+
+/* ---- chunks ---------------------------------------------------------------------------------- */
+
+/* The length that a chunk's line states: blanks, then digits. -1: it states none. */
+static int64_t chunk_len_of(struct app_span line)
+{
+    int64_t len = -1;
+
+    line = http_trim(line);
+    for (uint32_t i = 0; i < line.len && hex_digit((char)line.bytes[i]) >= 0; i++) {
+        len = (len < 0 ? 0 : len) * 16 + hex_digit((char)line.bytes[i]);
+        if (len > INT32_MAX)
+            return -1;
+    }
+    return len;
+}
+
+static void begin_chunk(struct http_flow *flow, enum app_side side, int64_t len)
+{
+    struct http_side *const mine = &flow->side[side];
+
+    mine->line.len = 0;
+    mine->left = (uint64_t)len;
+    if (len > 0) {
+        mine->state = HTTP_IN_CHUNK;
+    } else if (len == 0) {
+        mine->state = HTTP_IN_TRAILER;
+    } else { /* as libhtp has it: the rest is the body, whatever it is */
+        http_tell_event(flow, side,
+                        side == APP_CLIENT ? "invalid_request_chunk_len"
+                                           : "invalid_response_chunk_len");
+        mine->state = HTTP_IN_REST;
+    }
+}
+
+/* Gathers a line's first HTTP_CHUNK_LINE_MAX bytes. True: it is whole. */
+static bool gather_line(struct app_text *line, const uint8_t *bytes, uint32_t len, uint32_t *taken)
+{
+    const uint8_t *end = memchr(bytes, '\n', len);
+    const uint32_t n = end != NULL ? (uint32_t)(end - bytes) : len;
+    const uint32_t room = HTTP_CHUNK_LINE_MAX - least(line->len, HTTP_CHUNK_LINE_MAX);
+
+    app_text_add(line, bytes, n < room ? n : room);
+    *taken = n + (end != NULL);
+    return end != NULL;
+}
+
+uint32_t http_step_chunk_line(struct http_flow *flow, enum app_side side, const uint8_t *bytes,
+                              uint32_t len)
+{
+    struct http_side *const mine = &flow->side[side];
+    uint32_t taken;
+
+    if (gather_line(&mine->line, bytes, len, &taken)) {
+        const struct app_span line = http_trim(app_text_span(&mine->line));
+
+        if (line.len != 0) /* empty lines before it are passed over */
+            begin_chunk(flow, side, chunk_len_of(line));
+        mine->line.len = 0;
+    }
+    return taken;
+}
+
+uint32_t http_step_chunk(struct http_flow *flow, enum app_side side, const uint8_t *bytes,
+                         uint32_t len)
+{
+    struct http_side *const mine = &flow->side[side];
+    const uint32_t n = least(mine->left, len);
+
+    http_body_give(flow, side, bytes, n);
+    mine->left -= n;
+    if (mine->left == 0)
+        mine->state = HTTP_BEHIND_CHUNK;
+    return n;
+}
+
+/* What stands between a chunk and the end of its line is passed over. */
+uint32_t http_step_behind_chunk(struct http_flow *flow, enum app_side side, const uint8_t *bytes,
+                                uint32_t len)
+{
+    const uint8_t *end = memchr(bytes, '\n', len);
+
+    if (end == NULL)
+        return len;
+    flow->side[side].state = HTTP_IN_CHUNK_LINE;
+    return (uint32_t)(end - bytes) + 1;
+}
+
+/* Fields behind the last chunk are passed over, up to the empty line. */
+uint32_t http_step_trailer(struct http_flow *flow, enum app_side side, const uint8_t *bytes,
+                           uint32_t len)
+{
+    struct http_side *const mine = &flow->side[side];
+    uint32_t taken;
+
+    if (gather_line(&mine->line, bytes, len, &taken)) {
+        const bool is_empty = http_trim(app_text_span(&mine->line)).len == 0;
+
+        mine->line.len = 0;
+        if (is_empty)
+            end_body(flow, side);
+    }
+    return taken;
+}

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: MIT */
+/* The buffers of rules that a transaction of HTTP has. */
+#include "http.h"
+#include "http_uri.h"
+
+bool http_field_get(struct app_span *value, const struct http_transaction *transaction,
+                    enum app_side side, const char *name, struct app_text *text)
+{
+    const struct http_head *head = &transaction->message[side].head;
+    const struct http_field *field = http_field_find(head, name);
+
+    if (field == NULL)
+        return false;
+    *value = http_field_value(head, field, text);
+    return true;
+}
+
+/* ---- the host -------------------------------------------------------------------------------- */
+
+/* Host and port of the URI, else of the field Host. *of_uri says which. */
+static bool find_host(const struct http_transaction *transaction, struct app_span *host,
+                      struct app_span *port, bool *of_uri)
+{
+    const struct http_head *head = &transaction->message[APP_CLIENT].head;
+    const struct app_span text = http_head_span(head, head->first[1]);
+    const struct http_field *field;
+    struct http_uri uri;
+
+    *of_uri = true;
+    if (http_span_is(http_head_span(head, head->first[0]), "connect")) {
+        http_host_cut(host, port, text);
+    } else {
+        http_uri_cut(&uri, text);
+        *host = uri.host;
+        *port = uri.port;
+    }
+    if (host->len != 0)
+        return true;
+    field = http_field_find(head, "host");
+    *of_uri = false;
+    if (field == NULL)
+        return false;
+    http_host_cut(host, port, http_head_span(head, field->value));
+    return true;
+}
+
+static bool get_host(struct app_span *value, const struct http_transaction *transaction,
+                     bool is_raw, struct app_text *text)
+{
+    const uint32_t begin = text->len;
+    struct app_span host, port;
+    bool of_uri;
+
+    if (!find_host(transaction, &host, &port, &of_uri))
+        return false;
+    if (is_raw && !of_uri)
+        return http_field_get(value, transaction, APP_CLIENT, "host", text);
+    *value = host;
+    if (is_raw)
+        return true;
+    http_host_normal(text, host, of_uri);
+    *value = app_text_since(text, begin);
+    return value->len != 0;
+}
+
+uint16_t http_port_get(const struct http_transaction *transaction)
+{
+    struct app_span host, port;
+    uint64_t number = 0;
+    bool of_uri;
+
+    if (!transaction->message[APP_CLIENT].has_head ||
+        !find_host(transaction, &host, &port, &of_uri) || port.len == 0 ||
+        !http_span_number(port, &number) || number > UINT16_MAX)
+        return 0;
+    return (uint16_t)number;
+}
+
+/* ---- what is put together -------------------------------------------------------------------- */
+
+static void add_fields(struct app_text *text, const struct http_head *head, const char *but)
+{
+    for (uint32_t i = 0; i < head->n_fields; i++) {
+        const struct app_span name = http_head_span(head, head->field[i].name);
+
+        if (head->field[i].repeats || (but != NULL && http_span_is(name, but)))
+            continue;
+        app_text_add(text, name.bytes, name.len);
+        app_text_add(text, ": ", 2);
+        const uint32_t before = text->len;
+        const struct app_span value = http_field_value(head, &head->field[i], text);
+        if (text->len == before)
+            app_text_add(text, value.bytes, value.len);
+        app_text_add(text, "\r\n", 2);
+    }
+}
+
+static void add_names(struct app_text *text, const struct http_head *head)
+{
+    app_text_add(text, "\r\n", head->n_fields != 0 ? 2 : 0);
+    for (uint32_t i = 0; i < head->n_fields; i++) {
+        const struct app_span name = http_head_span(head, head->field[i].name);
+
+        if (head->field[i].repeats)
+            continue;
+        app_text_add(text, name.bytes, name.len);
+        app_text_add(text, "\r\n", 2);
+    }
+    app_text_add(text, "\r\n", head->n_fields != 0 ? 2 : 0);
+}
+
+static bool get_made(struct app_span *value, const struct http_head *head, enum app_side side,
+                     enum http_buffer buffer, struct app_text *text)
+{
+    const struct app_span line = http_head_span(head, head->line);
+    const uint32_t begin = text->len;
+    struct http_uri uri;
+
+    if (buffer == HTTP_URI) {
+        http_uri_cut(&uri, http_head_span(head, head->first[1]));
+        http_uri_normal(text, &uri);
+    } else if (buffer == HTTP_HEADER) {
+        add_fields(text, head, side == APP_CLIENT ? "cookie" : "set-cookie");
+    } else if (buffer == HTTP_HEADER_NAMES) {
+        add_names(text, head);
+    } else {
+        app_text_add(text, line.bytes, line.len);
+        app_text_add(text, "\r\n", 2);
+        add_fields(text, head, NULL);
+        app_text_add(text, "\r\n", 2);
+    }
+    *value = app_text_since(text, begin);
+    return value->len != 0;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+static const char *field_of(enum http_buffer buffer)
+{
+    static const char *const names[] = {
+        [0] = "user-agent", /* HTTP_USER_AGENT */
+        [HTTP_REFERER - HTTP_USER_AGENT] = "referer",
+        [HTTP_ACCEPT - HTTP_USER_AGENT] = "accept",
+        [HTTP_ACCEPT_LANG - HTTP_USER_AGENT] = "accept-language",
+        [HTTP_ACCEPT_ENC - HTTP_USER_AGENT] = "accept-encoding",
+        [HTTP_CONNECTION - HTTP_USER_AGENT] = "connection",
+        [HTTP_CONTENT_TYPE - HTTP_USER_AGENT] = "content-type",
+        [HTTP_CONTENT_LEN - HTTP_USER_AGENT] = "content-length",
+        [HTTP_SERVER - HTTP_USER_AGENT] = "server",
+        [HTTP_LOCATION - HTTP_USER_AGENT] = "location",
+    };
+
+    return names[buffer - HTTP_USER_AGENT];
+}
+
+/* A part of the first line; one that is not there is no buffer. */
+static bool get_part(struct app_span *value, const struct http_head *head, struct http_part part)
+{
+    *value = http_head_span(head, part);
+    return part.len != 0;
+}
+
+static bool get_of_side(struct app_span *value, const struct http_transaction *transaction,
+                        enum app_side side, enum http_buffer buffer, struct app_text *text)
+{
+    const struct http_head *head = &transaction->message[side].head;
+    const struct http_part fields = {head->fields_at, (uint16_t)(head->len - head->fields_at)};
+
+    switch (buffer) {
+    case HTTP_PROTOCOL:
+        return get_part(value, head, head->first[side == APP_CLIENT ? 2 : 0]);
+    case HTTP_START_LINE:
+        return get_part(value, head, head->line);
+    case HTTP_HEADER_RAW:
+        return get_part(value, head, fields);
+    case HTTP_COOKIE:
+        return http_field_get(value, transaction, side,
+                              side == APP_CLIENT ? "cookie" : "set-cookie", text);
+    default:
+        return buffer >= HTTP_USER_AGENT
+                   ? http_field_get(value, transaction, side, field_of(buffer), text)
+                   : get_made(value, head, side, buffer, text);
+    }
+}
+
+bool http_buffer_get(struct app_span *value, const struct http_transaction *transaction,
+                     enum app_side side, enum http_buffer buffer, struct app_text *text)
+{
+    const struct http_message *message = &transaction->message[side];
+    const bool of_request = buffer <= HTTP_HOST_RAW && side == APP_CLIENT;
+    const bool of_response =
+        (buffer == HTTP_STAT_CODE || buffer == HTTP_STAT_MSG) && side == APP_SERVER;
+
+    if (!message->has_head)
+        return false;
+    if (of_response)
+        return get_part(value, &message->head, message->head.first[buffer - HTTP_STAT_CODE + 1]);
+    if (of_request && (buffer == HTTP_HOST || buffer == HTTP_HOST_RAW))
+        return get_host(value, transaction, buffer == HTTP_HOST_RAW, text);
+    if (of_request && buffer != HTTP_URI)
+        return get_part(value, &message->head, message->head.first[buffer == HTTP_URI_RAW]);
+    if (buffer == HTTP_STAT_CODE || buffer == HTTP_STAT_MSG ||
+        (buffer <= HTTP_HOST_RAW && !of_request))
+        return false;
+    return get_of_side(value, transaction, side, buffer, text);
+}

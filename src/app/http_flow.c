@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: MIT */
+/* Flows of HTTP/1: their transactions, and the interface of parsers. */
+#include "http_flow.h"
+
+/* ---- telling --------------------------------------------------------------------------------- */
+
+void http_tell(struct http_flow *flow, struct app_news news, enum app_side side,
+               const struct http_transaction *transaction)
+{
+    news.transaction = transaction;
+    news.number = transaction != NULL ? transaction->number : flow->count;
+    news.side = (uint8_t)side;
+    news.parser = &http_parser;
+    app_tell(flow->listener, &news);
+}
+
+void http_tell_event(struct http_flow *flow, enum app_side side, const char *event)
+{
+    http_tell(flow, (struct app_news){.kind = APP_EVENT, .event = event}, side,
+              flow->side[side].transaction);
+}
+
+/* ---- transactions ---------------------------------------------------------------------------- */
+
+void http_transaction_done(struct http_flow *flow, struct http_transaction *transaction)
+{
+    struct http_transaction **link = &flow->first, *before = NULL;
+
+    while (*link != transaction) {
+        before = *link;
+        link = &before->next;
+    }
+    *link = transaction->next;
+    if (flow->last == transaction)
+        flow->last = before;
+    flow->n_open--;
+    http_tell(flow, (struct app_news){.kind = APP_DONE}, APP_CLIENT, transaction);
+    for (int side = 0; side < 2; side++)
+        http_head_free(&transaction->message[side].head);
+    free(transaction);
+}
+
+/* Makes room: the oldest request that no response has come to is told as done. */
+static void forget_oldest(struct http_flow *flow)
+{
+    struct http_transaction *transaction = flow->first;
+
+    while (transaction != NULL && (transaction == flow->side[APP_CLIENT].transaction ||
+                                   transaction == flow->side[APP_SERVER].transaction ||
+                                   !transaction->message[APP_CLIENT].has_ended))
+        transaction = transaction->next;
+    if (transaction == NULL)
+        return;
+    flow->n_forgotten++;
+    http_transaction_done(flow, transaction);
+}
+
+struct http_transaction *http_transaction_open(struct http_flow *flow)
+{
+    struct http_transaction *transaction;
+
+    if (flow->n_open >= HTTP_OPEN_MAX)
+        forget_oldest(flow);
+    transaction = calloc(1, sizeof *transaction);
+    if (transaction == NULL)
+        return NULL;
+    transaction->number = flow->count++;
+    if (flow->last != NULL)
+        flow->last->next = transaction;
+    else
+        flow->first = transaction;
+    flow->last = transaction;
+    flow->n_open++;
+    return transaction;
+}
+
+/* ---- the interface --------------------------------------------------------------------------- */
+
+static void *open_flow(void)
+{
+    return calloc(1, sizeof(struct http_flow));
+}
+
+static enum app_verdict verdict_of(const struct http_flow *flow, enum app_side side)
+{
+    if (flow->no_memory || flow->side[side].line.no_memory)
+        return APP_NO_MEMORY;
+    if (flow->side[side].state == HTTP_DEAD)
+        return APP_GIVEN_UP;
+    return flow->side[side].state == HTTP_IN_TUNNEL ? APP_TUNNEL : APP_GOES_ON;
+}
+
+static enum app_verdict give_flow(void *of, enum app_side side, const uint8_t *bytes, uint32_t len,
+                                  uint32_t *taken, const struct app_listener *listener)
+{
+    static http_step *const steps[] = {
+        [HTTP_IN_HEAD] = http_step_head,         [HTTP_IN_BODY] = http_step_body,
+        [HTTP_IN_REST] = http_step_rest,         [HTTP_IN_CHUNK_LINE] = http_step_chunk_line,
+        [HTTP_IN_CHUNK] = http_step_chunk,       [HTTP_BEHIND_CHUNK] = http_step_behind_chunk,
+        [HTTP_IN_TRAILER] = http_step_trailer,   [HTTP_SEEKS] = http_step_seek,
+        [HTTP_SEEKS_LINE] = http_step_seek_line, [HTTP_WAITS] = http_step_wait,
+    };
+    struct http_flow *const flow = of;
+
+    flow->listener = listener;
+    *taken = 0;
+    while (*taken < len && verdict_of(flow, side) == APP_GOES_ON)
+        *taken += steps[flow->side[side].state](flow, side, bytes + *taken, len - *taken);
+    return verdict_of(flow, side);
+}
+
+/* Whether a gap lies within a body, which goes on behind it. */
+static bool spans_gap(struct http_side *mine, uint64_t len)
+{
+    if (mine->state == HTTP_IN_REST)
+        return true;
+    if ((mine->state != HTTP_IN_BODY && mine->state != HTTP_IN_CHUNK) || len >= mine->left)
+        return false;
+    mine->left -= len;
+    return true;
+}
+
+static enum app_verdict gap_flow(void *of, enum app_side side, uint64_t len,
+                                 const struct app_listener *listener)
+{
+    struct http_flow *const flow = of;
+    struct http_side *const mine = &flow->side[side];
+
+    flow->listener = listener;
+    if (verdict_of(flow, side) != APP_GOES_ON)
+        return verdict_of(flow, side);
+    if (spans_gap(mine, len)) {
+        struct http_message *const message = &mine->transaction->message[side];
+
+        message->missing_len += len;
+        message->body_len += len;
+        message->decoded_len += mine->coding == NULL ? len : 0;
+        mine->skips_body |= mine->coding != NULL;
+    } else {
+        http_message_end(flow, side, true);
+        mine->state = HTTP_SEEKS;
+    }
+    return APP_GOES_ON;
+}
+
+static void end_flow(void *of, enum app_side side, const struct app_listener *listener)
+{
+    struct http_flow *const flow = of;
+    const uint8_t state = flow->side[side].state;
+
+    flow->listener = listener;
+    if (flow->side[side].transaction != NULL)
+        http_message_end(flow, side, state != HTTP_IN_REST);
+    if (state != HTTP_IN_TUNNEL)
+        flow->side[side].state = HTTP_SEEKS;
+}
+
+static void close_flow(void *of, const struct app_listener *listener)
+{
+    struct http_flow *const flow = of;
+
+    end_flow(flow, APP_CLIENT, listener);
+    end_flow(flow, APP_SERVER, listener);
+    while (flow->first != NULL)
+        http_transaction_done(flow, flow->first);
+    for (int side = 0; side < 2; side++)
+        app_text_free(&flow->side[side].line);
+    free(flow);
+}
+
+static uint64_t held_by(const void *of)
+{
+    const struct http_flow *const flow = of;
+    uint64_t held = sizeof *flow;
+
+    for (int side = 0; side < 2; side++)
+        held += flow->side[side].line.max + http_coding_held(flow->side[side].coding);
+    for (const struct http_transaction *open = flow->first; open != NULL; open = open->next) {
+        held += sizeof *open;
+        for (int side = 0; side < 2; side++)
+            held += open->message[side].head.len +
+                    open->message[side].head.n_fields * sizeof(struct http_field);
+    }
+    return held;
+}
+
+const struct app_parser http_parser = {.name = "http",
+                                       .open = open_flow,
+                                       .give = give_flow,
+                                       .gap = gap_flow,
+                                       .end = end_flow,
+                                       .close = close_flow,
+                                       .held = held_by};

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/* A flow of HTTP/1 inside: what its parts share. */
+#ifndef APP_HTTP_FLOW_H
+#define APP_HTTP_FLOW_H
+
+#include "http.h"
+#include "http_coding.h"
+
+enum http_state {
+    HTTP_IN_HEAD,       /* between messages, or in a head */
+    HTTP_IN_BODY,       /* of known length */
+    HTTP_IN_REST,       /* a body up to the end of the side */
+    HTTP_IN_CHUNK_LINE, /* the length of a chunk */
+    HTTP_IN_CHUNK,      /* its bytes */
+    HTTP_BEHIND_CHUNK,  /* the end of its line */
+    HTTP_IN_TRAILER,    /* fields behind the last chunk */
+    HTTP_SEEKS,         /* behind a gap or damage: looks for a line that begins a message */
+    HTTP_SEEKS_LINE,    /* and for the end of one that does not */
+    HTTP_WAITS,         /* behind CONNECT, for the response */
+    HTTP_IN_TUNNEL,     /* another protocol */
+    HTTP_DEAD
+};
+
+struct http_side {
+    struct app_text line; /* the head so far, or the line of a chunk */
+    uint32_t line_at;     /* where the last line of the head begins */
+    uint8_t state;
+    bool skips_body;                      /* what comes cannot be decoded any more */
+    uint64_t left;                        /* bytes of the body or chunk to come */
+    struct http_coding *coding;           /* of the body; NULL: none */
+    struct http_transaction *transaction; /* whose message goes on; NULL: none */
+};
+
+struct http_flow {
+    struct http_side side[2];
+    struct http_transaction *first, *last; /* open ones, oldest first */
+    const struct app_listener *listener;
+    uint64_t count; /* transactions so far */
+    uint32_t n_open;
+    uint32_t n_forgotten; /* requests told as done whose responses are still to come */
+    bool no_memory;
+};
+
+/* What a step takes of its bytes. It may be 0 where the state changes. */
+typedef uint32_t http_step(struct http_flow *flow, enum app_side side, const uint8_t *bytes,
+                           uint32_t len);
+
+/* http_body.c */
+http_step http_step_body, http_step_rest, http_step_chunk_line, http_step_chunk,
+    http_step_behind_chunk, http_step_trailer;
+void http_body_give(struct http_flow *flow, enum app_side side, const uint8_t *bytes, uint32_t len);
+/* The body begins: its coding, by the head's fields. */
+void http_body_begin(struct http_flow *flow, enum app_side side);
+/* The body is over: what its decoder holds back comes, and the decoder goes. */
+void http_body_end(struct http_flow *flow, enum app_side side);
+
+/* http_message.c */
+http_step http_step_head, http_step_seek, http_step_seek_line, http_step_wait;
+void http_message_end(struct http_flow *flow, enum app_side side, bool is_cut);
+
+/* http_flow.c */
+struct http_transaction *http_transaction_open(struct http_flow *flow);
+void http_transaction_done(struct http_flow *flow, struct http_transaction *transaction);
+void http_tell(struct http_flow *flow, struct app_news news, enum app_side side,
+               const struct http_transaction *transaction);
+void http_tell_event(struct http_flow *flow, enum app_side side, const char *event);
+
+#endif

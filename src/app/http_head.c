@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: MIT */
+#include "http_head.h"
+
+#include <strings.h>
+
+enum { REPETITIONS_MAX = 64 }; /* of all fields of a head that are joined; libhtp has the same */
+
+bool http_span_is(struct app_span span, const char *word)
+{
+    return span.len == strlen(word) && strncasecmp((const char *)span.bytes, word, span.len) == 0;
+}
+
+bool http_span_has(struct app_span span, const char *word)
+{
+    const uint32_t len = (uint32_t)strlen(word);
+
+    for (uint32_t i = 0; i + len <= span.len; i++)
+        if (strncasecmp((const char *)span.bytes + i, word, len) == 0)
+            return true;
+    return false;
+}
+
+bool http_span_number(struct app_span span, uint64_t *number)
+{
+    uint32_t at = 0;
+
+    while (at < span.len && (span.bytes[at] < '0' || span.bytes[at] > '9'))
+        at++;
+    const uint32_t begin = at;
+    for (*number = 0; at < span.len && span.bytes[at] >= '0' && span.bytes[at] <= '9'; at++)
+        if (__builtin_mul_overflow(*number, UINT64_C(10), number) ||
+            __builtin_add_overflow(*number, (uint64_t)(span.bytes[at] - '0'), number))
+            return false;
+    return at != begin;
+}
+
+/* ---- the first line -------------------------------------------------------------------------- */
+
+static struct http_part part_of(const struct http_head *head, struct app_span span)
+{
+    return (struct http_part){(uint16_t)(span.bytes - head->bytes), (uint16_t)span.len};
+}
+
+/* Cuts the first word off a span. */
+static struct app_span cut_word(struct app_span *span)
+{
+    struct app_span word = {span->bytes, 0};
+
+    while (word.len < span->len && !http_is_blank(word.bytes[word.len]))
+        word.len++;
+    span->bytes += word.len;
+    span->len -= word.len;
+    *span = http_trim(*span);
+    return word;
+}
+
+/* Cuts what is behind the last blank that `is` accepts off a span: a URI may have blanks. */
+static struct app_span cut_protocol(struct app_span *span, bool any_blank)
+{
+    for (uint32_t at = span->len; at-- != 0;) {
+        if (span->bytes[at] != ' ' && !(any_blank && http_is_blank(span->bytes[at])))
+            continue;
+        const struct app_span protocol = {span->bytes + at + 1, span->len - at - 1};
+        span->len = at;
+        *span = http_trim(*span);
+        return protocol;
+    }
+    return (struct app_span){span->bytes + span->len, 0};
+}
+
+/* The method, the URI and the protocol of a request line. */
+static void cut_request(struct app_span line, struct app_span part[3])
+{
+    line = http_trim(line);
+    part[0] = cut_word(&line);
+    part[2] = cut_protocol(&line, false);
+    if (part[2].len == 0)
+        part[2] = cut_protocol(&line, true);
+    part[1] = line;
+}
+
+bool http_line_is_brief(const uint8_t *line, uint32_t len)
+{
+    struct app_span part[3];
+
+    cut_request((struct app_span){line, len}, part);
+    return part[2].len == 0;
+}
+
+bool http_line_is_status(const uint8_t *line, uint32_t len)
+{
+    while (len != 0 && (http_is_blank(*line) || *line == '\0')) {
+        line++;
+        len--;
+    }
+    return len >= 4 && strncasecmp((const char *)line, "http", 4) == 0;
+}
+
+/* The protocol, the status and the reason, which keeps blanks at its end. */
+static void cut_status(struct app_span line, struct app_span part[3])
+{
+    while (line.len != 0 && (http_is_blank(*line.bytes) || *line.bytes == '\0')) {
+        line.bytes++;
+        line.len--;
+    }
+    const uint8_t *const end = line.bytes + line.len;
+
+    part[0] = cut_word(&line);
+    part[1] = cut_word(&line);
+    while (line.bytes < end && http_is_blank(*line.bytes))
+        line.bytes++;
+    part[2] = (struct app_span){line.bytes, (uint32_t)(end - line.bytes)};
+}
+
+static void read_first_line(struct http_head *head, struct app_span line, bool is_request)
+{
+    struct app_span part[3];
+
+    if (is_request) {
+        cut_request(line, part);
+    } else {
+        cut_status(line, part);
+    }
+    for (int i = 0; i < 3; i++)
+        head->first[i] = part_of(head, part[i]);
+}
+
+/* ---- fields ---------------------------------------------------------------------------------- */
+
+/* The line at *at, without its end. *at moves behind it. */
+static struct app_span next_line(const struct http_head *head, uint32_t *at)
+{
+    const uint8_t *begin = head->bytes + *at;
+    const uint8_t *end = memchr(begin, '\n', head->len - *at);
+    struct app_span line = {begin, end != NULL ? (uint32_t)(end - begin) : head->len - *at};
+
+    *at += line.len + (end != NULL);
+    if (line.len != 0 && line.bytes[line.len - 1] == '\r')
+        line.len--;
+    return line;
+}
+
+static uint16_t hash_of(struct app_span name)
+{
+    uint32_t hash = 0;
+
+    for (uint32_t i = 0; i < name.len; i++)
+        hash = (hash ^ (name.bytes[i] | 0x20)) * UINT32_C(0x01000193);
+    return (uint16_t)(hash >> 16);
+}
+
+/* A line without a colon is a value without a name. */
+static void read_field(struct http_head *head, struct http_field *field, struct app_span line)
+{
+    const uint8_t *colon = memchr(line.bytes, ':', line.len);
+    const uint32_t name_len = colon != NULL ? (uint32_t)(colon - line.bytes) : 0;
+    const uint32_t skipped = colon != NULL ? name_len + 1 : 0;
+
+    *field = (struct http_field){
+        .name = part_of(head, http_trim((struct app_span){line.bytes, name_len})),
+        .value =
+            part_of(head, http_trim((struct app_span){line.bytes + skipped, line.len - skipped}))};
+    field->hash = hash_of(http_head_span(head, field->name));
+}
+
+/* The value goes on in this line. */
+static void extend_field(struct http_head *head, struct http_field *field, struct app_span line)
+{
+    const uint8_t *begin = head->bytes + field->value.at;
+
+    line = http_trim(line);
+    if (field->value.len == 0)
+        begin = line.bytes;
+    field->folded |= begin != line.bytes;
+    field->value =
+        part_of(head, (struct app_span){begin, (uint32_t)(line.bytes + line.len - begin)});
+}
+
+static bool same_name(const struct http_head *head, const struct http_field *a,
+                      const struct http_field *b)
+{
+    return a->hash == b->hash && a->name.len == b->name.len &&
+           strncasecmp((const char *)head->bytes + a->name.at,
+                       (const char *)head->bytes + b->name.at, a->name.len) == 0;
+}
+
+static void find_repeated(struct http_head *head)
+{
+    for (uint32_t i = 1; head->field != NULL && i < head->n_fields; i++)
+        for (uint32_t before = 0; before < i; before++)
+            if (!head->field[before].repeats &&
+                same_name(head, &head->field[before], &head->field[i])) {
+                head->field[before].repeated = true;
+                head->field[i].repeats = true;
+                break;
+            }
+}
+
+/* Lines that may begin a field. */
+static uint32_t count_lines(const struct http_head *head)
+{
+    uint32_t n = 0;
+
+    for (uint32_t at = head->fields_at; at < head->len; n++)
+        (void)next_line(head, &at);
+    return n;
+}
+
+static bool read_fields(struct http_head *head)
+{
+    const uint32_t n = count_lines(head);
+    const uint32_t max = n < HTTP_FIELDS_MAX ? n : HTTP_FIELDS_MAX;
+
+    head->field = max != 0 ? malloc(max * sizeof *head->field) : NULL;
+    if (max != 0 && head->field == NULL)
+        return false;
+    for (uint32_t at = head->fields_at; at < head->len;) {
+        const struct app_span line = next_line(head, &at);
+
+        if (line.len == 0)
+            continue;
+        if (http_is_blank(line.bytes[0]) && head->n_fields != 0)
+            extend_field(head, &head->field[head->n_fields - 1], line);
+        else if (head->n_fields < max)
+            read_field(head, &head->field[head->n_fields++], line);
+        else
+            head->n_left_out++;
+    }
+    find_repeated(head);
+    return true;
+}
+
+bool http_head_read(struct http_head *head, uint8_t *bytes, uint32_t len, bool is_request)
+{
+    uint32_t at = 0;
+
+    *head = (struct http_head){.bytes = bytes, .len = (uint16_t)len};
+    const struct app_span line = next_line(head, &at);
+
+    head->line = part_of(head, line);
+    head->fields_at = (uint16_t)at;
+    read_first_line(head, line, is_request);
+    if (read_fields(head))
+        return true;
+    http_head_free(head);
+    return false;
+}
+
+void http_head_free(struct http_head *head)
+{
+    free(head->bytes);
+    free(head->field);
+    *head = (struct http_head){0};
+}
+
+/* ---- values ---------------------------------------------------------------------------------- */
+
+const struct http_field *http_field_find(const struct http_head *head, const char *name)
+{
+    for (uint32_t i = 0; i < head->n_fields; i++)
+        if (http_span_is(http_head_span(head, head->field[i].name), name))
+            return &head->field[i];
+    return NULL;
+}
+
+/* A fold is one blank: the first of its line. */
+static void add_unfolded(struct app_text *text, struct app_span value)
+{
+    for (uint32_t at = 0; at < value.len;) {
+        const uint8_t *end = memchr(value.bytes + at, '\n', value.len - at);
+        const uint32_t line_end = end != NULL ? (uint32_t)(end - value.bytes) : value.len;
+        uint32_t len = line_end - at;
+
+        if (len != 0 && end != NULL && value.bytes[line_end - 1] == '\r')
+            len--;
+        app_text_add(text, value.bytes + at, len);
+        at = line_end + 1;
+        if (at < value.len)
+            app_text_add_byte(text, value.bytes[at]);
+        while (at < value.len && (value.bytes[at] == ' ' || value.bytes[at] == '\t'))
+            at++;
+    }
+}
+
+static void add_value(const struct http_head *head, const struct http_field *field,
+                      struct app_text *text)
+{
+    const struct app_span value = http_head_span(head, field->value);
+
+    if (field->folded)
+        add_unfolded(text, value);
+    else
+        app_text_add(text, value.bytes, value.len);
+}
+
+struct app_span http_field_value(const struct http_head *head, const struct http_field *field,
+                                 struct app_text *text)
+{
+    const uint32_t begin = text->len;
+    uint32_t left = REPETITIONS_MAX;
+    const bool joins =
+        field->repeated && !http_span_is(http_head_span(head, field->name), "content-length");
+
+    if (!joins && !field->folded)
+        return http_head_span(head, field->value);
+    add_value(head, field, text);
+    for (const struct http_field *other = field + 1;
+         joins && other < head->field + head->n_fields && left != 0; other++) {
+        if (!other->repeats || !same_name(head, field, other))
+            continue;
+        app_text_add(text, ", ", 2);
+        add_value(head, other, text);
+        left--;
+    }
+    return app_text_since(text, begin);
+}

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: MIT */
+/* The head of a message of HTTP/1: its first line and its header fields. Lines are read as libhtp
+ * reads them with Suricata's settings, as rules are written for that. */
+#ifndef APP_HTTP_HEAD_H
+#define APP_HTTP_HEAD_H
+
+#include "app_text.h"
+
+enum {
+    HTTP_HEAD_MAX = 65535, /* bytes of a head */
+    HTTP_FIELDS_MAX = 1024 /* later ones are passed over, and counted */
+};
+
+/* Bytes of the head. */
+struct http_part {
+    uint16_t at, len;
+};
+
+struct http_field {
+    struct http_part name, value; /* without blanks around; value: with its folds */
+    uint16_t hash;                /* of the name in lower case */
+    bool folded;                  /* the value goes over several lines */
+    bool repeats;                 /* a field before has this name */
+    bool repeated;                /* the first of several */
+};
+
+struct http_head {
+    uint8_t *bytes; /* with the empty line */
+    struct http_field *field;
+    uint16_t len, n_fields;
+    uint16_t n_left_out;       /* fields behind HTTP_FIELDS_MAX */
+    uint16_t fields_at;        /* behind the first line */
+    struct http_part line;     /* the first, without its end */
+    struct http_part first[3]; /* method, URI, protocol; or protocol, status, reason */
+};
+
+/* Reads a whole head, and takes over its bytes. At most HTTP_HEAD_MAX. False: there is no memory,
+ * and the bytes are freed. */
+bool http_head_read(struct http_head *head, uint8_t *bytes, uint32_t len, bool is_request);
+
+void http_head_free(struct http_head *head);
+
+/* Whether a line is a request's that says nothing behind its URI: no fields follow (HTTP/0.9). */
+bool http_line_is_brief(const uint8_t *line, uint32_t len);
+
+/* Whether a line can begin a response. Others are the body of a response without head. */
+bool http_line_is_status(const uint8_t *line, uint32_t len);
+
+/* The first field of this name, in lower case. NULL: there is none. */
+const struct http_field *http_field_find(const struct http_head *head, const char *name);
+
+/* A field's value, joined with those of fields that repeat it, and unfolded. What has to be put
+ * together is appended to `text`; then the span is valid until `text` changes. */
+struct app_span http_field_value(const struct http_head *head, const struct http_field *field,
+                                 struct app_text *text);
+
+static inline struct app_span http_head_span(const struct http_head *head, struct http_part part)
+{
+    return (struct app_span){head->bytes + part.at, part.len};
+}
+
+/* Whether a span is a word, in any case. The word is in lower case. */
+bool http_span_is(struct app_span span, const char *word);
+
+/* Whether a word occurs in a span, in any case. The word is in lower case. */
+bool http_span_has(struct app_span span, const char *word);
+
+/* The first run of decimal digits. False: there is none, or it is too large. */
+bool http_span_number(struct app_span span, uint64_t *number);
+
+static inline bool http_is_blank(uint8_t byte)
+{
+    return byte == ' ' || (byte >= '\t' && byte <= '\r');
+}
+
+static inline struct app_span http_trim(struct app_span span)
+{
+    while (span.len != 0 && http_is_blank(span.bytes[0])) {
+        span.bytes++;
+        span.len--;
+    }
+    while (span.len != 0 && http_is_blank(span.bytes[span.len - 1]))
+        span.len--;
+    return span;
+}
+
+#endif

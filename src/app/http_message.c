@@ -1,0 +1,410 @@
+/* SPDX-License-Identifier: MIT */
+/* Heads of HTTP/1, and what follows from them. */
+#include "http_flow.h"
+
+enum {
+    SEEN_LEN = 24, /* bytes of a line that tell whether it begins a message */
+    STATUS_CONTINUE = 100,
+    STATUS_SWITCHING = 101,
+    STATUS_NO_CONTENT = 204,
+    STATUS_NOT_MODIFIED = 304
+};
+
+/* ---- the begin of a message ------------------------------------------------------------------ */
+
+static enum app_likeness like_word(const char *word, const uint8_t *bytes, uint32_t len)
+{
+    const uint32_t word_len = (uint32_t)strlen(word);
+
+    if (memcmp(word, bytes, len < word_len ? len : word_len) != 0)
+        return APP_UNLIKE;
+    return len < word_len ? APP_TOO_SHORT : APP_LIKE;
+}
+
+/* OPTIONS is of SIP and RTSP, too. */
+static enum app_likeness like_options(const uint8_t *bytes, uint32_t len)
+{
+    const enum app_likeness sip = like_word("OPTIONS sip:", bytes, len);
+    const enum app_likeness rtsp = like_word("OPTIONS rtsp:", bytes, len);
+
+    if (sip == APP_LIKE || rtsp == APP_LIKE)
+        return APP_UNLIKE;
+    return sip == APP_TOO_SHORT || rtsp == APP_TOO_SHORT ? APP_TOO_SHORT : APP_LIKE;
+}
+
+static enum app_likeness like_request(const uint8_t *bytes, uint32_t len)
+{
+    static const char *const methods[] = {
+        "GET ",      "POST ",    "HEAD ",   "PUT ",         "DELETE ",
+        "CONNECT ",  "TRACE ",   "PATCH ",  "COPY ",        "MOVE ",
+        "MKCOL ",    "LOCK ",    "UNLOCK ", "PROPFIND ",    "PROPPATCH ",
+        "REPORT ",   "SEARCH ",  "MERGE ",  "LABEL ",       "UPDATE ",
+        "CHECKOUT ", "CHECKIN ", "ACL ",    "MKWORKSPACE ", "BASELINE-CONTROL "};
+    enum app_likeness likeness = like_word("OPTIONS ", bytes, len);
+
+    if (likeness == APP_LIKE)
+        return like_options(bytes, len);
+    for (uint32_t i = 0; i < sizeof methods / sizeof *methods && likeness != APP_LIKE; i++) {
+        const enum app_likeness other = like_word(methods[i], bytes, len);
+
+        likeness = other == APP_UNLIKE ? likeness : other;
+    }
+    return likeness;
+}
+
+enum app_likeness http_probe(enum app_side side, const uint8_t *bytes, uint32_t len)
+{
+    while (len != 0 && (*bytes == '\r' || *bytes == '\n')) {
+        bytes++;
+        len--;
+    }
+    if (len == 0)
+        return APP_TOO_SHORT;
+    return side == APP_CLIENT ? like_request(bytes, len) : like_word("HTTP/1.", bytes, len);
+}
+
+uint32_t http_step_seek(struct http_flow *flow, enum app_side side, const uint8_t *bytes,
+                        uint32_t len)
+{
+    struct http_side *const mine = &flow->side[side];
+    uint32_t n = 0;
+
+    while (n < len && bytes[n] != '\n' && mine->line.len < SEEN_LEN && !mine->line.no_memory)
+        app_text_add_byte(&mine->line, bytes[n++]);
+    if (n == len && mine->line.len < SEEN_LEN)
+        return n;
+    if (http_probe(side, mine->line.bytes, mine->line.len) == APP_LIKE) {
+        mine->state = HTTP_IN_HEAD;
+        mine->line_at = 0;
+    } else {
+        mine->state = HTTP_SEEKS_LINE;
+        mine->line.len = 0;
+    }
+    return n;
+}
+
+uint32_t http_step_seek_line(struct http_flow *flow, enum app_side side, const uint8_t *bytes,
+                             uint32_t len)
+{
+    const uint8_t *end = memchr(bytes, '\n', len);
+
+    if (end == NULL)
+        return len;
+    flow->side[side].state = HTTP_SEEKS;
+    return (uint32_t)(end - bytes) + 1;
+}
+
+/* The client goes on behind CONNECT before the response is seen: with a request, if it looks so. */
+uint32_t http_step_wait(struct http_flow *flow, enum app_side side, const uint8_t *bytes,
+                        uint32_t len)
+{
+    (void)len;
+    flow->side[side].state = bytes[0] >= 'A' && bytes[0] <= 'Z' ? HTTP_IN_HEAD : HTTP_IN_TUNNEL;
+    return 0;
+}
+
+/* ---- the end of a message -------------------------------------------------------------------- */
+
+void http_message_end(struct http_flow *flow, enum app_side side, bool is_cut)
+{
+    struct http_side *const mine = &flow->side[side];
+    struct http_transaction *const transaction = mine->transaction;
+
+    mine->state = HTTP_IN_HEAD;
+    mine->line.len = 0;
+    mine->line_at = 0;
+    http_body_end(flow, side);
+    if (transaction == NULL)
+        return;
+    transaction->message[side].has_ended = true;
+    transaction->message[side].is_cut = is_cut;
+    http_tell(flow, (struct app_news){.kind = APP_END, .cut = is_cut}, side, transaction);
+    mine->transaction = NULL;
+    if (transaction->message[!side].has_ended || (transaction->flags & HTTP_NO_REQUEST) != 0)
+        http_transaction_done(flow, transaction);
+}
+
+/* ---- what follows a head --------------------------------------------------------------------- */
+
+/* The body by its fields; `rest`: without them it goes up to the end. */
+static void begin_body(struct http_flow *flow, enum app_side side, bool rest)
+{
+    struct http_side *const mine = &flow->side[side];
+    struct http_message *const message = &mine->transaction->message[side];
+    struct app_text text = {0};
+    struct app_span value;
+
+    mine->state = rest ? HTTP_IN_REST : HTTP_IN_HEAD;
+    if (http_field_get(&value, mine->transaction, side, "transfer-encoding", &text) &&
+        http_span_has(value, "chunked")) {
+        message->is_chunked = true;
+        mine->state = HTTP_IN_CHUNK_LINE;
+    } else if (http_field_get(&value, mine->transaction, side, "content-length", &text)) {
+        if (http_span_number(value, &mine->left))
+            mine->state = mine->left != 0 ? HTTP_IN_BODY : HTTP_IN_HEAD;
+        else
+            http_tell_event(flow, side,
+                            side == APP_CLIENT ? "invalid_content_length_field_in_request"
+                                               : "invalid_content_length_field_in_response");
+    }
+    flow->no_memory |= text.no_memory;
+    app_text_free(&text);
+    if (mine->state == HTTP_IN_HEAD)
+        http_message_end(flow, side, false);
+    else
+        http_body_begin(flow, side);
+}
+
+static bool is_method(const struct http_transaction *transaction, const char *method)
+{
+    const struct http_head *head = &transaction->message[APP_CLIENT].head;
+
+    return transaction->message[APP_CLIENT].has_head &&
+           http_span_is(http_head_span(head, head->first[0]), method);
+}
+
+static void follow_request(struct http_flow *flow, bool is_brief)
+{
+    struct http_side *const mine = &flow->side[APP_CLIENT];
+
+    if (is_method(mine->transaction, "connect")) {
+        http_message_end(flow, APP_CLIENT, false);
+        mine->state = HTTP_WAITS;
+    } else if (is_brief) {
+        http_message_end(flow, APP_CLIENT, false);
+    } else {
+        begin_body(flow, APP_CLIENT, false);
+    }
+}
+
+/* Both sides speak another protocol from here on. */
+static void begin_tunnel(struct http_flow *flow)
+{
+    struct http_transaction *const transaction = flow->side[APP_SERVER].transaction;
+
+    transaction->flags |= HTTP_UPGRADED;
+    http_message_end(flow, APP_SERVER, false);
+    if (flow->side[APP_CLIENT].transaction != NULL)
+        http_message_end(flow, APP_CLIENT, false);
+    flow->side[APP_CLIENT].state = flow->side[APP_SERVER].state = HTTP_IN_TUNNEL;
+}
+
+/* A response before the last, as 100 Continue: it is forgotten. */
+static void pass_over(struct http_flow *flow)
+{
+    struct http_side *const mine = &flow->side[APP_SERVER];
+
+    mine->transaction->flags |= HTTP_INTERIM;
+    http_head_free(&mine->transaction->message[APP_SERVER].head);
+    mine->transaction->message[APP_SERVER].has_head = false;
+    mine->transaction->status = 0;
+}
+
+static bool has_body_field(const struct http_head *head)
+{
+    return http_field_find(head, "transfer-encoding") != NULL ||
+           http_field_find(head, "content-length") != NULL;
+}
+
+static void follow_response(struct http_flow *flow)
+{
+    struct http_side *const mine = &flow->side[APP_SERVER];
+    const struct http_transaction *const transaction = mine->transaction;
+    const uint16_t status = transaction->status;
+    const bool connects = is_method(transaction, "connect");
+
+    if ((connects && status / 100 == 2) ||
+        (status == STATUS_SWITCHING && !has_body_field(&transaction->message[APP_SERVER].head))) {
+        begin_tunnel(flow);
+        return;
+    }
+    if (connects && flow->side[APP_CLIENT].state == HTTP_WAITS)
+        flow->side[APP_CLIENT].state = HTTP_IN_HEAD;
+    if (is_method(transaction, "head") || status / 100 == 1 || status == STATUS_NO_CONTENT ||
+        status == STATUS_NOT_MODIFIED)
+        http_message_end(flow, APP_SERVER, false);
+    else
+        begin_body(flow, APP_SERVER, true);
+}
+
+/* ---- heads ----------------------------------------------------------------------------------- */
+
+static uint16_t status_of(const struct http_head *head)
+{
+    const struct app_span span = http_head_span(head, head->first[1]);
+    uint16_t status = 0;
+
+    for (uint32_t i = 0; i < span.len; i++) {
+        if (span.len != 3 || span.bytes[i] < '0' || span.bytes[i] > '9')
+            return 0;
+        status = (uint16_t)(status * 10 + (span.bytes[i] - '0'));
+    }
+    return status >= 100 ? status : 0;
+}
+
+/* The transaction that the next response belongs to. */
+static struct http_transaction *transaction_of_response(struct http_flow *flow)
+{
+    struct http_transaction *transaction = flow->n_forgotten != 0 ? NULL : flow->first;
+
+    while (transaction != NULL && (transaction->message[APP_SERVER].has_head ||
+                                   transaction->message[APP_SERVER].has_ended))
+        transaction = transaction->next;
+    if (transaction != NULL)
+        return transaction;
+    transaction = http_transaction_open(flow);
+    if (transaction != NULL)
+        transaction->flags |= HTTP_NO_REQUEST;
+    if (flow->n_forgotten != 0)
+        flow->n_forgotten--;
+    else
+        http_tell_event(flow, APP_SERVER, "unable_to_match_response_to_request");
+    return transaction;
+}
+
+static bool begin_message(struct http_flow *flow, enum app_side side)
+{
+    struct http_side *const mine = &flow->side[side];
+
+    if (mine->transaction == NULL)
+        mine->transaction =
+            side == APP_CLIENT ? http_transaction_open(flow) : transaction_of_response(flow);
+    flow->no_memory |= mine->transaction == NULL;
+    return mine->transaction != NULL;
+}
+
+/* The gathered head becomes its message's. */
+static bool take_head(struct http_flow *flow, enum app_side side)
+{
+    struct http_side *const mine = &flow->side[side];
+    struct http_message *const message = &mine->transaction->message[side];
+    uint8_t *const bytes = malloc(mine->line.len);
+
+    if (bytes != NULL) {
+        memcpy(bytes, mine->line.bytes, mine->line.len);
+        message->has_head =
+            http_head_read(&message->head, bytes, mine->line.len, side == APP_CLIENT);
+    }
+    app_text_free(&mine->line); /* most flows have one message */
+    mine->line_at = 0;
+    flow->no_memory |= !message->has_head;
+    return message->has_head;
+}
+
+static void end_head(struct http_flow *flow, enum app_side side, bool is_brief)
+{
+    struct http_side *const mine = &flow->side[side];
+
+    if (!begin_message(flow, side) || !take_head(flow, side))
+        return;
+    struct http_transaction *const transaction = mine->transaction;
+    if (side == APP_SERVER)
+        transaction->status = status_of(&transaction->message[side].head);
+
+    const bool is_interim = side == APP_SERVER && transaction->status / 100 == 1 &&
+                            transaction->status != STATUS_SWITCHING;
+    if (is_interim) {
+        pass_over(flow);
+        return;
+    }
+    http_tell(flow, (struct app_news){.kind = APP_HEAD}, side, transaction);
+    if (transaction->message[side].head.n_left_out != 0)
+        http_tell_event(flow, side,
+                        side == APP_CLIENT ? "request_too_many_headers"
+                                           : "response_too_many_headers");
+    if (side == APP_CLIENT)
+        follow_request(flow, is_brief);
+    else
+        follow_response(flow);
+}
+
+/* A response without a head, which is a body: an answer to HTTP/0.9. */
+static void begin_bare_body(struct http_flow *flow)
+{
+    struct http_side *const mine = &flow->side[APP_SERVER];
+    struct app_text line = mine->line;
+
+    if (flow->first == NULL) { /* nothing was asked for */
+        mine->state = HTTP_SEEKS;
+        mine->line.len = 0;
+        return;
+    }
+    mine->line = (struct app_text){0};
+    if (begin_message(flow, APP_SERVER)) {
+        mine->transaction->flags |= HTTP_NO_HEAD;
+        mine->state = HTTP_IN_REST;
+        mine->skips_body = false;
+        http_body_give(flow, APP_SERVER, line.bytes, line.len);
+    }
+    app_text_free(&line);
+}
+
+/* The first line of a head is whole. True: no head follows. */
+static bool judge_first_line(struct http_flow *flow, enum app_side side)
+{
+    struct http_side *const mine = &flow->side[side];
+
+    if (side == APP_SERVER && !http_line_is_status(mine->line.bytes, mine->line.len)) {
+        begin_bare_body(flow);
+        return true;
+    }
+    if (side == APP_SERVER || !http_line_is_brief(mine->line.bytes, mine->line.len))
+        return false;
+    if (http_probe(side, mine->line.bytes, mine->line.len) == APP_LIKE) {
+        end_head(flow, side, true);
+    } else {
+        mine->state = HTTP_SEEKS;
+        mine->line.len = 0;
+    }
+    return true;
+}
+
+/* A line of a head is whole. True: the head is, too, or there is none. */
+static bool judge_line(struct http_flow *flow, enum app_side side)
+{
+    struct http_side *const mine = &flow->side[side];
+    const uint8_t *const line = mine->line.bytes + mine->line_at;
+    const uint32_t len = mine->line.len - mine->line_at;
+    const bool is_empty = len == 1 || (len == 2 && line[0] == '\r');
+
+    if (is_empty && mine->line_at == 0) {
+        mine->line.len = 0;
+        return false;
+    }
+    if (is_empty) {
+        end_head(flow, side, false);
+        return true;
+    }
+    if (mine->line_at == 0 && judge_first_line(flow, side))
+        return true;
+    mine->line_at = mine->line.len;
+    return false;
+}
+
+uint32_t http_step_head(struct http_flow *flow, enum app_side side, const uint8_t *bytes,
+                        uint32_t len)
+{
+    struct http_side *const mine = &flow->side[side];
+    uint32_t taken = 0;
+
+    while (taken < len) {
+        const uint8_t *end = memchr(bytes + taken, '\n', len - taken);
+        const uint32_t n = end != NULL ? (uint32_t)(end + 1 - bytes) - taken : len - taken;
+
+        if (n > HTTP_HEAD_MAX - mine->line.len) {
+            http_tell_event(flow, side,
+                            side == APP_CLIENT ? "request_field_too_long"
+                                               : "response_field_too_long");
+            mine->state = HTTP_DEAD;
+            app_text_free(&mine->line);
+            return len;
+        }
+        app_text_add(&mine->line, bytes + taken, n);
+        if (mine->line.no_memory)
+            return len;
+        taken += n;
+        if (end != NULL && judge_line(flow, side))
+            break;
+    }
+    return taken;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: MIT */
+#include "app_trial.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "app/http.h"
+
+static void say(struct app_text *text, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+static void say(struct app_text *text, const char *format, ...)
+{
+    char line[256];
+    va_list list;
+
+    va_start(list, format);
+    const int len = vsnprintf(line, sizeof line, format, list);
+    va_end(list);
+    app_text_add(text, line, (uint32_t)(len < (int)sizeof line ? len : (int)sizeof line - 1));
+}
+
+static void say_bytes(struct app_text *text, struct app_span span)
+{
+    for (uint32_t i = 0; i < span.len; i++) {
+        const uint8_t byte = span.bytes[i];
+
+        if (byte >= ' ' && byte < 0x7F && byte != '\\')
+            app_text_add_byte(text, byte);
+        else
+            say(text, byte == '\r' ? "\\r" : byte == '\n' ? "\\n" : "\\x%02x", byte);
+    }
+}
+
+static void say_http_head(struct app_text *told, const struct app_news *news)
+{
+    static const char *const names[HTTP_N_BUFFERS] = {
+        "method", "uri",        "uri_raw", "host",        "host_raw", "protocol",
+        "line",   "start",      "header",  "header_raw",  "names",    "cookie",
+        "code",   "msg",        "agent",   "referer",     "accept",   "lang",
+        "enc",    "connection", "type",    "content_len", "server",   "location"};
+    struct app_text text = {0};
+    struct app_span value;
+
+    for (int buffer = 0; buffer < HTTP_N_BUFFERS; buffer++) {
+        text.len = 0;
+        if (!http_buffer_get(&value, news->transaction, (enum app_side)news->side,
+                             (enum http_buffer)buffer, &text))
+            continue;
+        say(told, " %s=[", names[buffer]);
+        say_bytes(told, value);
+        say(told, "]");
+    }
+    app_text_free(&text);
+}
+
+static void say_end(struct app_trial *trial, const struct app_news *news)
+{
+    struct app_text *const body = &trial->body[news->side][news->number % TRIAL_BODIES];
+
+    say(&trial->told, "%s body %u=[", news->cut ? " cut" : "", body->len);
+    say_bytes(&trial->told, app_text_span(body));
+    say(&trial->told, "]");
+    body->len = 0;
+}
+
+static void hear(void *to, const struct app_news *news)
+{
+    static const char *const kinds[] = {"head", "body", "end", "event", "done"};
+    struct app_trial *const trial = to;
+    const uint64_t held = app_stream_held(trial->stream);
+
+    trial->held_max = held > trial->held_max ? held : trial->held_max;
+    trial->n_told++;
+    trial->body_len += news->len;
+    if (trial->quiet)
+        return;
+    if (news->kind == APP_BODY) {
+        app_text_add(&trial->body[news->side][news->number % TRIAL_BODIES], news->bytes, news->len);
+        return;
+    }
+    say(&trial->told, "%s %u %c %s", news->parser->name, (unsigned)news->number, "cs"[news->side],
+        kinds[news->kind]);
+    if (news->kind == APP_EVENT)
+        say(&trial->told, " %s", news->event);
+    else if (news->kind == APP_END)
+        say_end(trial, news);
+    else if (news->kind == APP_HEAD && strcmp(news->parser->name, "http") == 0)
+        say_http_head(&trial->told, news);
+    say(&trial->told, "\n");
+}
+
+void trial_begin(struct app_trial *trial)
+{
+    *trial = (struct app_trial){.stream = app_stream_open()};
+    trial->failed = trial->stream == NULL;
+}
+
+/* Each piece is memory of its own, so that a byte beyond it is found. */
+static void give_piece(struct app_trial *trial, enum app_side side, const uint8_t *bytes,
+                       uint32_t len)
+{
+    const struct app_listener listener = {hear, trial};
+    uint8_t *piece = malloc(len);
+
+    if (piece == NULL || trial->failed) {
+        trial->failed = true;
+        free(piece);
+        return;
+    }
+    trial->failed =
+        !app_stream_give(trial->stream, side, memcpy(piece, bytes, len), len, &listener);
+    free(piece);
+    const uint64_t held = app_stream_held(trial->stream);
+    trial->held_max = held > trial->held_max ? held : trial->held_max;
+}
+
+static uint64_t random_of(uint64_t *seed)
+{
+    *seed ^= *seed >> 12;
+    *seed ^= *seed << 25;
+    *seed ^= *seed >> 27;
+    return (*seed * UINT64_C(0x2545F4914F6CDD1D)) >> 32;
+}
+
+void trial_give(struct app_trial *trial, enum app_side side, const void *bytes, uint32_t len,
+                uint32_t mean, uint64_t *seed)
+{
+    for (uint32_t at = 0; at < len;) {
+        const uint32_t left = len - at;
+        uint32_t n = mean != 0 ? 1 + (uint32_t)(random_of(seed) % (2 * mean - 1)) : left;
+
+        n = n < left ? n : left;
+        give_piece(trial, side, (const uint8_t *)bytes + at, n);
+        at += n;
+    }
+}
+
+void trial_gap(struct app_trial *trial, enum app_side side, uint64_t len)
+{
+    const struct app_listener listener = {hear, trial};
+
+    if (!trial->failed)
+        trial->failed = !app_stream_gap(trial->stream, side, len, &listener);
+}
+
+void trial_end_side(struct app_trial *trial, enum app_side side)
+{
+    const struct app_listener listener = {hear, trial};
+
+    if (!trial->failed)
+        app_stream_end(trial->stream, side, &listener);
+}
+
+void trial_end(struct app_trial *trial)
+{
+    const struct app_listener listener = {hear, trial};
+
+    app_stream_close(trial->stream, &listener);
+    trial->stream = NULL;
+    app_text_add_byte(&trial->told, '\0');
+}
+
+void trial_free(struct app_trial *trial)
+{
+    app_stream_close(trial->stream, NULL);
+    app_text_free(&trial->told);
+    for (int i = 0; i < TRIAL_BODIES; i++) {
+        app_text_free(&trial->body[0][i]);
+        app_text_free(&trial->body[1][i]);
+    }
+}

@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: MIT */
+/* Flows of HTTP/1, whole and in random pieces. */
+#include "test.h"
+
+#include <zlib.h>
+
+#include "app_trial.h"
+
+/* What happens in a flow. NULL bytes: a gap of len bytes; 0 bytes: the side ends. */
+struct act {
+    enum app_side side;
+    const char *bytes;
+    uint32_t len; /* 0: of the string */
+};
+
+static char *play(const struct act *act, size_t n, uint32_t mean, uint64_t seed)
+{
+    struct app_trial trial;
+    char *told;
+
+    trial_begin(&trial);
+    for (size_t i = 0; i < n; i++) {
+        if (act[i].bytes == NULL)
+            trial_gap(&trial, act[i].side, act[i].len);
+        else if (act[i].bytes[0] == '\0' && act[i].len == 0)
+            trial_end_side(&trial, act[i].side);
+        else
+            trial_give(&trial, act[i].side, act[i].bytes,
+                       act[i].len != 0 ? act[i].len : (uint32_t)strlen(act[i].bytes), mean, &seed);
+    }
+    trial_end(&trial);
+    assert_false(trial.failed);
+    told = strdup((char *)trial.told.bytes);
+    assert_non_null(told);
+    trial_free(&trial);
+    return told;
+}
+
+/* The same is told for any cuts. Returns it. */
+static char *told_of(const struct act *act, size_t n)
+{
+    char *whole = play(act, n, 0, 1);
+
+    for (uint64_t seed = 1; seed <= 40; seed++) {
+        char *cut = play(act, n, seed % 4 == 0 ? 1 : (uint32_t)(seed * 3), seed);
+
+        assert_string_equal(cut, whole);
+        free(cut);
+    }
+    return whole;
+}
+
+#define TOLD(...)                              \
+    told_of((const struct act[]){__VA_ARGS__}, \
+            sizeof((const struct act[]){__VA_ARGS__}) / sizeof(struct act))
+
+static void expect(char *told, const char *const *words)
+{
+    for (; *words != NULL; words++)
+        if (strstr(told, *words) == NULL)
+            fail_msg("'%s' is not in:\n%s", *words, told);
+    free(told);
+}
+
+#define EXPECT(told, ...) expect(told, (const char *const[]){__VA_ARGS__, NULL})
+
+static const char get[] = "GET /a%2Fb/../c?q=%41+x HTTP/1.1\r\nHost: Example.COM:8080\r\n"
+                          "User-Agent:  me \r\nCookie: k=v\r\nX: 1\r\nx: 2\r\nY: a\r\n\t b\r\n\r\n";
+static const char ok[] = "HTTP/1.1 200 All right\r\nContent-Length: 5\r\nSet-Cookie: a\r\n"
+                         "Set-Cookie: b\r\nServer: s\r\n\r\nhello";
+
+static void test_plain(void **state)
+{
+    (void)state;
+    EXPECT(
+        TOLD({APP_CLIENT, get, 0}, {APP_SERVER, ok, 0}), "http 0 c head method=[GET]",
+        " uri=[/a/c?q=A+x]", " uri_raw=[/a%2Fb/../c?q=%41+x]", " host=[example.com]",
+        " host_raw=[Example.COM:8080]", " protocol=[HTTP/1.1]", " cookie=[k=v]", " agent=[me]",
+        " header=[Host: Example.COM:8080\\r\\nUser-Agent: me\\r\\nX: 1, 2\\r\\nY: a\\x09b\\r\\n]",
+        " names=[\\r\\nHost\\r\\nUser-Agent\\r\\nCookie\\r\\nX\\r\\nY\\r\\n\\r\\n]",
+        " code=[200] msg=[All right]", " cookie=[a, b]", " server=[s]",
+        "http 0 s end body 5=[hello]", "http 0 c done");
+}
+
+static void test_pipelined(void **state)
+{
+    static const char requests[] =
+        "\r\nPOST /1 HTTP/1.1\nContent-Length: 3\n\nabcHEAD /2 HTTP/1.1\n"
+        "\nGET /3 HTTP/1.0\r\n\r\n";
+    static const char responses[] =
+        "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 x\r\nTransfer-Encoding: chunked\r\n\r\n"
+        "3;a=b\r\nabc\r\n00A\r\n0123456789\r\n0\r\nTrailer: x\r\n\r\n"
+        "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nHTTP/1.0 200 OK\r\n\r\nto the end";
+
+    (void)state;
+    EXPECT(TOLD({APP_CLIENT, requests, 0}, {APP_SERVER, responses, 0}, {APP_SERVER, "", 0}),
+           "http 0 c end body 3=[abc]", "http 0 s head", " code=[201]",
+           "http 0 s end body 13=[abc0123456789]\nhttp 0 c done", "http 1 s end body 0=[]",
+           "http 2 s end body 10=[to the end]\nhttp 2 c done");
+}
+
+static uint32_t pack(uint8_t *to, uint32_t room, const void *bytes, uint32_t len, int window)
+{
+    z_stream zlib = {0};
+
+    assert_int_equal(deflateInit2(&zlib, 6, Z_DEFLATED, window, 8, Z_DEFAULT_STRATEGY), Z_OK);
+    zlib.next_in = (Bytef *)(uintptr_t)bytes;
+    zlib.avail_in = len;
+    zlib.next_out = to;
+    zlib.avail_out = room;
+    assert_int_equal(deflate(&zlib, Z_FINISH), Z_STREAM_END);
+    (void)deflateEnd(&zlib);
+    return room - zlib.avail_out;
+}
+
+/* A response whose body is packed, and marked so. */
+static uint32_t packed_response(char *to, const char *coding, const uint8_t *body, uint32_t len)
+{
+    const int head = sprintf(to,
+                             "HTTP/1.1 200 OK\r\nContent-Encoding: %s\r\n"
+                             "Content-Length: %u\r\n\r\n",
+                             coding, len);
+
+    memcpy(to + head, body, len);
+    return (uint32_t)head + len;
+}
+
+static void test_codings(void **state)
+{
+    static const int windows[] = {31, 15, -15};
+    static const char *const names[] = {"gzip", "deflate", "x-deflate"};
+    static const uint8_t brotli[] = "\x0b\x02\x80hello\x03";
+    uint8_t once[512], twice[512];
+    char response[1024];
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        const uint32_t len = pack(once, sizeof once, "hello, hello", 12, windows[i]);
+
+        EXPECT(TOLD({APP_CLIENT, get, 0},
+                    {APP_SERVER, response, packed_response(response, names[i], once, len)}),
+               "http 0 s end body 12=[hello, hello]");
+    }
+    const uint32_t len = pack(once, sizeof once, "hello, hello", 12, 15);
+    const uint32_t len2 = pack(twice, sizeof twice, once, len, 31);
+
+    EXPECT(TOLD({APP_CLIENT, get, 0},
+                {APP_SERVER, response, packed_response(response, "deflate, gzip", twice, len2)}),
+           "http 0 s end body 12=[hello, hello]");
+    EXPECT(TOLD({APP_CLIENT, get, 0},
+                {APP_SERVER, response, packed_response(response, "br", brotli, sizeof brotli - 1)}),
+           "http 0 s end body 5=[hello]");
+    EXPECT(TOLD({APP_CLIENT, get, 0},
+                {APP_SERVER, response, packed_response(response, "gzip", (uint8_t *)"plain", 5)}),
+           "http 0 s end body 5=[plain]");
+    EXPECT(TOLD({APP_CLIENT, get, 0},
+                {APP_SERVER, response, packed_response(response, "gzip", (uint8_t *)"x", 1)}),
+           "http 0 s end body 1=[x]");
+    twice[12] ^= 0x55;
+    EXPECT(TOLD({APP_CLIENT, get, 0},
+                {APP_SERVER, response, packed_response(response, "gzip", twice, len2)}),
+           "gzip_decompression_failed");
+}
+
+static void test_tunnels(void **state)
+{
+    static const char connect[] = "CONNECT x.example:443 HTTP/1.1\r\n\r\n";
+    static const char upgrade[] = "GET /chat HTTP/1.1\r\nUpgrade: x\r\n\r\n";
+
+    (void)state;
+    EXPECT(TOLD({APP_CLIENT, connect, 0}, {APP_SERVER, "HTTP/1.1 200 OK\r\n\r\n", 0},
+                {APP_CLIENT, get, 0}, {APP_SERVER, ok, 0}),
+           " host=[x.example]", "http 0 c done\nhttp 0 c head method=[GET]",
+           "http 0 s end body 5=[hello]");
+    EXPECT(TOLD({APP_CLIENT, connect, 0},
+                {APP_SERVER, "HTTP/1.1 407 No\r\nContent-Length: 0\r\n\r\n", 0},
+                {APP_CLIENT, get, 0}, {APP_SERVER, ok, 0}),
+           "http 0 c done\nhttp 1 c head method=[GET]", "http 1 s end body 5=[hello]");
+    EXPECT(TOLD({APP_CLIENT, upgrade, 0},
+                {APP_SERVER, "HTTP/1.1 101 Switching\r\nUpgrade: x\r\n\r\nHTTP/1.1 no", 0},
+                {APP_CLIENT, "\x81\x05 bytes", 0}),
+           "http 0 s end body 0=[]\nhttp 0 c done");
+}
+
+static void test_damage(void **state)
+{
+    static const char body[] = "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n012";
+    static const char chunks[] = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc";
+
+    (void)state;
+    /* Behind a gap in a body it goes on; behind one in a head the next message is looked for. */
+    EXPECT(TOLD({APP_CLIENT, get, 0}, {APP_SERVER, body, 0}, {APP_SERVER, NULL, 4},
+                {APP_SERVER, "789", 0}),
+           "http 0 s end body 6=[012789]");
+    EXPECT(TOLD({APP_CLIENT, "GET /x HTTP/1.1\r\nA: ", 0}, {APP_CLIENT, NULL, 9},
+                {APP_CLIENT, "rest\r\n\r\nGET /y HTTP/1.1\r\n\r\n", 0}),
+           "http 0 c head method=[GET] uri=[/y]");
+    EXPECT(TOLD({APP_CLIENT, get, 0}, {APP_SERVER, body, 0}), "http 0 s end cut body 3=[012]");
+    EXPECT(TOLD({APP_CLIENT, get, 0}, {APP_SERVER, chunks, 0}), "invalid_response_chunk_len",
+           "body 3=[abc]");
+    /* One side alone; a response that is a body; no HTTP at all. */
+    EXPECT(TOLD({APP_SERVER, ok, 0}), "unable_to_match_response_to_request",
+           "http 0 s end body 5=[hello]\nhttp 0 c done");
+    EXPECT(
+        TOLD({APP_CLIENT, "GET /\r\n", 0}, {APP_SERVER, "<html>\n</html>", 0}, {APP_SERVER, "", 0}),
+        "http 0 s end body 14=[<html>\\n</html>]");
+    char *nothing = TOLD({APP_CLIENT, "OPTIONS sip:a@b SIP/2.0\r\n\r\n", 0},
+                         {APP_SERVER, "SIP/2.0 200 OK\r\n\r\n", 0});
+    assert_string_equal(nothing, "");
+    free(nothing);
+}
+
+static void test_uris(void **state)
+{
+    static const char *const uris[][2] = {
+        {"/a//b\\c", " uri=[/a/b/c] "},
+        {"/%u0041%u2215x", " uri=[/A/x] "},
+        {"/%zz%4", " uri=[/%zz%4] "},
+        {"/x/./y/../../../z", " uri=[/z] "},
+        {"/\xc3\xa9", " uri=[/\\xe9] "},
+        {"http://U:p@Host.EXAMPLE.:81/x?y#z", " uri=[/x?y#z] "},
+        {"http://U:p@Host.EXAMPLE.:81/x?y#z", " host=[host.example] host_raw=[Host.EXAMPLE.] "},
+        {"/a b c", " uri=[/a b c] "},
+        {"/?a=%2e%2E/%5c", " uri=[/?a=../\\x5c] "},
+        {"/a/b/..", " uri=[/a] "},
+        {"http://[::1]:8/", " host=[[::1]] "}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof uris / sizeof *uris; i++) {
+        char request[128];
+
+        (void)snprintf(request, sizeof request, "GET %s HTTP/1.1\r\n\r\n", uris[i][0]);
+        EXPECT(TOLD({APP_CLIENT, request, 0}), uris[i][1]);
+    }
+}
+
+/* ---- hostile flows --------------------------------------------------------------------------- */
+
+static void test_endless_head(void **state)
+{
+    struct app_trial trial;
+    uint64_t seed = 1;
+
+    (void)state;
+    trial_begin(&trial);
+    trial_give(&trial, APP_CLIENT, "GET / HTTP/1.1\r\n", 16, 0, &seed);
+    for (int i = 0; i < 100000; i++)
+        trial_give(&trial, APP_CLIENT, "Name: a value\r\n", 15, 0, &seed);
+    assert_false(trial.failed);
+    assert_true(trial.held_max < (1 << 18));
+    assert_true(app_stream_held(trial.stream) < 4096);
+    assert_false(app_stream_listens(trial.stream, APP_CLIENT));
+    trial_end(&trial);
+    trial_free(&trial);
+}
+
+static void test_million_requests(void **state)
+{
+    struct app_trial trial;
+    uint64_t seed = 1;
+
+    (void)state;
+    trial_begin(&trial);
+    trial.quiet = true;
+    for (int i = 0; i < 100000; i++)
+        trial_give(&trial, APP_CLIENT, "GET / HTTP/1.1\r\n\r\n", 18, 0, &seed);
+    for (int i = 0; i < 100000; i++)
+        trial_give(&trial, APP_SERVER, "HTTP/1.1 304 x\r\n\r\n", 18, 0, &seed);
+    assert_false(trial.failed);
+    assert_true(trial.held_max < (1 << 16));
+    trial_end(&trial);
+    trial_free(&trial);
+}
+
+static void test_bomb(void **state)
+{
+    static uint8_t zeros[1 << 24], packed[1 << 16];
+    struct app_trial trial;
+    static char response[1 << 17];
+    uint64_t seed = 1;
+    const uint32_t len = pack(packed, sizeof packed, zeros, sizeof zeros, 31);
+
+    (void)state;
+    trial_begin(&trial);
+    trial.quiet = true;
+    trial_give(&trial, APP_CLIENT, get, sizeof get - 1, 0, &seed);
+    trial_give(&trial, APP_SERVER, response, packed_response(response, "gzip", packed, len), 1000,
+               &seed);
+    assert_false(trial.failed);
+    assert_true(trial.body_len > (1 << 20) && trial.body_len < (6 << 20));
+    assert_true(trial.held_max < (1 << 17));
+    trial_end(&trial);
+    trial_free(&trial);
+}
+
+/* The memory of an ordinary open flow, in the middle of its response. */
+static void test_memory(void **state)
+{
+    static const char request[] =
+        "GET /assets/site/css/main.css?v=20240117 HTTP/1.1\r\nHost: www.example.com\r\n"
+        "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/120 Safari\r\n"
+        "Accept: text/css,*/*;q=0.1\r\nAccept-Language: en-GB,en;q=0.9\r\n"
+        "Accept-Encoding: gzip, deflate\r\nReferer: http://www.example.com/index.html\r\n"
+        "Cookie: session=0123456789abcdef0123456789abcdef; theme=dark\r\n"
+        "Connection: keep-alive\r\nCache-Control: max-age=0\r\n\r\n";
+    static const char response[] =
+        "HTTP/1.1 200 OK\r\nDate: Mon, 01 Jan 2024 00:00:00 GMT\r\nServer: nginx\r\n"
+        "Content-Type: text/css\r\nContent-Length: 100000\r\nLast-Modified: Sun, 31 Dec 2023 "
+        "00:00:00 GMT\r\nETag: \"0123456789\"\r\nCache-Control: public\r\n\r\nbody";
+    struct app_trial trial;
+    uint64_t seed = 1;
+
+    (void)state;
+    trial_begin(&trial);
+    trial_give(&trial, APP_CLIENT, request, sizeof request - 1, 0, &seed);
+    trial_give(&trial, APP_SERVER, response, sizeof response - 1, 0, &seed);
+    print_message("bytes of an open flow: %u\n", (unsigned)app_stream_held(trial.stream));
+    assert_true(app_stream_held(trial.stream) <= 4096);
+    trial_end(&trial);
+    trial_free(&trial);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_plain),        cmocka_unit_test(test_pipelined),
+        cmocka_unit_test(test_codings),      cmocka_unit_test(test_tunnels),
+        cmocka_unit_test(test_damage),       cmocka_unit_test(test_uris),
+        cmocka_unit_test(test_endless_head), cmocka_unit_test(test_million_requests),
+        cmocka_unit_test(test_bomb),         cmocka_unit_test(test_memory),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
