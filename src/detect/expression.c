@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "detect/automaton/automaton.h"
+#include "detect/automaton/possessive.h"
 #include "rule.h"
 
 enum { STACK_MIN = 32 << 10, STACK_MAX = 256 << 10 /* bytes of machine code's stack */ };
@@ -99,11 +100,23 @@ enum sl_status rule_expression_read(struct sl_rules *rules, const char *text, si
     return *expression != NULL ? SL_OK : SL_ENOMEM;
 }
 
+/* Code that counts what it gives back. */
+static bool make_counted(struct rule_expression *expression)
+{
+    size_t len, at;
+    int error;
+    char *text = possessive_text(expression->text, expression->len, expression->options, &len);
+
+    if (text == NULL)
+        return false;
+    expression->counted =
+        compile(text, len, pcre_options(expression->options) | PCRE2_NO_AUTO_POSSESS, &error, &at);
+    free(text);
+    return expression->counted != NULL;
+}
+
 bool rule_expression_make_fast(struct sl_rules *rules, struct rule_expression *expression)
 {
-    size_t at;
-    int error;
-
     if (expression->is_fast)
         return true;
     /* Without machine code PCRE2 interprets. */
@@ -111,10 +124,9 @@ bool rule_expression_make_fast(struct sl_rules *rules, struct rule_expression *e
     if (!automaton_make(&rules->shared, expression->text, expression->len, expression->options,
                         &expression->automaton))
         return false;
-    if (expression->automaton == NULL || automaton_nests(expression->automaton))
-        expression->counted =
-            compile(expression->text, expression->len,
-                    pcre_options(expression->options) | PCRE2_NO_AUTO_POSSESS, &error, &at);
+    if ((expression->automaton == NULL || automaton_nests(expression->automaton)) &&
+        !make_counted(expression))
+        return false;
     expression->is_fast = true;
     return true;
 }

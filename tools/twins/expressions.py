@@ -266,8 +266,9 @@ class Pcre:
             positions = [origin - min(walk.begins, default=0)]
         else:
             behind = max(state.end, state.reserved, origin) + first
-            positions = dict.fromkeys([*([origin] if self.relative else []), behind, behind + 1,
-                                       *range(origin, origin + 40)])
+            apart = state.end > origin  # a word before it is not one with a word of its own
+            positions = dict.fromkeys([*([origin] if self.relative else []), behind + apart,
+                                       behind, behind + 1, *range(origin, origin + 40)])
         for at in positions:
             after = self.put(state, walk, origin, at)
             if after:

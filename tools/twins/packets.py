@@ -102,14 +102,15 @@ def opening(packet, sender_is_client, established):
     tags = {name: packet.fields[name] for name in ("vlans", "vlan.layers")
             if name in packet.fields}
     first = first.changed(fields=tags, payload=b"")
+    wide = first.with_fields(window=65535)  # what follows is within it, with no acknowledgement
     if packet.protocol == "tcp":
-        syn = first.with_fields(flags=SYN, seq=999, ack=0)
+        syn = wide.with_fields(flags=SYN, seq=999, ack=0)
         if not established:  # without a SYN, a sensor may take the flow up in its middle
             return [syn], packet
         seqs = {"seq": 1000, "ack": 5000} if sender_is_client else {"seq": 5000, "ack": 1000}
         packet = packet.changed(fields={**seqs, **packet.fields})
-        return [syn, first.answer().with_fields(flags=SYN | ACK, seq=4999, ack=1000),
-                first.with_fields(flags=ACK, seq=1000, ack=5000)], packet
+        return [syn, wide.answer().with_fields(flags=SYN | ACK, seq=4999, ack=1000),
+                wide.with_fields(flags=ACK, seq=1000, ack=5000)], packet
     ask = first.changed(payload=b"?")
     if packet.protocol == "udp" and established:
         return [ask, ask.answer(payload=b"!")], packet

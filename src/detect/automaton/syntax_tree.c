@@ -11,7 +11,7 @@
 
 struct reader {
     struct syntax_tree *tree;
-    const char *at, *end;
+    const char *begin, *at, *end;
     uint32_t options; /* RULE_* at this place */
     bool failed;
 };
@@ -527,8 +527,8 @@ static uint32_t read_piece(struct reader *reader)
         node = repeat(reader, node, min, max);
         if (skip(reader, "+"))
             reader->tree->exact = false;
-        else
-            (void)skip(reader, "?");
+        else if (!skip(reader, "?") && !reader->failed)
+            reader->tree->node[node].text_end = (uint32_t)(reader->at - reader->begin);
         skip_blanks(reader);
     }
     return node;
@@ -571,7 +571,7 @@ static uint32_t read_alternatives(struct reader *reader)
 
 bool syntax_tree_read(struct syntax_tree *tree, const char *text, size_t len, uint32_t options)
 {
-    struct reader reader = {tree, text, text + len, options, false};
+    struct reader reader = {tree, text, text, text + len, options, false};
 
     *tree = (struct syntax_tree){.exact = true,
                                  .multiline = (options & RULE_MULTILINE) != 0,

@@ -26,6 +26,7 @@ struct tree_node {
     enum tree_kind kind;
     uint32_t child, next; /* the first child; the next of the parent's children */
     uint32_t min, max;
+    uint32_t text_end; /* of a repeat: the place behind its quantifier; 0: that says more */
     struct byte_set set;
 };
 

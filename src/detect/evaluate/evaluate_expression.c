@@ -89,12 +89,6 @@ static bool narrow(uint32_t *width, uint32_t *limit)
     return true;
 }
 
-/* Whether a search must count each byte: it may pass over the same ones again and again. */
-static bool counts(const struct search *search)
-{
-    return search->expression->counted != NULL;
-}
-
 /* What a search may take, which tries so many places from `from` on. */
 static uint64_t effort_of(const struct search *search, uint32_t from, uint32_t width,
                           uint32_t limit)
@@ -108,7 +102,7 @@ static uint64_t effort_of(const struct search *search, uint32_t from, uint32_t w
     const uint32_t reach = automaton != NULL ? automaton_reach(automaton) : UINT32_MAX;
     const uint64_t scanned = (uint64_t)width * (left < reach ? left : reach) / SCANNED;
 
-    if (counts(search))
+    if (search->expression->counted != NULL)
         return CALL + (uint64_t)COUNTED * limit + scanned;
     return CALL + 2 * ((uint64_t)width + limit - LIMIT_MIN) + scanned;
 }
@@ -121,8 +115,6 @@ static uint32_t run_of_places(const struct search *search, uint32_t from, uint32
     const uint32_t cursor = (uint32_t)(search->subject - scan->payload);
     uint32_t width = 1;
 
-    if (counts(search))
-        return 1;
     if (!search->inquiry->knows_starts)
         return n;
     while (width < n && rule_scan_next_start(scan, cursor + from + width, cursor + from + n) ==
@@ -142,6 +134,36 @@ static uint32_t next_place(const struct search *search, uint32_t from, uint32_t 
                : from;
 }
 
+/* Finds a match in [from, end), where steps are counted. A place mostly takes as many as the one
+ * before it. One beyond the last limit is given up. */
+static bool find_counting(const struct search *search, uint32_t from, uint32_t end,
+                          struct match *match)
+{
+    static const uint32_t limits[] = {LIMIT_MIN, 64, 256, 2048, 16384};
+    enum { KEPT_MAX = 1, LAST = sizeof limits / sizeof limits[0] - 1 };
+    struct rule_work *work = search->inquiry->work;
+    uint32_t i = 0;
+
+    for (from = next_place(search, from, end); from < end;) {
+        if (!rule_work_spend(work, effort_of(search, from, 1, limits[i])))
+            return false;
+
+        const enum rule_found found = count_at(search, from, limits[i], match);
+
+        if (found == RULE_FOUND)
+            return true;
+        if (found == RULE_LIMITED && i < LAST) {
+            i++;
+            continue;
+        }
+        if (found == RULE_LIMITED)
+            rule_work_stop(work);
+        from = next_place(search, from + 1, end);
+        i = i < KEPT_MAX ? i : KEPT_MAX;
+    }
+    return false;
+}
+
 /* Finds a match in [from, end). A place beyond its limit is given up. */
 static bool find_narrowing(const struct search *search, uint32_t from, uint32_t end,
                            struct match *match)
@@ -150,15 +172,11 @@ static bool find_narrowing(const struct search *search, uint32_t from, uint32_t 
     uint32_t width = FACTOR, limit = LIMIT_MIN;
 
     for (from = next_place(search, from, end); from < end;) {
-        *match = (struct match){from, from};
-        if (search->inquiry->starts_decide)
-            return true;
         width = run_of_places(search, from, width < end - from ? width : end - from);
         if (!rule_work_spend(work, effort_of(search, from, width, limit)))
             return false;
 
-        const enum rule_found found = counts(search) ? count_at(search, from, limit, match)
-                                                     : find_in(search, from, width, limit, match);
+        const enum rule_found found = find_in(search, from, width, limit, match);
 
         if (found == RULE_FOUND)
             return true;
@@ -190,7 +208,14 @@ static bool find(const struct search *search, uint32_t from, uint32_t n, struct 
             return found == RULE_FOUND;
         learn_starts(inquiry);
     }
-    return find_narrowing(search, from, from + n, match);
+    if (inquiry->starts_decide) {
+        const uint32_t place = next_place(search, from, from + n);
+
+        *match = (struct match){place, place};
+        return place < from + n;
+    }
+    return search->expression->counted != NULL ? find_counting(search, from, from + n, match)
+                                               : find_narrowing(search, from, from + n, match);
 }
 
 static struct search search_from(struct inquiry *inquiry, uint32_t cursor)

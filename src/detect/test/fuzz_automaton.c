@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A byte of options, an expression up to a byte 0, and a text: the automaton of the expression
+/* A byte of options, an expression up to a byte 0, and a text: what is made of the expression
  * against PCRE2. */
 #include "automaton_judge.h"
 
@@ -8,8 +8,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     const uint8_t *end = size > 1 ? memchr(data + 1, 0, size - 1) : NULL;
-    const uint32_t known =
-        RULE_CASELESS | RULE_MULTILINE | RULE_DOTALL | RULE_EXTENDED | RULE_DOLLAR_ENDONLY;
+    const uint32_t known = RULE_CASELESS | RULE_MULTILINE | RULE_DOTALL | RULE_EXTENDED |
+                           RULE_DOLLAR_ENDONLY | RULE_UNGREEDY;
     struct judge judge;
 
     if (end == NULL)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Automata against PCRE2: of each construct, and of random expressions. Texts are random, over so
- * few bytes that expressions match. */
+/* Automata and possessive repeats against PCRE2: of each construct, and of random expressions.
+ * Texts are random, over so few bytes that expressions match. */
 #include "automaton_judge.h"
 #include "test.h"
 
@@ -112,7 +112,7 @@ static void test_random_expressions_are_followed(void **state)
         struct judge judge;
 
         write_expression(text);
-        if (!judge_open(&judge, text, strlen(text), below(64) & ~(uint32_t)RULE_ANCHORED))
+        if (!judge_open(&judge, text, strlen(text), below(128) & ~(uint32_t)RULE_ANCHORED))
             continue;
         i++;
         n_made += judge.automaton != NULL;
@@ -123,6 +123,38 @@ static void test_random_expressions_are_followed(void **state)
     print_message("%u automata, %u exact\n", n_made, n_exact);
     assert_in_range(n_made, EXPRESSIONS / 4, EXPRESSIONS);
     assert_in_range(n_exact, EXPRESSIONS / 8, EXPRESSIONS);
+}
+
+/* The repeats that give nothing back, and no others. */
+static void test_repeats_are_made_possessive(void **state)
+{
+    static const struct {
+        const char *text, *made;
+    } cases[] = {
+        {"\\w+=", "\\w++="},
+        {"\\w+1", "\\w+1"}, /* a word may end with it */
+        {"\\w+", "\\w+"},   /* anything may follow the match */
+        {"\\w+\\s*;", "\\w++\\s*+;"},
+        {"\\w+\\b;", "\\w+\\b;"}, /* an assertion sees what is before it */
+        {"a*?b", "a*?b"},
+        {"a{2,}b{3}c?d", "a{2,}+b{3}+c?+d"},
+        {"a+b.*c+d", "a++b.*c+d"}, /* the second is tried behind each byte */
+        {"(a+b|ac+d)e*f", "(a++b|ac++d)e*f"},
+        {"(a+b|c+d)e*f", "(a++b|c++d)e*+f"},
+        {"(?:a+b)+c", "(?:a+b)+c"},
+        {"(a+)x\\1", "(a++)x\\1"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        size_t len;
+        char *made = possessive_text(cases[i].text, strlen(cases[i].text), 0, &len);
+
+        assert_non_null(made);
+        assert_int_equal(len, strlen(cases[i].made));
+        assert_memory_equal(made, cases[i].made, len);
+        free(made);
+    }
 }
 
 /* What a run may take is bounded. */
@@ -147,6 +179,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_constructs_are_followed),
         cmocka_unit_test(test_random_expressions_are_followed),
+        cmocka_unit_test(test_repeats_are_made_possessive),
         cmocka_unit_test(test_effort_ends_a_run),
     };
 
