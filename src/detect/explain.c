@@ -218,6 +218,7 @@ static void put_step(struct explain_text *text, const struct sl_rules *rules,
         [RULE_DATA_AT] = "isdataat",    [RULE_BYTE_TEST] = "byte_test",
         [RULE_BYTE_JUMP] = "byte_jump", [RULE_BYTE_SET] = "a number is read",
         [RULE_EXPRESSION] = "pcre",     [RULE_BASE64] = "base64_decode",
+        [RULE_ABSENT] = "absent",
     };
 
     if (step->kind == RULE_DATA)

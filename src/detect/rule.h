@@ -187,7 +187,8 @@ enum rule_payload_kind {
     RULE_BYTE_SET, /* byte_extract, byte_math */
     RULE_EXPRESSION,
     RULE_DATA,
-    RULE_BASE64 /* the steps of its section behind it are over what it decodes */
+    RULE_ABSENT, /* the first of its section: the buffer is not there */
+    RULE_BASE64  /* the steps of its section behind it are over what it decodes */
 };
 
 #define RULE_NO_WINDOW UINT32_MAX /* a content may reach to the payload's end */
@@ -251,8 +252,9 @@ struct rule_payload {
     const struct transform_chain *chain; /* of the section: transforms of the buffer; NULL: none */
     bool relative;                       /* to the cursor; otherwise to the payload's first byte */
     bool decoded;                        /* it is behind a RULE_BASE64 of its section */
-    bool nocase;                         /* `bytes` are lower case */
-    bool at_end;                         /* RULE_CONTENT: ends where the payload ends */
+    bool optional;    /* of the section: where its buffer is absent the other steps are met */
+    bool nocase;      /* `bytes` are lower case */
+    bool at_end;      /* RULE_CONTENT: ends where the payload ends */
     bool first_only;  /* RULE_CONTENT, RULE_EXPRESSION: no later step can prefer another occurrence
                          to the first */
     bool unplaced;    /* RULE_CONTENT: "fast_pattern:only"; nothing may be relative to it */

@@ -31,6 +31,8 @@ const char *rule_literal_unfit(const struct rule_payload *content)
 {
     if (content->negated)
         return "it is negated";
+    if (content->optional)
+        return "its buffer may be absent";
     if (content->decoded)
         return "it is in base64";
     if (content->fast_len == 0)

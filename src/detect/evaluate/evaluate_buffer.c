@@ -241,6 +241,37 @@ static bool belongs(const struct rule_buffers *buffers, enum rule_buffer buffer,
            (buffers->names.name[i].buffers & rule_buffer_searched(buffer)) != 0;
 }
 
+/* Whether the message goes the way of those that have the buffer. */
+static bool may_have(const struct rule_view *view, enum rule_buffer buffer)
+{
+    const struct rule_scan *message = view->scan;
+    struct sip_walk walk = {0};
+    struct sip_span span;
+
+    if (buffer == RULE_BUFFER_DNS_QUERY || buffer == RULE_BUFFER_DNS_RESPONSE)
+        return message->len > 2 && message->payload[2] >> 7 == (buffer == RULE_BUFFER_DNS_RESPONSE);
+    if (buffer < RULE_BUFFER_SIP || rule_buffer_sip(buffer) > SIP_RESPONSE_LINE ||
+        rule_buffer_sip(buffer) == SIP_PROTOCOL)
+        return true;
+
+    const bool response = sip_next(&span, &walk, message->payload, message->len, SIP_RESPONSE_LINE);
+
+    return response == (rule_buffer_sip(buffer) > SIP_PROTOCOL);
+}
+
+/* Whether the packet could have the buffer, and does not. */
+static bool is_absent(struct rule_buffers *buffers, const struct rule_view *view,
+                      enum rule_buffer buffer)
+{
+    struct sip_walk walk = {0};
+    struct bytes bytes;
+
+    for (size_t i = 0; take(buffers, view, buffer, i, &walk, &bytes); i++)
+        if (belongs(buffers, buffer, i))
+            return false;
+    return !buffers->no_memory && may_have(view, buffer);
+}
+
 bool rule_buffers_match(struct rule_buffers *buffers, const struct rule_view *view,
                         const struct rule_payload *steps, size_t n, struct rule_work *work)
 {
@@ -249,6 +280,14 @@ bool rule_buffers_match(struct rule_buffers *buffers, const struct rule_view *vi
     struct bytes bytes;
     bool kept = false;
 
+    if (steps[0].kind == RULE_ABSENT) {
+        if (is_absent(buffers, view, steps[0].buffer))
+            return true;
+        if (!steps[0].optional)
+            return false;
+        steps++;
+        n--;
+    }
     for (size_t i = 0; take(buffers, view, steps[0].buffer, i, &walk, &bytes); i++) {
         if (!belongs(buffers, steps[0].buffer, i))
             continue;

@@ -22,11 +22,11 @@ static void resume_section(struct rule_parser *parser)
 {
     struct rule_payload *section = &parser->section;
 
-    if (section->section == 0 || section->decoded || rule_buffer_repeats(section->buffer) ||
-        rule_section_has_steps(parser))
+    if (section->section == 0 || section->decoded || section->optional ||
+        rule_buffer_repeats(section->buffer) || rule_section_has_steps(parser))
         return;
     for (size_t i = 0; i < parser->n_payloads; i++)
-        if (parser->payload[i].buffer == section->buffer &&
+        if (parser->payload[i].buffer == section->buffer && !parser->payload[i].optional &&
             parser->payload[i].chain == section->chain)
             section->section = parser->payload[i].section;
 }
@@ -197,5 +197,40 @@ enum sl_status rule_read_bsize(struct rule_parser *parser, struct rule_text valu
     step->negated = check.negated;
     step->distance = (int32_t)check.first;
     step->window = check.last;
+    return SL_OK;
+}
+
+/* A message of a protocol may lack a buffer. Alone, or with "or_else" before other options. */
+enum sl_status rule_read_absent(struct rule_parser *parser, struct rule_text value)
+{
+    const enum rule_buffer buffer = parser->section.buffer;
+
+    if (parser->section.section == 0 || parser->section.decoded || rule_section_has_steps(parser))
+        return rule_bad_at(parser, parser->name, "absent is not the first option of a buffer");
+    if (value.len != 0 && !rule_text_is(value, "or_else"))
+        return rule_bad(parser, "absent takes or_else, not '%.*s'", RULE_QUOTE(value));
+    if (buffer >= RULE_BUFFER_IPV4_HEADER && buffer <= RULE_BUFFER_DESTINATION)
+        return rule_skip(parser, "absent for a header", (struct rule_text){NULL, 0});
+    parser->section.optional = value.len != 0;
+    return rule_payload_add(parser, RULE_ABSENT) != NULL ? SL_OK : rule_no_memory(parser);
+}
+
+enum sl_status rule_absent_check(struct rule_parser *parser)
+{
+    const struct rule_payload *const steps = parser->payload;
+
+    for (size_t i = 0; i < parser->n_payloads; i++) {
+        const uint32_t section = steps[i].section;
+        const bool first = i == 0 || steps[i - 1].section != section;
+        const bool last = i + 1 == parser->n_payloads || steps[i + 1].section != section;
+
+        /* Neither sets nor names are there where the buffer is not. */
+        if (steps[i].optional && (steps[i].kind == RULE_DATA || steps[i].kind == RULE_BYTE_SET))
+            return rule_skip(parser, "a set of data or a name behind absent",
+                             (struct rule_text){NULL, 0});
+        if (steps[i].kind == RULE_ABSENT && (!first || last == steps[i].optional))
+            return rule_bad(parser, last ? "absent:or_else has no option of its buffer behind it"
+                                         : "absent stands beside other options of its buffer");
+    }
     return SL_OK;
 }

@@ -454,6 +454,8 @@ enum sl_status rule_content_finish(struct rule_parser *parser)
     status = check_unplaced(parser);
     if (status == SL_OK)
         status = rule_base64_check(parser);
+    if (status == SL_OK)
+        status = rule_absent_check(parser);
     if (status != SL_OK)
         return status;
     for (size_t i = parser->n_payloads; i > 0; i--) /* first_only asks for what is behind */

@@ -15,6 +15,7 @@ static const struct rule_option options[] = {
     {"byte_math", rule_read_byte_math, RULE_A_VALUE},
     {"base64_decode", rule_read_base64_decode, RULE_MAYBE_VALUE},
     {"base64_data", rule_read_base64_data, RULE_NO_VALUE},
+    {"absent", rule_read_absent, RULE_MAYBE_VALUE},
     {"bsize", rule_read_bsize, RULE_A_VALUE},
     {"dataset", rule_read_dataset, RULE_A_VALUE},
     {"datarep", rule_read_datarep, RULE_A_VALUE},

@@ -81,7 +81,10 @@ enum sl_status rule_name_read(struct rule_parser *parser, struct rule_text text,
 void rule_bytes_finish(const struct rule_parser *parser, struct rule_payload *step);
 
 /* option_buffer.c */
-rule_option_reader rule_read_buffer, rule_read_pkt_data, rule_read_bsize;
+rule_option_reader rule_read_buffer, rule_read_pkt_data, rule_read_bsize, rule_read_absent;
+
+/* Checks the sections of sorted steps that have "absent". */
+enum sl_status rule_absent_check(struct rule_parser *parser);
 
 /* A buffer's name in rules; "the payload". */
 const char *rule_buffer_name(enum rule_buffer buffer);

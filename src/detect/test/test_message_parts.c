@@ -106,6 +106,11 @@ static void test_buffers(void **state)
         {"", true},
         {"sip.method; content:\"INVITE\"; bsize:6;", true},
         {"sip.method; content:\"sip\";", false},
+        {"sip.method; absent;", false},
+        {"sip.stat_code; absent;", false}, /* no request could have it */
+        {"sip.content_type; absent:or_else; content:\"nothing\";", false},
+        {"sip.to; absent:or_else; content:\"two\";", true},
+        {"sdp.media.media_info; absent;", true},
         {"sip.uri; content:\"sip:a\"; startswith;", true},
         {"sip.request_line; content:\"SIP/2.0\"; endswith;", true},
         {"sip.response_line; content:\"SIP/2.0\";", false},
