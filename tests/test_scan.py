@@ -355,6 +355,50 @@ class Opened(case.Case):
             self.assertEqual(self.result(content), self.FOUND, content)
         self.assertIn("encrypted", self.result(b"%PDF-1.4\ntrailer<</Encrypt 1 0 R>>")[1])
 
+    def test_what_lies_behind_and_between(self):
+        text = b"hello world " * 10
+        hidden = self.zip_of({"a": text})
+        local = hidden[:hidden.index(b"PK\1\2")]
+        plain = self.zip_of({"b": b"plain " * 20})
+        at = plain.index(b"PK\1\2")
+        end = plain.index(b"PK\5\6")
+        between = (plain[:at] + local + plain[at:end + 16] + struct.pack("<I", at + len(local)) +
+                   plain[end + 20:])
+        cab = b"MSCF" + bytes(4) + struct.pack("<I", 36) + bytes(12) + b"\3\1" + bytes(10)
+        head = bytearray(self.tar_of(gzip.compress(text)))
+        head[156:157] = b"D"  # a type that readers may take for a file
+        head[148:156] = b"%06o\0 " % (sum(head[:148]) + sum(head[156:512]) + 8 * 32)
+        said = hidden.index(b"PK\1\2")
+        for content in (*(begin + hidden for begin in (
+                            gzip.compress(b"x"), bz2.compress(b"x"), lzma.compress(b"x"),
+                            self.tar_of(b"x"), cab, b"\x7fELF" + bytes(60), b"%PDF-1.4\n",
+                            b"<html>x</html>", b"x\n", b"FWS\5\x0c\0\0\0abcd",
+                            b"{\\rtf1}", b"7z\xbc\xaf\x27\x1c\0\4" + bytes(24))),
+                        between, plain + hidden, hidden + plain,
+                        lzma.compress(b"x") + bytes(4) + lzma.compress(text),
+                        bz2.compress(b"x") + bz2.compress(text), bytes(head),
+                        hidden[:said + 10] + b"\0\0" + hidden[said + 12:],  # stored, it says
+                        hidden[:said + 20] + b"\1" + hidden[said + 21:]):    # of one byte
+            self.assertNotIn(b"world", content)
+            self.assertEqual(self.result(content), self.FOUND, content)
+
+    def test_lha_and_arj(self):
+        bits = "".join(f"0{byte:08b}" for byte in b"hello world ")  # ARJ's method 4: literals
+        packed = int(bits.ljust(-(-len(bits) // 8) * 8, "0"), 2).to_bytes(-(-len(bits) // 8), "big")
+        header = bytearray(30) + b"a\0\0"
+        header[0], header[5], header[12:20] = 30, 4, struct.pack("<II", len(packed), 12)
+        begin = b"\x60\xea" + struct.pack("<H", len(header))
+        arj = (begin + bytes([30]) + bytes(29) + b"a\0\0" + bytes(6) + begin + header + bytes(6) +
+               packed + b"\x60\xea\0\0")
+        lzs = int("".join(f"1{byte:08b}" for byte in b"hello world") + "0" * 13, 2)
+        lzs = lzs.to_bytes(14, "big")
+        head = b"-lzs-" + struct.pack("<II", len(lzs), 11) + bytes(4) + b" \0\1a" + bytes(2)
+        lha = bytes([len(head), sum(head) % 256]) + head + lzs + b"\0"
+        self.assertNotIn(b"world", arj + lha)
+        for content in (arj, lha):
+            self.assertEqual(self.result(content), self.FOUND)
+        self.assertIn("INCOMPLETE", self.result(lha[:-5])[1])
+
     def test_objects_share_no_bytes(self):
         self.assertEqual(self.result(self.zip_of({"a": b"hello wor", "b": b"ld"})), (0, "OK"))
 

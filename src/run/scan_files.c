@@ -410,13 +410,11 @@ static enum sl_status scan_file(struct job *job, const struct scan_thread *threa
 {
     struct clam_given given = {.fd = fd, .token = &entry->parts[0]};
     const enum kind kind = kind_of_file(fd);
-    enum sl_status status = SL_OK;
+    enum sl_status status;
 
     given.place.known = true;
     given.place.kind = (uint8_t)kind;
-    if (kind_may_hold(kind) ||
-        (job->request.normalizes && (kind_is_text(kind) || kind == KIND_HTML)))
-        status = open_entry(job, thread, entry, fd, &given.place);
+    status = open_entry(job, thread, entry, fd, &given.place); /* any file may hold an archive */
     return status == SL_OK ? clam_scan_given(thread->scanner, &given) : status;
 }
 

@@ -2,7 +2,9 @@
 /* Archives and compressed files by libarchive, which is told the one format that they have. */
 #include <archive.h>
 #include <archive_entry.h>
+#include <string.h>
 
+#include "unpack/little.h"
 #include "unpack/streams.h"
 #include "unpack/unpack.h"
 
@@ -76,6 +78,17 @@ static int read_data(struct archive *archive, struct unpack_buffer *buffer)
     }
 }
 
+/* ClamAV has "_" for the bytes of a cpio's names that are not ASCII. */
+static const char *take_name(const char *from, bool is_cpio, char name[UNPACK_TEXT_LEN])
+{
+    size_t n = 0;
+
+    for (; from != NULL && from[n] != '\0' && n + 1 < UNPACK_TEXT_LEN; n++)
+        name[n] = is_cpio && (from[n] & 0x80) != 0 ? '_' : from[n];
+    name[n] = '\0';
+    return name;
+}
+
 /* Gives a member. False: nothing more can be read, or is wanted. */
 static bool give_member(struct unpack *unpack, const struct unpack_object *object,
                         struct archive *archive, struct archive_entry *entry, uint64_t position)
@@ -84,8 +97,9 @@ static bool give_member(struct unpack *unpack, const struct unpack_object *objec
     const bool is_cpio = object->kind >= KIND_CPIO_OLD && object->kind <= KIND_CPIO_CRC;
     const uint64_t len = archive_entry_size_is_set(entry) ? (uint64_t)archive_entry_size(entry) : 0;
     struct unpack_buffer *buffer = unpack_buffer(unpack, object);
+    char name[UNPACK_TEXT_LEN];
     const struct unpack_member member = {
-        .name = archive_entry_pathname(entry),
+        .name = take_name(archive_entry_pathname(entry), is_cpio, name),
         .packed_len = is_cpio ? len : 0, /* of others libarchive does not say it */
         .len = len,
         .position = position + is_cpio, /* ClamAV counts from 1 */
@@ -150,15 +164,40 @@ static bool decompress(const struct unpack_object *object, struct unpack_buffer 
     return whole;
 }
 
+/* Streams one behind another are one object, as bunzip2 and unxz have it. Returns the place behind
+ * the last one; *whole: none is cut or damaged. */
+static size_t decompress_streams(const struct unpack_object *object, struct unpack_buffer *buffer,
+                                 bool *whole)
+{
+    const bool is_xz = object->kind == KIND_XZ;
+    const char *mark = is_xz ? "\xFD\x37zXZ" : "BZh";
+    size_t at = 0;
+
+    do {
+        const uint8_t *in = object->bytes + at;
+        size_t used = 0;
+
+        *whole = is_xz ? stream_xz(in, object->len - at, buffer, &used)
+                       : stream_bzip2(in, object->len - at, buffer, &used);
+        at += used;
+        while (is_xz && *whole && at < object->len && object->bytes[at] == '\0')
+            at++; /* padding */
+    } while (*whole && !buffer->cut && object->len - at > strlen(mark) &&
+             memcmp(object->bytes + at, mark, strlen(mark)) == 0);
+    return at;
+}
+
 void unpack_compressed(struct unpack *unpack, const struct unpack_object *object)
 {
     struct unpack_buffer *buffer = unpack_buffer(unpack, object);
-    size_t used;
-    const bool whole =
-        object->kind == KIND_BZIP2 ? stream_bzip2(object->bytes, object->len, buffer, &used)
-        : object->kind == KIND_XZ  ? stream_xz(object->bytes, object->len, buffer, &used)
-                                   : decompress(object, buffer);
+    const bool has_streams = object->kind == KIND_BZIP2 || object->kind == KIND_XZ;
+    bool whole;
+    size_t end = object->len;
 
+    if (has_streams)
+        end = decompress_streams(object, buffer, &whole);
+    else
+        whole = decompress(object, buffer);
     if (buffer->cut) { /* clamscan scans none of it */
         unpack_cut(unpack, buffer);
         return;
@@ -166,4 +205,21 @@ void unpack_compressed(struct unpack *unpack, const struct unpack_object *object
     if (!whole)
         unpack_incomplete(unpack, object, "cut or damaged");
     (void)unpack_child(unpack, object, buffer->bytes, buffer->len, KINDS);
+    if (whole)
+        unpack_rest(unpack, object, end);
+}
+
+/* The header says where the archive ends. */
+void unpack_7z(struct unpack *unpack, const struct unpack_object *object)
+{
+    enum { NEXT_AT = 12, NEXT_LEN = 20, HEADER_LEN = 32 };
+
+    unpack_archive(unpack, object);
+    if (object->len < HEADER_LEN)
+        return;
+    const uint64_t next_at = little64(object->bytes + NEXT_AT);
+    const uint64_t next_len = little64(object->bytes + NEXT_LEN);
+    const uint64_t left = object->len - HEADER_LEN;
+    if (next_at <= left && next_len <= left - next_at)
+        unpack_rest(unpack, object, (size_t)(HEADER_LEN + next_at + next_len));
 }

@@ -111,4 +111,6 @@ void unpack_arj(struct unpack *unpack, const struct unpack_object *object)
     }
     if (damaged)
         unpack_incomplete(unpack, object, "cut or damaged");
+    else
+        unpack_rest(unpack, object, at + HEAD);
 }

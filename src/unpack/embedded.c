@@ -2,26 +2,106 @@
 /* Archives that lie in the midst of other bytes, by their marks. Objects above the limit of a file
  * are not searched. */
 #include <string.h>
+#include <zlib.h>
 
+#include "unpack/little.h"
 #include "unpack/unpack.h"
 
-static const struct {
-    const char *mark;
-    uint8_t len;
-    enum kind kind;
-} marks[] = {{"PK\3\4", 4, KIND_ZIP},
-             {"MSCF\0\0\0\0", 8, KIND_CAB},
-             {"7z\xBC\xAF\x27\x1C", 6, KIND_SEVENZIP},
-             {"Rar!\x1A\7", 6, KIND_RAR}};
+enum { MARK_MAX = 11, PARTS_MAX = 64 /* parts of an object that are opened */ };
 
-/* The next mark from `at` on, by its first two bytes: most bytes are compared once. */
-static const uint8_t *find_mark(const uint8_t *at, const uint8_t *end, size_t *mark)
+/* A place that may begin a part; *len: its length, or all bytes that are left. */
+typedef bool is_part(const uint8_t *at, size_t left, size_t *len);
+
+static bool is_zip(const uint8_t *at, size_t left, size_t *len)
 {
-    for (; end - at >= 8; at++) {
-        if (at[0] != 'P' && at[0] != 'M' && at[0] != '7' && at[0] != 'R')
-            continue;
-        for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-            if (memcmp(at, marks[i].mark, marks[i].len) == 0) {
+    *len = left; /* its reader finds all members from here on */
+    return memcmp(at, "PK\3\4", 4) == 0;
+}
+
+static bool is_cab(const uint8_t *at, size_t left, size_t *len)
+{
+    enum { LEN_AT = 8, VERSION_AT = 24, HEADER_LEN = 36 };
+
+    if (left < HEADER_LEN || memcmp(at, "MSCF\0\0\0\0", 8) != 0 ||
+        little16(at + VERSION_AT) != 0x103)
+        return false;
+    const uint32_t stated = little32(at + LEN_AT);
+    *len = stated < left ? stated : left;
+    return stated >= HEADER_LEN;
+}
+
+static bool is_7z(const uint8_t *at, size_t left, size_t *len)
+{
+    enum { SUM_AT = 8, SUMMED_AT = 12, SUMMED_LEN = 20, HEADER_LEN = 32 };
+
+    *len = left;
+    return left >= HEADER_LEN && memcmp(at, "7z\xBC\xAF\x27\x1C", 6) == 0 &&
+           crc32(0, at + SUMMED_AT, SUMMED_LEN) == little32(at + SUM_AT);
+}
+
+static bool is_rar(const uint8_t *at, size_t left, size_t *len)
+{
+    enum { MAIN_4 = 0x73, MAIN_5 = 1, ENCRYPTION_5 = 4 };
+
+    *len = left;
+    if (left < 14 || memcmp(at, "Rar!\x1A\7", 6) != 0)
+        return false;
+    return at[6] == 0 ? at[9] == MAIN_4
+                      : at[6] == 1 && at[7] == 0 && (at[13] == MAIN_5 || at[13] == ENCRYPTION_5);
+}
+
+static bool is_arj(const uint8_t *at, size_t left, size_t *len)
+{
+    const unsigned header_len = little16(at + 2);
+
+    *len = left;
+    return at[0] == 0x60 && at[1] == 0xEA && at[9] <= 2 && at[10] == 2 && header_len <= 2600 &&
+           at[4] >= 30 && at[4] <= header_len;
+}
+
+static bool is_pdf(const uint8_t *at, size_t left, size_t *len)
+{
+    *len = left;
+    return memcmp(at, "%PDF-", 5) == 0 && at[6] == '.';
+}
+
+static const struct {
+    is_part *is_part;
+    enum kind kind;
+    uint8_t begin[2];
+    bool is_last; /* it reads what lies behind it, too */
+} marks[] = {{is_zip, KIND_ZIP, "PK", true},        {is_cab, KIND_CAB, "MS", false},
+             {is_7z, KIND_SEVENZIP, "7z", false},   {is_rar, KIND_RAR, "Ra", false},
+             {is_arj, KIND_ARJ, "\x60\xEA", false}, {is_pdf, KIND_PDF, "%P", true}};
+
+enum { MARKS = sizeof marks / sizeof *marks };
+
+typedef uint8_t block __attribute__((vector_size(16)));
+
+/* Whether one of 16 places begins as a mark does. */
+static bool may_begin(const uint8_t *at)
+{
+    block first, second, any = {0};
+    uint64_t halves[2];
+
+    memcpy(&first, at, sizeof first);
+    memcpy(&second, at + 1, sizeof second);
+    for (size_t i = 0; i < MARKS; i++)
+        any |= (block)(first == marks[i].begin[0]) & (block)(second == marks[i].begin[1]);
+    memcpy(halves, &any, sizeof halves);
+    return (halves[0] | halves[1]) != 0;
+}
+
+/* The next part from `at` on, of the marks that are wanted. */
+static const uint8_t *find_part(const uint8_t *at, const uint8_t *end, unsigned wanted,
+                                size_t *mark, size_t *len)
+{
+    for (; end - at >= MARK_MAX; at++) {
+        while ((size_t)(end - at) > sizeof(block) + MARK_MAX && !may_begin(at))
+            at += sizeof(block);
+        for (size_t i = 0; i < MARKS; i++)
+            if ((wanted >> i & 1) != 0 && memcmp(at, marks[i].begin, 2) == 0 &&
+                marks[i].is_part(at, (size_t)(end - at), len)) {
                 *mark = i;
                 return at;
             }
@@ -31,31 +111,50 @@ static const uint8_t *find_mark(const uint8_t *at, const uint8_t *end, size_t *m
 
 /* It lies where the object does: what it holds is one level below. */
 static void open_part(struct unpack *unpack, const struct unpack_object *object,
-                      const uint8_t *found, enum kind kind)
+                      const uint8_t *found, size_t len, enum kind kind)
 {
     struct unpack_object part = *object;
 
     part.bytes = found;
-    part.len = (size_t)(object->bytes + object->len - found);
+    part.len = len;
     part.kind = kind;
     if (kind == KIND_ZIP)
-        (void)unpack_zip_members(unpack, &part);
+        (void)unpack_zip_members(unpack, &part, true);
     else
         unpack_reader_of(kind)(unpack, &part);
 }
 
-void unpack_embedded(struct unpack *unpack, const struct unpack_object *object)
+void unpack_embedded(struct unpack *unpack, const struct unpack_object *object, size_t from,
+                     size_t to)
 {
-    const uint64_t len_max = unpack_wishes(unpack)->limits.file_len_max;
-    const uint8_t *end = object->bytes + object->len, *at = object->bytes + 1;
-    unsigned opened = 0; /* by kind: the first of each finds the others */
-    size_t mark;
+    const struct unpack_request *wishes = unpack_wishes(unpack);
+    const uint64_t len_max = wishes->limits.file_len_max;
+    const uint8_t *const end = object->bytes + to, *at = object->bytes + from;
+    unsigned wanted = (1u << MARKS) - 1, n = 0;
+    size_t mark, len;
 
-    if (object->len < 8 || (len_max > 0 && object->len > len_max))
+    if ((len_max > 0 && to - from > len_max) || (wishes->closed >> UNPACK_ARCHIVES & 1) != 0)
         return;
-    for (; (at = find_mark(at, end, &mark)) != NULL && !unpack_is_over(unpack); at++) {
-        if ((opened >> mark & 1) == 0)
-            open_part(unpack, object, at, marks[mark].kind);
-        opened |= 1u << mark;
+    for (size_t i = 0; i < MARKS; i++) /* programs have marks as texts */
+        if ((marks[i].kind == object->kind && object->kind != KIND_ZIP) ||
+            (marks[i].kind == KIND_PDF && object->kind >= KIND_MSEXE && object->kind <= KIND_JAVA))
+            wanted &= ~(1u << i);
+    while ((at = find_part(at, end, wanted, &mark, &len)) != NULL && !unpack_is_over(unpack)) {
+        if (++n > PARTS_MAX) {
+            unpack_incomplete(unpack, object, "it has more archives inside than are opened");
+            return;
+        }
+        open_part(unpack, object, at, len, marks[mark].kind);
+        if (marks[mark].is_last)
+            wanted &= ~(1u << mark);
+        at += marks[mark].kind == KIND_CAB ? len : 1;
     }
+}
+
+void unpack_rest(struct unpack *unpack, const struct unpack_object *object, size_t at)
+{
+    while (at < object->len && object->bytes[at] == '\0')
+        at++;
+    if (at < object->len)
+        (void)unpack_child(unpack, object, object->bytes + at, object->len - at, KINDS);
 }

@@ -15,7 +15,8 @@ static const struct {
     {KIND_ISO, KIND_ISO, unpack_archive},
     {KIND_LHA, KIND_LHA, unpack_lha},
     {KIND_ARJ, KIND_ARJ, unpack_arj},
-    {KIND_RAR, KIND_SEVENZIP, unpack_archive},
+    {KIND_RAR, KIND_RAR, unpack_archive},
+    {KIND_SEVENZIP, KIND_SEVENZIP, unpack_7z},
     {KIND_XAR, KIND_XAR, unpack_archive},
     {KIND_WARC, KIND_WARC, unpack_archive},
     {KIND_SWF, KIND_SWF, unpack_swf},
@@ -26,9 +27,6 @@ static const struct {
     {KIND_SZDD, KIND_SZDD, unpack_szdd},
     {KIND_MAIL, KIND_MHTML, unpack_mail},
     {KIND_OLE2, KIND_OLE2, unpack_ole2},
-    {KIND_BINARY, KIND_BINARY, unpack_embedded},
-    {KIND_MSEXE, KIND_MSEXE, unpack_embedded},
-    {KIND_GRAPHICS, KIND_TIFF, unpack_embedded},
     {KIND_HTML, KIND_HTML, unpack_html},
     {KIND_PDF, KIND_PDF, unpack_pdf},
     {KIND_UUENCODE, KIND_UUENCODE, unpack_encoded},
@@ -70,4 +68,32 @@ unpack_reader *unpack_reader_of(enum kind kind)
         if (kind >= readers[i].first && kind <= readers[i].last)
             return readers[i].reader;
     return NULL;
+}
+
+bool unpack_reads_all(enum kind kind)
+{
+    switch (kind) {
+    case KIND_ZIP:
+    case KIND_OOXML_WORD:
+    case KIND_OOXML_PPT:
+    case KIND_OOXML_XL:
+    case KIND_OOXML_HWP:
+    case KIND_SEVENZIP:
+    case KIND_GZIP:
+    case KIND_BZIP2:
+    case KIND_XZ:
+    case KIND_POSIX_TAR:
+    case KIND_OLD_TAR:
+    case KIND_CAB:
+    case KIND_LHA:
+    case KIND_ARJ:
+    case KIND_MAIL:
+    case KIND_MAIL_LIKE:
+    case KIND_MHTML:
+    case KIND_UUENCODE:
+    case KIND_YENC:
+        return true;
+    default:
+        return false;
+    }
 }

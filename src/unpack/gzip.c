@@ -52,4 +52,5 @@ void unpack_gzip(struct unpack *unpack, const struct unpack_object *object)
     if (!whole)
         unpack_incomplete(unpack, object, "cut or damaged");
     (void)unpack_child(unpack, object, buffer->bytes, buffer->len, KINDS);
+    unpack_rest(unpack, object, (size_t)(stream.next_in - object->bytes));
 }

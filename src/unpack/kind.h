@@ -55,10 +55,6 @@ bool kind_has_tag(const uint8_t *bytes, size_t len);
 /* Whether ClamAV takes it for a text; HTML is not among them. */
 bool kind_is_text(enum kind kind);
 
-/* Whether it holds other objects, or may do so without being made for it: executables, images, and
- * what is not known. */
-bool kind_may_hold(enum kind kind);
-
 /* Whether it holds other objects: archives, mail and documents. */
 bool kind_is_container(enum kind kind);
 

@@ -46,9 +46,3 @@ bool kind_is_container(enum kind kind)
 {
     return kinds[kind].is_container;
 }
-
-bool kind_may_hold(enum kind kind)
-{
-    return kinds[kind].is_container || kind == KIND_MSEXE || kind == KIND_BINARY ||
-           (kind >= KIND_GRAPHICS && kind <= KIND_TIFF);
-}

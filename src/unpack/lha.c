@@ -183,7 +183,7 @@ void unpack_lha(struct unpack *unpack, const struct unpack_object *object)
 
         if (!read_header(&member, header, object->len - at)) {
             unpack_incomplete(unpack, object, "a header is cut or damaged");
-            return;
+            break;
         }
         const size_t have = object->len - at - member.data_at;
         if (!give_member(unpack, object, header, &member, have))
@@ -194,4 +194,5 @@ void unpack_lha(struct unpack *unpack, const struct unpack_object *object)
         }
         at += member.data_at + (size_t)member.packed_len;
     }
+    unpack_rest(unpack, object, at);
 }

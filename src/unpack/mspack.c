@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "unpack/little.h"
 #include "unpack/unpack.h"
 
 /* An open "file": the object, or the buffer that a member is written to. */
@@ -127,6 +128,7 @@ static bool give(struct unpack *unpack, const struct memory *memory, const char 
 
 void unpack_cab(struct unpack *unpack, const struct unpack_object *object)
 {
+    enum { LEN_AT = 8, HEADER_LEN = 36 };
     struct memory memory;
     uint64_t position = 0;
 
@@ -148,6 +150,8 @@ void unpack_cab(struct unpack *unpack, const struct unpack_object *object)
     if (cab != NULL)
         cabs->close(cabs, cab);
     mspack_destroy_cab_decompressor(cabs);
+    if (object->len >= HEADER_LEN && little32(object->bytes + LEN_AT) >= HEADER_LEN)
+        unpack_rest(unpack, object, little32(object->bytes + LEN_AT));
 }
 
 void unpack_chm(struct unpack *unpack, const struct unpack_object *object)

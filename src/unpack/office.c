@@ -112,5 +112,4 @@ void unpack_ole2(struct unpack *unpack, const struct unpack_object *object)
             give_stream(unpack, object, &ole2, &entry);
     vba_give(unpack, object, &ole2);
     ole2_close(&ole2);
-    unpack_embedded(unpack, object);
 }

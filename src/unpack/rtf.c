@@ -49,9 +49,11 @@ static void give_object(struct unpack *unpack, const struct unpack_object *objec
                         const struct unpack_buffer *buffer)
 {
     enum { HEAD = 8, TEXTS = 3 };
+
+    if (buffer->len == 0)
+        return;
     const uint8_t *end = buffer->bytes + buffer->len;
     const uint8_t *at = buffer->len > HEAD ? buffer->bytes + HEAD : NULL;
-
     for (int i = 0; i < TEXTS; i++)
         at = skip_text(at, end);
     if (at == NULL || end - at < 4) {
@@ -83,5 +85,4 @@ void unpack_rtf(struct unpack *unpack, const struct unpack_object *object)
             unpack_cut(unpack, buffer);
         give_object(unpack, object, buffer);
     }
-    unpack_embedded(unpack, object);
 }

@@ -42,10 +42,11 @@ static bool has_sum(const uint8_t *header)
     return sum == read_number(header + SUM_AT, SUM_LEN);
 }
 
-/* Whether a header describes a file whose bytes follow. */
-static bool is_file(uint8_t type)
+/* Whether a header describes a member, and not the next one: readers take types that they do not
+ * know for files. A directory, a link or a device has bytes in damaged archives alone. */
+static bool is_member(uint8_t type, uint64_t len)
 {
-    return type == '0' || type == '\0' || type == '7' || type == 'S' || type == 'M';
+    return memchr("LKxgX", type, 5) == NULL && (len > 0 || memchr("123456", type, 6) == NULL);
 }
 
 static bool is_empty(const uint8_t *header)
@@ -79,9 +80,10 @@ void unpack_tar(struct unpack *unpack, const struct unpack_object *object)
             continue;
         if (!has_sum(header)) {
             unpack_incomplete(unpack, object, "damaged: the sum of a header is wrong");
+            unpack_rest(unpack, object, (size_t)(at - BLOCK));
             return;
         }
-        if (is_file(header[TYPE_AT]) &&
+        if (is_member(header[TYPE_AT], len) &&
             !give_member(unpack, object, header, ++position, len, len < left ? len : left))
             return;
         if (len > left) {
@@ -91,4 +93,5 @@ void unpack_tar(struct unpack *unpack, const struct unpack_object *object)
         const uint64_t padded = (len + BLOCK - 1) / BLOCK * BLOCK;
         at += padded < left ? padded : left;
     }
+    unpack_rest(unpack, object, (size_t)at);
 }

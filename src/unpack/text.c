@@ -39,8 +39,6 @@ void unpack_text(struct unpack *unpack, const struct unpack_object *object)
     struct unpack_buffer *buffer;
     size_t room = object->len;
 
-    unpack_embedded(unpack, object);
-
     if (!unpack_wishes(unpack)->normalizes || object->len > TEXT_MAX)
         return;
     if (kind_has_tag(object->bytes, object->len)) { /* behind the head, by which it is a text */

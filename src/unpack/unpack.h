@@ -104,9 +104,12 @@ enum unpack_group unpack_group_of(enum kind kind);
 /* NULL: none opens that kind. */
 unpack_reader *unpack_reader_of(enum kind kind);
 
+/* Whether its reader gives all of an object: nothing else is searched for archives. */
+bool unpack_reads_all(enum kind kind);
+
 unpack_reader unpack_gzip, unpack_rtf, unpack_tnef, unpack_cab, unpack_chm, unpack_szdd, unpack_pdf,
     unpack_html, unpack_ole2, unpack_mail, unpack_encoded, unpack_tar, unpack_zip, unpack_archive,
-    unpack_compressed, unpack_swf, unpack_text, unpack_lha, unpack_arj;
+    unpack_compressed, unpack_7z, unpack_swf, unpack_text, unpack_lha, unpack_arj;
 
 /* Whether an HTML is searched in its normal forms, and not as it is. */
 bool html_is_normalized(const struct unpack *unpack, const struct unpack_object *object);
@@ -116,11 +119,17 @@ bool html_is_normalized(const struct unpack *unpack, const struct unpack_object 
 void office_give_native(struct unpack *unpack, const struct unpack_object *object,
                         const uint8_t *at, size_t len);
 
-/* Archives in the midst of an object, of any kind. */
-void unpack_embedded(struct unpack *unpack, const struct unpack_object *object);
+/* Archives in the midst of an object, of any kind, but of its own. */
+void unpack_embedded(struct unpack *unpack, const struct unpack_object *object, size_t from,
+                     size_t to);
 
-/* The members of a zip by their local headers. Returns their number. */
-uint64_t unpack_zip_members(struct unpack *unpack, const struct unpack_object *object);
+/* Gives what lies from `at` on, behind a container's end. Zeros before it are none of it. */
+void unpack_rest(struct unpack *unpack, const struct unpack_object *object, size_t at);
+
+/* The members of a zip by their local headers, or, `embedded`, by those that no other bytes are
+ * likely to be. Returns their number. */
+uint64_t unpack_zip_members(struct unpack *unpack, const struct unpack_object *object,
+                            bool embedded);
 
 /* A text in its normal form, of at most len bytes. Returns its length. */
 size_t text_normalize(const uint8_t *in, size_t len, uint8_t *out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* zip (APPNOTE): members by the central directory; where there is none, by local headers. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
@@ -228,27 +229,6 @@ static uint64_t find_directory(const struct unpack_object *object, uint64_t *shi
     return at;
 }
 
-/* Returns the number of members. */
-static uint64_t take_directory(struct unpack *unpack, const struct unpack_object *object)
-{
-    uint64_t shift = 0, at = find_directory(object, &shift), n = 0;
-    struct zip_member member;
-
-    while (at != UINT64_MAX && (at = read_central(object, at, &member)) != 0) {
-        if (!tell_member(unpack, object, &member, n + 1))
-            return n + 1;
-        member.local_at += shift;
-        if (take_member(unpack, object, &member, false) == 0)
-            unpack_incomplete(unpack, object, "a member is not where the directory says");
-        n++;
-        if (unpack_is_over(unpack))
-            break;
-    }
-    return n;
-}
-
-/* ---- local headers --------------------------------------------------------------------------- */
-
 static bool read_local(const struct unpack_object *object, uint64_t at, struct zip_member *member)
 {
     const uint8_t *head = object->bytes + at;
@@ -266,6 +246,107 @@ static bool read_local(const struct unpack_object *object, uint64_t at, struct z
     return true;
 }
 
+/* Whether readers of local headers would see another member. */
+static bool is_other(const struct zip_member *local, const struct zip_member *member)
+{
+    const bool has_len = (local->flags & DESCRIBED) == 0 && local->packed_len != UINT32_MAX;
+
+    return local->method != member->method || ((local->flags ^ member->flags) & ENCRYPTED) != 0 ||
+           (has_len && local->packed_len != member->packed_len);
+}
+
+/* Takes a member of the directory, and what its local header makes of it. Returns the place behind
+ * it. */
+static uint64_t take_both(struct unpack *unpack, const struct unpack_object *object,
+                          const struct zip_member *member)
+{
+    struct zip_member local;
+    uint64_t end = take_member(unpack, object, member, false);
+
+    if (end == 0)
+        unpack_incomplete(unpack, object, "a member is not where the directory says");
+    if (end != 0 && !unpack_is_over(unpack) && read_local(object, member->local_at, &local) &&
+        is_other(&local, member)) {
+        const uint64_t other = take_member(unpack, object, &local,
+                                           (local.flags & DESCRIBED) != 0 && local.packed_len == 0);
+        end = other > end ? other : end;
+    }
+    return end;
+}
+
+/* Bytes that are known. */
+struct extent {
+    uint64_t from, to;
+};
+
+static int compare_extents(const void *a, const void *b)
+{
+    const struct extent *one = a, *other = b;
+
+    return one->from < other->from ? -1 : one->from > other->from;
+}
+
+/* Searches what lies between members: some readers find members there. */
+static void search_gaps(struct unpack *unpack, const struct unpack_object *object,
+                        struct unpack_buffer *buffer)
+{
+    struct extent *extents = (struct extent *)(void *)buffer->bytes;
+    const size_t n = buffer->len / sizeof *extents;
+    uint64_t at = 0;
+
+    if (buffer->cut)
+        unpack_incomplete(unpack, object, "too many members");
+    qsort(extents, n, sizeof *extents, compare_extents);
+    for (size_t i = 0; i < n && !unpack_is_over(unpack); i++) {
+        if (extents[i].from > at + LOCAL_LEN)
+            unpack_embedded(unpack, object, (size_t)at, (size_t)extents[i].from);
+        at = extents[i].to > at ? extents[i].to : at;
+    }
+}
+
+/* The end has a comment. What is behind it belongs to no archive. */
+static void take_end(struct unpack *unpack, const struct unpack_object *object, uint64_t end)
+{
+    const uint64_t comment = end + END_LEN;
+    const uint64_t behind = comment + little16(object->bytes + end + 20);
+
+    if (behind <= object->len) {
+        unpack_embedded(unpack, object, (size_t)comment, (size_t)behind);
+        unpack_rest(unpack, object, (size_t)behind);
+    }
+}
+
+/* Returns the number of members. */
+static uint64_t take_directory(struct unpack *unpack, const struct unpack_object *object)
+{
+    uint64_t shift = 0, at = find_directory(object, &shift), n = 0;
+    const uint64_t begin = at;
+    struct zip_member member;
+    struct unpack_buffer extents = {.max = SIZE_MAX / 4};
+
+    while (at != UINT64_MAX && !unpack_is_over(unpack) &&
+           (at = read_central(object, at, &member)) != 0) {
+        if (!tell_member(unpack, object, &member, ++n))
+            break;
+        member.local_at += shift;
+        const struct extent extent = {member.local_at, take_both(unpack, object, &member)};
+        if (extent.to != 0)
+            (void)unpack_buffer_add(&extents, &extent, sizeof extent);
+    }
+    if (n > 0 && !unpack_is_over(unpack)) {
+        const uint64_t end = find_end(object);
+        const struct extent directory = {begin, end};
+
+        (void)unpack_buffer_add(&extents, &directory, sizeof directory);
+        search_gaps(unpack, object, &extents);
+        take_end(unpack, object, end);
+    }
+    unpack_buffer_free(&extents);
+    return n;
+}
+
+/* ---- local headers --------------------------------------------------------------------------- */
+
 /* The next local header from `at` on. */
 static uint64_t next_local(const struct unpack_object *object, uint64_t at)
 {
@@ -275,7 +356,20 @@ static uint64_t next_local(const struct unpack_object *object, uint64_t at)
     return found != NULL ? (uint64_t)(found - object->bytes) : UINT64_MAX;
 }
 
-uint64_t unpack_zip_members(struct unpack *unpack, const struct unpack_object *object)
+/* Programs have the mark, too, as a text. */
+static bool is_likely(const struct unpack_object *object, const struct zip_member *member)
+{
+    enum { VERSION_AT = 4, VERSION_MAX = 63, NAME_MAX_LEN = 4096 };
+
+    for (size_t i = 0; i < member->name_len; i++)
+        if (member->name[i] < ' ')
+            return false;
+    return member->name_len > 0 && member->name_len <= NAME_MAX_LEN &&
+           object->bytes[member->local_at + VERSION_AT] <= VERSION_MAX && member->method <= 99;
+}
+
+uint64_t unpack_zip_members(struct unpack *unpack, const struct unpack_object *object,
+                            bool embedded)
 {
     struct zip_member member;
     uint64_t at = 0, n = 0;
@@ -283,7 +377,7 @@ uint64_t unpack_zip_members(struct unpack *unpack, const struct unpack_object *o
     while ((at = next_local(object, at)) != UINT64_MAX && !unpack_is_over(unpack)) {
         uint64_t behind = 0;
 
-        if (read_local(object, at, &member)) {
+        if (read_local(object, at, &member) && (!embedded || is_likely(object, &member))) {
             n++;
             if (!tell_member(unpack, object, &member, 0)) /* ClamAV opens each of them alone */
                 break;
@@ -299,7 +393,7 @@ void unpack_zip(struct unpack *unpack, const struct unpack_object *object)
 {
     if (take_directory(unpack, object) > 0)
         return;
-    const uint64_t n = unpack_zip_members(unpack, object);
+    const uint64_t n = unpack_zip_members(unpack, object, false);
     if (n > 0 || find_end(object) == UINT64_MAX)
         unpack_incomplete(unpack, object, "no directory");
 }
