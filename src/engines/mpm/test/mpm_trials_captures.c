@@ -63,16 +63,27 @@ static const char *decode_content(const char *text, uint8_t *to, uint32_t *len)
     return text;
 }
 
+/* Where the next content begins, or NULL. A sanitizer's strstr measures the whole text each time.
+ */
+static const char *next_content(const char *rules)
+{
+    static const char begin[] = "content:\"";
+
+    for (; *rules != '\0'; rules++)
+        if (*rules == begin[0] && strncmp(rules, begin, sizeof begin - 1) == 0)
+            return rules + sizeof begin - 1;
+    return NULL;
+}
+
 /* One byte alone is no literal to test with: it is found so often that little else would be. */
 static void take_contents(struct contents *contents, const char *rules)
 {
-    while ((rules = strstr(rules, "content:\"")) != NULL && contents->n < MAX_CONTENTS &&
+    while ((rules = next_content(rules)) != NULL && contents->n < MAX_CONTENTS &&
            contents->bytes_cap - contents->bytes_len > SL_LITERAL_LEN_MAX) {
         uint8_t *to = contents->bytes + contents->bytes_len;
         uint32_t len;
-        const char *end = decode_content(rules + strlen("content:\""), to, &len);
+        const char *end = decode_content(rules, to, &len);
 
-        rules += strlen("content:\"");
         if (end == NULL || len < 2)
             continue;
         contents->literals[contents->n++] = (struct sl_literal){
