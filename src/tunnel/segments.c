@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "checksum.h"
 
 enum {
     PACKET_MAX = 65535,
@@ -15,48 +16,13 @@ enum {
     TCP_CWR = 0x80
 };
 
-/* The sum of 16-bit words, RFC 1071, eight bytes at a time. It is folded at the end alone. */
-static uint64_t sum_words(const uint8_t *bytes, uint32_t len, uint64_t sum)
-{
-    uint32_t at = 0;
-
-    for (; at + 8 <= len; at += 8) {
-        uint32_t words[2];
-
-        memcpy(words, bytes + at, sizeof words);
-        sum += (uint64_t)words[0] + words[1];
-    }
-    for (; at < len; at += 2) {
-        uint8_t pair[2] = {bytes[at], at + 1 < len ? bytes[at + 1] : 0};
-        uint16_t word;
-
-        memcpy(&word, pair, sizeof word);
-        sum += word;
-    }
-    return sum;
-}
-
-/* The checksum in the order of memory. */
-static uint16_t fold(uint64_t sum)
-{
-    while (sum >> 16 != 0)
-        sum = (sum & 0xFFFF) + (sum >> 16);
-    return (uint16_t)~sum;
-}
-
-static void put_be16(uint8_t *at, uint32_t value)
-{
-    at[0] = (uint8_t)(value >> 8);
-    at[1] = (uint8_t)value;
-}
-
 /* Completes a checksum over all from `start` on, whose field holds the sum of the pseudo header. */
 static bool complete_checksum(uint8_t *packet, uint32_t len, uint32_t start, uint32_t offset)
 {
     if (start > len || len - start < 2 || offset > len - start - 2)
         return false;
 
-    uint16_t check = fold(sum_words(packet + start, len - start, 0));
+    uint16_t check = checksum_fold(checksum_words(packet + start, len - start, 0));
     if (check == 0) /* no UDP checksum is 0 */
         check = 0xFFFF;
     memcpy(packet + start + offset, &check, sizeof check);
@@ -91,9 +57,9 @@ static bool read_headers(struct cut *cut, const uint8_t *bytes, uint32_t len)
         return false;
 
     const uint8_t protocol[2] = {0, cut->of->is_tcp ? 6 : 17};
-    cut->pseudo = sum_words(protocol, 2, 0);
-    cut->pseudo = cut->is_ipv4 ? sum_words(bytes + 12, 8, cut->pseudo)
-                               : sum_words(bytes + 8, 32, cut->pseudo);
+    cut->pseudo = checksum_words(protocol, 2, 0);
+    cut->pseudo = cut->is_ipv4 ? checksum_words(bytes + 12, 8, cut->pseudo)
+                               : checksum_words(bytes + 8, 32, cut->pseudo);
     cut->sequence = load_be32(transport + 4);
     cut->id = load_be16(bytes + 4);
     return true;
@@ -107,26 +73,26 @@ static void set_headers(const struct cut *cut, uint8_t *packet, uint32_t i, uint
     uint8_t *const transport = packet + cut->transport;
 
     if (cut->is_ipv4) {
-        put_be16(packet + 2, len);
-        put_be16(packet + 4, cut->id + i);
-        put_be16(packet + 10, 0);
+        checksum_put_be16(packet + 2, len);
+        checksum_put_be16(packet + 4, cut->id + i);
+        checksum_put_be16(packet + 10, 0);
 
-        const uint16_t check = fold(sum_words(packet, cut->transport, 0));
+        const uint16_t check = checksum_fold(checksum_words(packet, cut->transport, 0));
         memcpy(packet + 10, &check, sizeof check);
     } else {
-        put_be16(packet + 4, len - 40);
+        checksum_put_be16(packet + 4, len - 40);
     }
     if (cut->of->is_tcp) {
         const uint32_t sequence = cut->sequence + i * cut->of->segment_len;
 
-        put_be16(transport + 4, sequence >> 16);
-        put_be16(transport + 6, sequence);
+        checksum_put_be16(transport + 4, sequence >> 16);
+        checksum_put_be16(transport + 6, sequence);
         if (!is_last)
             transport[13] &= (uint8_t) ~(TCP_FIN | TCP_PSH);
         if (i > 0)
             transport[13] &= (uint8_t)~TCP_CWR;
     } else {
-        put_be16(transport + 4, len - cut->transport);
+        checksum_put_be16(transport + 4, len - cut->transport);
     }
 }
 
@@ -136,9 +102,9 @@ static void set_checksum(const struct cut *cut, uint8_t *packet, uint32_t len)
     const uint8_t length[4] = {0, 0, (uint8_t)((len - cut->transport) >> 8),
                                (uint8_t)(len - cut->transport)};
 
-    put_be16(field, 0);
-    uint16_t check = fold(sum_words(packet + cut->transport, len - cut->transport,
-                                    sum_words(length, 4, cut->pseudo)));
+    checksum_put_be16(field, 0);
+    uint16_t check = checksum_fold(checksum_words(packet + cut->transport, len - cut->transport,
+                                                  checksum_words(length, 4, cut->pseudo)));
     if (check == 0 && !cut->of->is_tcp)
         check = 0xFFFF;
     memcpy(field, &check, sizeof check);

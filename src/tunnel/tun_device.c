@@ -89,11 +89,13 @@ enum sl_status tun_open(struct tun_device *tun, const char *name, uint32_t mtu,
     memcpy(tun->name, name, strlen(name) + 1);
     memcpy(request.ifr_name, tun->name, sizeof tun->name);
     tun->buffer = malloc(TUN_READ_MAX);
+    tun->join = malloc(sizeof *tun->join);
     tun->file = open("/dev/net/tun", O_RDWR | O_CLOEXEC | O_NONBLOCK);
-    if (tun->buffer == NULL)
+    if (tun->buffer == NULL || tun->join == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for packets");
     if (tun->file < 0)
         return failed(tun, "/dev/net/tun", diag);
+    tun->join->len = 0;
     if (ioctl(tun->file, TUNSETIFF, &request) != 0)
         return failed(tun, "it cannot be made", diag);
     if (ioctl(tun->file, TUNSETPERSIST, 1) != 0)
@@ -113,7 +115,9 @@ void tun_close(struct tun_device *tun)
     if (tun->buffer != NULL && tun->file >= 0)
         close(tun->file);
     free(tun->buffer);
+    free(tun->join);
     tun->buffer = NULL;
+    tun->join = NULL;
 }
 
 int tun_read(struct tun_device *tun, void (*take)(void *user, const uint8_t *packet, uint32_t len),
@@ -139,10 +143,33 @@ int tun_read(struct tun_device *tun, void (*take)(void *user, const uint8_t *pac
                         take, user);
 }
 
-bool tun_write(struct tun_device *tun, const uint8_t *packet, uint32_t len)
+void tun_flush(struct tun_device *tun)
 {
+    struct join *const join = tun->join;
     struct virtio_net_hdr header = {.gso_type = VIRTIO_NET_HDR_GSO_NONE};
-    const struct iovec parts[] = {{&header, sizeof header}, {(void *)(uintptr_t)packet, len}};
 
-    return writev(tun->file, parts, 2) == (ssize_t)(sizeof header + len);
+    if (join->len == 0)
+        return;
+    join_finish(join);
+    if (join->n > 1)
+        header = (struct virtio_net_hdr){.flags = VIRTIO_NET_HDR_F_NEEDS_CSUM,
+                                         .gso_type = join->is_ipv6 ? VIRTIO_NET_HDR_GSO_TCPV6
+                                                                   : VIRTIO_NET_HDR_GSO_TCPV4,
+                                         .hdr_len = (uint16_t)join->headers_len,
+                                         .gso_size = (uint16_t)join->segment_len,
+                                         .csum_start = (uint16_t)join->transport,
+                                         .csum_offset = 16};
+
+    const struct iovec parts[] = {{&header, sizeof header}, {join->bytes, join->len}};
+    if (writev(tun->file, parts, 2) != (ssize_t)(sizeof header + join->len))
+        tun->refused += join->n;
+    join->len = 0;
+}
+
+void tun_write(struct tun_device *tun, const uint8_t *packet, uint32_t len)
+{
+    if (join_add(tun->join, packet, len))
+        return;
+    tun_flush(tun);
+    join_add(tun->join, packet, len);
 }

@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "join.h"
 #include "sluice/status.h"
 
 enum {
@@ -22,6 +23,8 @@ struct tun_device {
     uint32_t mtu;
     bool carrier;
     uint8_t *buffer;
+    struct join *join; /* packets that are not written yet */
+    uint64_t refused;  /* packets that the system did not take */
 };
 
 /* Makes the device, or takes one of this name that is there. It is up, without carrier. SL_EIO:
@@ -35,8 +38,9 @@ void tun_close(struct tun_device *tun);
 int tun_read(struct tun_device *tun, void (*take)(void *user, const uint8_t *packet, uint32_t len),
              void *user);
 
-/* Writes a packet. False: the system refused it. */
-bool tun_write(struct tun_device *tun, const uint8_t *packet, uint32_t len);
+/* Writes a packet, at the latest by tun_flush. */
+void tun_write(struct tun_device *tun, const uint8_t *packet, uint32_t len);
+void tun_flush(struct tun_device *tun);
 
 void tun_set_carrier(struct tun_device *tun, bool carrier);
 

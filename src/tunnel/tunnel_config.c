@@ -294,29 +294,29 @@ static bool set_bypass(struct reader *r, const char *key, char *value)
 }
 
 static const struct {
-    enum section section;
     const char *key;
     bool (*set)(struct reader *r, const char *key, char *value);
+    enum section section;
     bool repeats;
 } keys[] = {
-    {SECTION_TUNNEL, "Interface", set_interface, false},
-    {SECTION_TUNNEL, "Address", set_address, true},
-    {SECTION_TUNNEL, "Underlay", set_underlay, false},
-    {SECTION_TUNNEL, "ListenPort", set_listen, false},
-    {SECTION_TUNNEL, "MTU", set_mtu, false},
-    {SECTION_TUNNEL, "PathMTU", set_path_mtu, false},
-    {SECTION_TUNNEL, "DeadAfter", set_dead_after, false},
-    {SECTION_TUNNEL, "Routes", set_routes, false},
-    {SECTION_TUNNEL, "Control", set_control, false},
-    {SECTION_TUNNEL, "Metrics", set_metrics, false},
-    {SECTION_PEER, "Name", set_name, false},
-    {SECTION_PEER, "Endpoint", set_endpoint, false},
-    {SECTION_PEER, "AllowedIPs", set_allowed, true},
-    {SECTION_PEER, "Cache", set_cache, false},
-    {SECTION_PEER, "Sampler", set_sampler, false},
-    {SECTION_PEER, "Period", set_period, false},
-    {SECTION_PEER, "Window", set_window, false},
-    {SECTION_PEER, "Bypass", set_bypass, true},
+    {"Interface", set_interface, SECTION_TUNNEL, false},
+    {"Address", set_address, SECTION_TUNNEL, true},
+    {"Underlay", set_underlay, SECTION_TUNNEL, false},
+    {"ListenPort", set_listen, SECTION_TUNNEL, false},
+    {"MTU", set_mtu, SECTION_TUNNEL, false},
+    {"PathMTU", set_path_mtu, SECTION_TUNNEL, false},
+    {"DeadAfter", set_dead_after, SECTION_TUNNEL, false},
+    {"Routes", set_routes, SECTION_TUNNEL, false},
+    {"Control", set_control, SECTION_TUNNEL, false},
+    {"Metrics", set_metrics, SECTION_TUNNEL, false},
+    {"Name", set_name, SECTION_PEER, false},
+    {"Endpoint", set_endpoint, SECTION_PEER, false},
+    {"AllowedIPs", set_allowed, SECTION_PEER, true},
+    {"Cache", set_cache, SECTION_PEER, false},
+    {"Sampler", set_sampler, SECTION_PEER, false},
+    {"Period", set_period, SECTION_PEER, false},
+    {"Window", set_window, SECTION_PEER, false},
+    {"Bypass", set_bypass, SECTION_PEER, true},
 };
 
 enum { N_KEYS = sizeof keys / sizeof *keys };

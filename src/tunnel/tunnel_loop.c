@@ -31,10 +31,7 @@ static void send_datagram(void *user, const uint8_t *bytes, uint32_t len, uint8_
 
 static void deliver(void *user, uint8_t *packet, uint32_t len)
 {
-    struct sl_tunnel *const t = ((struct tunnel_peer *)user)->tunnel;
-
-    if (!tun_write(&t->tun, packet, len))
-        t->refused++;
+    tun_write(&((struct tunnel_peer *)user)->tunnel->tun, packet, len);
 }
 
 static uint64_t draw(void *user)
@@ -244,6 +241,7 @@ static enum sl_status carry(struct sl_tunnel *t, struct sl_diag *diag)
 {
     for (int i = 0; i < ROUND && udp_receive(&t->udp, take_datagram, t); i++)
         continue;
+    tun_flush(&t->tun);
     for (int i = 0; i < ROUND; i++) {
         const int n = tun_read(&t->tun, take_packet, t);
 

@@ -30,10 +30,10 @@ struct sl_tunnel {
     struct request_server control, metrics;
     uint32_t mtu; /* of the device, as configured or as the path leaves it */
     uint64_t now, began;
-    uint64_t waited, measured;  /* since the last measurement, and when that was */
-    uint64_t asked;             /* when requests were looked at */
-    uint64_t no_route, refused; /* packets: of no peer; that the device did not take */
-    int wake;                   /* an eventfd; -1: none */
+    uint64_t waited, measured; /* since the last measurement, and when that was */
+    uint64_t asked;            /* when requests were looked at */
+    uint64_t no_route;         /* packets of no peer */
+    int wake;                  /* an eventfd; -1: none */
     atomic_bool stops;
     void (*say)(void *user, const char *line);
     void *user;

@@ -133,8 +133,9 @@ static json_t *status_json(const struct sl_tunnel *t, bool with_flows)
                      timestamp, "event_type", "stats", "stats", "uptime",
                      (json_int_t)((t->now - t->began) / 1000000000u), "tunnel", "interface",
                      t->config.interface, "mtu", (int)t->tun.mtu, "carrier", t->tun.carrier,
-                     "no_route", (json_int_t)t->no_route, "refused_packets", (json_int_t)t->refused,
-                     "refused_datagrams", (json_int_t)t->udp.refused, "peers", peers);
+                     "no_route", (json_int_t)t->no_route, "refused_packets",
+                     (json_int_t)t->tun.refused, "refused_datagrams", (json_int_t)t->udp.refused,
+                     "peers", peers);
 }
 
 static char *json_answer(const struct sl_tunnel *t, bool with_flows)

@@ -8,6 +8,7 @@
 #include "test.h"
 #include "tunnel/datagram.h"
 #include "tunnel/inner_packet.h"
+#include "tunnel/join.h"
 #include "tunnel/networks.h"
 #include "tunnel/path_mtu.h"
 #include "tunnel/replay_window.h"
@@ -320,6 +321,106 @@ static void test_segments(void **state)
     cut_one(false, true, 40);
 }
 
+/* ---- joined segments ------------------------------------------------------------------------- */
+
+enum { JOINED = 40 };
+
+struct joined {
+    uint8_t bytes[JOINED][256];
+    uint32_t len[JOINED], n, n_out, n_writes, most;
+};
+
+/* A segment of one of two flows; the sequence and the datagram's number go on, or do not. */
+static uint32_t make_segment(uint8_t *packet, uint64_t *random, bool is_ipv6, uint32_t flow,
+                             uint32_t *sequence, uint16_t *id)
+{
+    const uint32_t at = is_ipv6 ? 40 : 20, odd = test_below(random, 12);
+    const uint32_t payload_len = odd == 0 ? 1 + test_below(random, 99) : 100;
+    const uint32_t len = at + 32 + payload_len;
+
+    memset(packet, 0, 256);
+    for (uint32_t i = at + 32; i < len; i++)
+        packet[i] = (uint8_t)test_random(random);
+    packet[0] = is_ipv6 ? 0x60 : 0x45;
+    packet[is_ipv6 ? 6 : 9] = 6;
+    packet[is_ipv6 ? 39 : 19] = (uint8_t)flow;
+    *sequence += odd == 1 ? 7 : 0;
+    packet[is_ipv6 ? 5 : 3] = (uint8_t)(is_ipv6 ? len - 40 : len);
+    for (int i = 0; i < 4; i++)
+        packet[at + 4 + (uint32_t)i] = (uint8_t)(*sequence >> (24 - 8 * i));
+    packet[at + 12] = 0x80;
+    packet[at + 13] = odd == 2 ? 0x18 : odd == 3 ? 0x11 : 0x10;
+    packet[at + 15] = odd == 4;
+    packet[at + 22] = odd == 5;
+    if (!is_ipv6) {
+        *id = (uint16_t)(*id + (odd == 6 ? 2 : 1));
+        packet[4] = (uint8_t)(*id >> 8);
+        packet[5] = (uint8_t)*id;
+        const uint16_t check = sum_of(packet, 20, 0);
+        packet[10] = (uint8_t)(check >> 8);
+        packet[11] = (uint8_t)check;
+    }
+    const uint16_t check = transport_sum(packet, len, is_ipv6, 6);
+    packet[at + 16] = (uint8_t)(check >> 8);
+    packet[at + 17] = (uint8_t)check;
+    packet[at + 17] ^= odd == 7; /* a wrong checksum stays as it is */
+    *sequence += payload_len;
+    return len;
+}
+
+static void expect_next(void *user, const uint8_t *packet, uint32_t len)
+{
+    struct joined *const all = user;
+
+    assert_int_equal(len, all->len[all->n_out]);
+    assert_memory_equal(packet, all->bytes[all->n_out], len);
+    all->n_out++;
+}
+
+static void write_join(struct join *join, struct joined *all)
+{
+    const struct segments_of of = {.is_tcp = true,
+                                   .segment_len = join->n > 1 ? join->segment_len : 0,
+                                   .checksum_start = join->transport,
+                                   .checksum_offset = 16};
+
+    all->n_writes++;
+    all->most = join->n > all->most ? join->n : all->most;
+    join_finish(join);
+    segments_cut(&of, join->bytes, join->len, expect_next, all);
+    join->len = 0;
+}
+
+/* What the kernel would cut from joined packets are the packets, byte by byte. */
+static void test_joined(void **state)
+{
+    static struct join join;
+    uint64_t random = 11;
+    uint32_t most = 0;
+
+    (void)state;
+    for (int trial = 0; trial < 3000; trial++) {
+        static struct joined all;
+        const bool is_ipv6 = trial % 2 == 0;
+        uint32_t sequence = UINT32_MAX - 500;
+        uint16_t id = 0xFFF0;
+
+        all = (struct joined){.n = 1 + test_below(&random, JOINED)};
+        for (uint32_t i = 0; i < all.n; i++) {
+            all.len[i] = make_segment(all.bytes[i], &random, is_ipv6, test_below(&random, 20) == 0,
+                                      &sequence, &id);
+            if (!join_add(&join, all.bytes[i], all.len[i])) {
+                write_join(&join, &all);
+                assert_true(join_add(&join, all.bytes[i], all.len[i]));
+            }
+        }
+        write_join(&join, &all);
+        assert_int_equal(all.n_out, all.n);
+        most = all.most > most ? all.most : most;
+    }
+    assert_true(most >= 8);
+}
+
 /* ---- the underlay ---------------------------------------------------------------------------- */
 
 /* The kernel's answer for a link, as the format says. */
@@ -376,7 +477,7 @@ int main(void)
         cmocka_unit_test(test_datagrams),  cmocka_unit_test(test_window),
         cmocka_unit_test(test_path),       cmocka_unit_test(test_segment_size),
         cmocka_unit_test(test_congestion), cmocka_unit_test(test_segments),
-        cmocka_unit_test(test_trust),
+        cmocka_unit_test(test_trust),      cmocka_unit_test(test_joined),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
