@@ -11,9 +11,10 @@
 
 enum {
     BATCH_LEN = GATHERED_MAX * (PAIR_PACKET_MAX + SL_BATCH_ALIGN),
-    /* Feedback tells the last 8 MiB: these are as many frames of 128 bytes. So the table never
-     * limits what may be in flight, whatever rate and round trip are. */
-    IN_FLIGHT = 65536,
+    /* Feedback tells the last 8 MiB: these are as many frames of 512 bytes. So the table does not
+     * limit what is in flight, whatever rate and round trip are. */
+    IN_FLIGHT = 16384,
+    IN_FLIGHT_LEN = 16 + 64 * 16, /* bytes of a frame in flight, and of its samples */
     FRAME_MAX = PAIR_PACKET_MAX + SL_FRAME_HEADER_LEN
 };
 
@@ -66,7 +67,7 @@ uint64_t pair_memory(const struct pair_config *config)
     const uint64_t samples =
         (BATCH_LEN / config->sampling.period * 4 + 64) * (uint64_t)sizeof(struct sl_hit);
 
-    return logs + known + index + 2 * samples + IN_FLIGHT * UINT64_C(16) +
+    return logs + known + index + 2 * samples + (uint64_t)IN_FLIGHT * IN_FLIGHT_LEN +
            sizeof(struct flow_bypass) + sizeof(struct pair) + UINT64_C(2) * BATCH_LEN +
            DATAGRAM_MAX + 3 * FRAME_MAX;
 }

@@ -9,7 +9,10 @@
 #include "base/reserved.h"
 #include "sluice/sampling.h"
 
-enum { PENDING_EACH = 64 /* samples remembered for each frame in flight */ };
+enum {
+    PENDING_EACH = 64, /* samples remembered for each frame in flight */
+    PUT_AHEAD = 12     /* samples whose place in the index is fetched before it is needed */
+};
 
 void sl_redundancy_config_init(struct sl_redundancy_config *config)
 {
@@ -153,6 +156,9 @@ void matcher_acknowledge(struct sl_matcher *m, uint64_t offset, uint32_t len)
 
         if (sample->offset >= offset + len)
             break;
+        /* Also those of the next frame, which feedback acknowledges at once, as a rule. */
+        if (i + PUT_AHEAD < m->pending.end)
+            index_prefetch(&m->index, pending_at(&m->pending, i + PUT_AHEAD)->hash);
         index_put(&m->index, sample->hash, sample->offset);
     }
 }
