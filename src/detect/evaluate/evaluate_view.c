@@ -45,6 +45,24 @@ static void see_transport(struct rule_view *view)
     }
 }
 
+/* A packet of no protocol. Each field is written, as gcc clears a struct by a slow "rep stos". */
+static void clear(struct rule_view *view)
+{
+    view->protocols = RULE_PACKET;
+    view->carried = RULE_CARRIES_NO_IP;
+    view->has_ports = false;
+    view->sees = RULE_SEES_ALL;
+    view->flow = 0;
+    view->ip_protocol = 0;
+    view->src_port = view->dst_port = 0;
+    view->src = view->dst = 0;
+    view->answer[RULE_SOURCE].addresses = view->answer[RULE_DESTINATION].addresses = NULL;
+    view->ip = view->transport = NULL;
+    view->ip_len = view->transport_len = 0;
+    view->app = SL_APP_UNKNOWN;
+    view->total = NULL;
+}
+
 void rule_view_packet(const struct sl_batch *batch, uint32_t item, struct rule_scan *scan,
                       struct rule_view *view)
 {
@@ -53,11 +71,10 @@ void rule_view_packet(const struct sl_batch *batch, uint32_t item, struct rule_s
     const uint8_t *bytes = batch->bytes + packet->offset;
     const bool ipv4 = (packet->flags & SL_PACKET_IPV4) != 0;
 
-    *view = (struct rule_view){.protocols = RULE_PACKET,
-                               .sees = RULE_SEES_ALL,
-                               .defect = packet->defect,
-                               .origin = origin,
-                               .scan = scan};
+    clear(view);
+    view->defect = packet->defect;
+    view->origin = origin;
+    view->scan = scan;
     scan->payload = batch->bytes + batch->payload[item].offset;
     scan->len = batch->payload[item].len;
     scan->is_folded = false;
