@@ -281,6 +281,8 @@ struct rule {
     uint8_t app;       /* enum sl_app of the packet; SL_APP_UNKNOWN: any */
     bool both_ways;    /* "<>" */
     bool pass;
+    bool alerts;        /* a pass rule: it alerts as well */
+    bool passes_flow;   /* a pass rule: what follows in the flow passes too */
     bool replaced;      /* by one of higher rev */
     uint8_t sees;       /* RULE_SEES_*; 0: as its options ask */
     uint8_t flow_mask;  /* of RULE_FLOW_KNOWN and SL_FLOW_* */

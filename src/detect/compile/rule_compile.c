@@ -269,6 +269,23 @@ bool sl_rules_decide(const struct sl_rules *rules)
     return rules->compiled && rules->index->any_late;
 }
 
+/* Whether a pass rule passes its flow, as in Suricata: by addresses and ports alone, by a message,
+ * or by a stream. */
+static bool passes_flow(const struct rule *rule)
+{
+    if (!rule->pass || (rule->state != NULL && rule->state->late))
+        return false;
+    if (rule->n_payloads == 0)
+        return rule->n_checks == 0 && rule->flow_mask == 0;
+    for (size_t i = 0; i < rule->n_payloads; i++) {
+        const enum rule_buffer buffer = rule->payload[i].buffer;
+
+        if (rule->payload[i].section != 0)
+            return buffer < RULE_BUFFER_IPV4_HEADER || buffer > RULE_BUFFER_DESTINATION;
+    }
+    return rule->protocol == RULE_TCP && (rule->sees & RULE_SEES_STREAMS) != 0;
+}
+
 /* Prepares what settles candidates, where a rule has state. */
 static bool compile_state(struct sl_rules *rules, struct rule_index *index)
 {
@@ -277,9 +294,12 @@ static bool compile_state(struct sl_rules *rules, struct rule_index *index)
     if (!rule_filters_apply(rules) || !state_data_mark(rules) || !state_find_late(rules))
         return false;
     for (size_t i = 0; i < rules->n_rules; i++) {
-        const struct rule_state *state = rules->rule[i]->state;
+        struct rule *rule = rules->rule[i];
+        const struct rule_state *state = rule->state;
 
-        any |= state != NULL;
+        rule->passes_flow = passes_flow(rule);
+        index->any_pass |= rule->passes_flow || rule->alerts;
+        any |= state != NULL || index->any_pass;
         index->any_data |= state != NULL && state->asks_data;
         index->any_late |= state != NULL && (state->late || state->n_filters != 0);
     }

@@ -45,6 +45,7 @@ struct rule_index {
     uint32_t *rank; /* of each rule, see state_rank; NULL: no rule has state */
     bool any_data;  /* some rule asks a set of data that rules change */
     bool any_late;  /* some rule is late, or filters its alerts */
+    bool any_pass;  /* some rule passes what follows in a flow, or alerts though it passes */
 };
 
 /* Accepts NULL. */

@@ -9,6 +9,7 @@
 bool rule_findings_open(struct rule_findings *findings, const struct sl_rules *rules)
 {
     findings->rules = rules;
+    findings->any_pass = rules->index->any_pass;
     findings->matched = calloc(rules->n_rules + 1, sizeof *findings->matched);
     findings->last = calloc(rules->n_rules + 1, sizeof *findings->last);
     return findings->matched != NULL && findings->last != NULL &&
@@ -124,7 +125,8 @@ void rule_findings_conclude(struct rule_findings *findings)
             findings->alert[findings->n++] = findings->alert[next];
         rule_findings_begin_item(findings);
         for (; next < held->first + held->n; next++)
-            if (findings->outcome[next] == RULE_RAISED && !held->passed)
+            if (findings->outcome[next] == RULE_NOTED ||
+                (findings->outcome[next] == RULE_RAISED && !held->passed))
                 rule_findings_add(findings, findings->alert[next].signature);
         append(findings, held->item);
     }

@@ -12,7 +12,8 @@ enum rule_outcome {
     RULE_FAILED, /* its state is not met */
     RULE_RAISED,
     RULE_SILENT, /* it raises no alert */
-    RULE_PASSED  /* it is a pass rule, and is met */
+    RULE_PASSED, /* it is a pass rule, and is met; */
+    RULE_NOTED   /* and raises an alert */
 };
 
 struct rule_findings {
@@ -21,7 +22,8 @@ struct rule_findings {
     uint64_t packets;  /* of all batches */
     uint64_t *matched; /* of the packet at hand: priority and index of rules */
     size_t n_matched;
-    bool passed, stated; /* some of them is a pass rule, has state */
+    bool passed, stated; /* some of them is a pass rule; their state decides */
+    bool any_pass;       /* as in struct rule_index */
 
     struct sl_alert *alert; /* of the batch; grows */
     uint8_t *outcome;       /* enum rule_outcome of the candidates among them; grows as well */
@@ -41,7 +43,8 @@ static inline void rule_findings_begin_item(struct rule_findings *findings)
 {
     findings->packets++;
     findings->n_matched = 0;
-    findings->passed = findings->stated = false;
+    findings->passed = false;
+    findings->stated = findings->any_pass;
 }
 
 /* The packet matches this rule: by each header of a tunnel, and in each place of a stream. */

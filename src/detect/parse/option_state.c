@@ -40,6 +40,14 @@ enum sl_status rule_read_noalert(struct rule_parser *parser, struct rule_text va
     return SL_OK;
 }
 
+/* Rules that pass nothing alert anyway. */
+enum sl_status rule_read_alert(struct rule_parser *parser, struct rule_text value)
+{
+    (void)value;
+    parser->rule->alerts = parser->rule->pass;
+    return SL_OK;
+}
+
 static bool is_name(struct rule_text name)
 {
     for (size_t i = 0; i < name.len; i++)

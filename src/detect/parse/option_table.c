@@ -150,6 +150,7 @@ static const struct rule_option options[] = {
     {"threshold", rule_read_threshold, RULE_A_VALUE},
     {"detection_filter", rule_read_detection_filter, RULE_A_VALUE},
     {"noalert", rule_read_noalert, RULE_NO_VALUE},
+    {"alert", rule_read_alert, RULE_NO_VALUE},
 
     /* ---- About the rule ---------------------------------------------------------------------- */
     {"msg", rule_read_msg, RULE_A_TEXT},

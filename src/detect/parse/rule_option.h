@@ -120,7 +120,8 @@ enum sl_status rule_content_passes(struct rule_parser *parser, const struct rule
 rule_option_reader rule_read_threshold, rule_read_detection_filter;
 
 /* option_state.c */
-rule_option_reader rule_read_flowbits, rule_read_xbits, rule_read_flowint, rule_read_noalert;
+rule_option_reader rule_read_flowbits, rule_read_xbits, rule_read_flowint, rule_read_noalert,
+    rule_read_alert;
 
 struct state_filter;
 

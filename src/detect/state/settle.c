@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "settle.h"
 
+#include <string.h>
+
+/* The variable of a flow that a rule has passed: no name has this key. */
+enum { FLOW_PASSED = 0 };
+
 /* ---- variables ------------------------------------------------------------------------------- */
 
 /* Where the variables of a scope lie, where they are a list. */
@@ -194,14 +199,19 @@ static enum rule_outcome outcome_of(const struct rule_findings *findings, size_t
     const struct rule *rule = rule_of(findings, candidate);
 
     if (rule->state == NULL)
-        return rule->pass ? RULE_PASSED : RULE_RAISED;
+        return rule->alerts ? RULE_NOTED : rule->pass ? RULE_PASSED : RULE_RAISED;
     if (!meets(place, rule->state) ||
         (rule->state->asks_data && !state_data_meets(place->data, findings, candidate)))
         return RULE_FAILED;
     apply(place, rule->state);
     if (rule->pass)
-        return RULE_PASSED;
+        return rule->alerts ? RULE_NOTED : RULE_PASSED;
     return rule->state->noalert ? RULE_SILENT : RULE_RAISED;
+}
+
+static bool is_passed(enum rule_outcome outcome)
+{
+    return outcome == RULE_PASSED || outcome == RULE_NOTED;
 }
 
 /* Settles the candidates that are late, or those that are not. */
@@ -217,28 +227,47 @@ static void settle(struct rule_findings *findings, struct sl_candidates *held,
     for (size_t c = held->first; c < held->first + held->n; c++) {
         const struct rule *rule = rule_of(findings, c);
 
-        if ((rule->state != NULL && rule->state->late) != late)
+        if (findings->outcome[c] != RULE_OPEN || (rule->state != NULL && rule->state->late) != late)
             continue;
-        findings->outcome[c] = (uint8_t)outcome_of(findings, c, &place);
-        held->passed |= findings->outcome[c] == RULE_PASSED;
+
+        const enum rule_outcome outcome = outcome_of(findings, c, &place);
+
+        findings->outcome[c] = (uint8_t)outcome;
+        held->passed |= is_passed(outcome);
+        if (is_passed(outcome) && rule->passes_flow && place.bits != NULL)
+            flow_bits_set(place.pool, place.bits, FLOW_PASSED, 1);
     }
+}
+
+/* A flow that a rule has passed: no rule takes effect. */
+static bool leave_passed(struct rule_findings *findings, struct sl_candidates *held,
+                         const struct state_place *place)
+{
+    held->passed =
+        place->bits != NULL && flow_bits_find(place->pool, place->bits, FLOW_PASSED) != NULL;
+    if (held->passed)
+        memset(findings->outcome + held->first, RULE_FAILED, held->n);
+    return held->passed;
 }
 
 bool state_settle(struct rule_findings *findings, size_t i, const struct state_place *place)
 {
     struct sl_candidates *held = &findings->held[i];
-    bool alerted = false;
+    bool alerted = false, noted = false;
 
+    if (findings->any_pass && leave_passed(findings, held, place))
+        return false;
     settle(findings, held, place, false);
     for (size_t c = held->first; c < held->first + held->n; c++) {
         const struct rule *rule = rule_of(findings, c);
 
         if (rule->pass && rule->state != NULL && rule->state->late)
             return false; /* it may pass yet */
+        noted |= findings->outcome[c] == RULE_NOTED;
         alerted |= findings->outcome[c] == RULE_RAISED &&
                    (rule->state == NULL || (rule->state->n_filters == 0 && !rule->state->late));
     }
-    held->alerted = alerted && !held->passed;
+    held->alerted = noted || (alerted && !held->passed);
     return held->alerted;
 }
 

@@ -313,11 +313,47 @@ static void test_floods_are_bounded(void **state)
     check("a packet of one of 1,000 hosts that have a variable", hosts_cost(1000), hosts_cost(0));
 }
 
+/* A rule of addresses passes the packets behind it in its flow, under other rules as well. One that
+ * asks more of a packet does not. */
+static void test_flows_pass(void **state)
+{
+    static const struct {
+        const char *options;
+        uint32_t alerts, later; /* of a packet, of the next one of its flow */
+    } rules[] = {
+        {"", 0, 0},
+        {"alert; ", 1 << 2, 0},
+        {"dsize:0; ", 0, 1 << 1},
+        {"dsize:0; alert; ", 1 << 2, 1 << 1},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
+        struct snapshot other = take(ANY "(sid:1;)\npass udp any any -> 9.9.9.9 any (sid:3;)\n");
+        struct flow_bits passed = {0}, unknown = {0};
+        struct kept kept = open_state();
+        char text[256];
+
+        snprintf(text, sizeof text, ANY "(sid:1;)\npass udp any any -> any any (%ssid:2;)\n",
+                 rules[i].options);
+
+        struct snapshot first = take(text);
+
+        assert_int_equal(alerts_of_packet(kept.state, &first, &passed), rules[i].alerts);
+        assert_int_equal(alerts_of_packet(kept.state, &other, &passed), rules[i].later);
+        assert_int_equal(alerts_of_packet(kept.state, &other, &unknown), 1 << 1);
+        drop(&first);
+        drop(&other);
+        close_state(&kept);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad_options_have_a_reason),
         cmocka_unit_test(test_state_outlives_its_rules),
+        cmocka_unit_test(test_flows_pass),
         cmocka_unit_test(test_floods_are_bounded),
     };
 
