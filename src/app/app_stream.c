@@ -2,6 +2,7 @@
 #include "app_stream.h"
 
 #include "http.h"
+#include "tls.h"
 
 enum side_state {
     PROBED, /* its protocol is looked for, or waits for the other side */
@@ -25,7 +26,7 @@ typedef enum app_likeness probe(enum app_side side, const uint8_t *bytes, uint32
 static const struct {
     const struct app_parser *parser;
     probe *probe;
-} protocols[] = {{&http_parser, http_probe}};
+} protocols[] = {{&http_parser, http_probe}, {&tls_parser, tls_probe}};
 
 struct app_stream *app_stream_open(void)
 {

@@ -63,17 +63,54 @@ enum app_likeness http_probe(enum app_side side, const uint8_t *bytes, uint32_t 
     return side == APP_CLIENT ? like_request(bytes, len) : like_word("HTTP/1.", bytes, len);
 }
 
-uint32_t http_step_seek(struct http_flow *flow, enum app_side side, const uint8_t *bytes,
-                        uint32_t len)
+/* Whether bytes begin "HTTP/1.1 200", or could. */
+static enum app_likeness like_status(const uint8_t *bytes, uint32_t len)
 {
-    struct http_side *const mine = &flow->side[side];
+    static const char form[] = "HTTP/1.d ddd";
+
+    for (uint32_t i = 0; i < len && i < sizeof form - 1; i++)
+        if (form[i] == 'd' ? bytes[i] < '0' || bytes[i] > '9' : bytes[i] != (uint8_t)form[i])
+            return APP_UNLIKE;
+    return len < sizeof form - 1 ? APP_TOO_SHORT : APP_LIKE;
+}
+
+/* The next response begins anywhere, as the body before it may end without a line's end. */
+static uint32_t seek_status(struct http_side *mine, const uint8_t *bytes, uint32_t len)
+{
+    uint32_t n = 0;
+
+    if (mine->line.len == 0) {
+        const uint8_t *const first = memchr(bytes, 'H', len);
+
+        n = first != NULL ? (uint32_t)(first - bytes) : len;
+    }
+    while (n < len && mine->state == HTTP_SEEKS && !mine->line.no_memory) {
+        app_text_add_byte(&mine->line, bytes[n++]);
+        enum app_likeness likeness = like_status(mine->line.bytes, mine->line.len);
+
+        while (likeness == APP_UNLIKE) {
+            memmove(mine->line.bytes, mine->line.bytes + 1, --mine->line.len);
+            likeness = like_status(mine->line.bytes, mine->line.len);
+        }
+        mine->line_at = 0;
+        if (likeness == APP_LIKE)
+            mine->state = HTTP_IN_HEAD;
+        else if (mine->line.len == 0)
+            break;
+    }
+    return n;
+}
+
+/* The next request begins a line. */
+static uint32_t seek_request(struct http_side *mine, const uint8_t *bytes, uint32_t len)
+{
     uint32_t n = 0;
 
     while (n < len && bytes[n] != '\n' && mine->line.len < SEEN_LEN && !mine->line.no_memory)
         app_text_add_byte(&mine->line, bytes[n++]);
     if (n == len && mine->line.len < SEEN_LEN)
         return n;
-    if (http_probe(side, mine->line.bytes, mine->line.len) == APP_LIKE) {
+    if (http_probe(APP_CLIENT, mine->line.bytes, mine->line.len) == APP_LIKE) {
         mine->state = HTTP_IN_HEAD;
         mine->line_at = 0;
     } else {
@@ -81,6 +118,14 @@ uint32_t http_step_seek(struct http_flow *flow, enum app_side side, const uint8_
         mine->line.len = 0;
     }
     return n;
+}
+
+uint32_t http_step_seek(struct http_flow *flow, enum app_side side, const uint8_t *bytes,
+                        uint32_t len)
+{
+    struct http_side *const mine = &flow->side[side];
+
+    return side == APP_CLIENT ? seek_request(mine, bytes, len) : seek_status(mine, bytes, len);
 }
 
 uint32_t http_step_seek_line(struct http_flow *flow, enum app_side side, const uint8_t *bytes,

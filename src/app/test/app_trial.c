@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "app/http.h"
+#include "app/tls.h"
 
 static void say(struct app_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -54,6 +55,38 @@ static void say_http_head(struct app_text *told, const struct app_news *news)
     app_text_free(&text);
 }
 
+static void say_texts(struct app_text *told, const char *name, const struct app_text *texts)
+{
+    struct app_span value;
+    uint32_t at = 0;
+
+    while (tls_text_next(&value, texts, &at)) {
+        say(told, " %s=[", name);
+        say_bytes(told, value);
+        say(told, "]");
+    }
+}
+
+static void say_tls(struct app_text *told, const struct tls_session *session)
+{
+    static const char *const names[TLS_N_BUFFERS] = {
+        "sni",       "version", "subject",    "issuer", "serial",      "fingerprint", "not_before",
+        "not_after", "ja3",     "ja3_string", "ja3s",   "ja3s_string", "ja4"};
+    struct app_span value;
+
+    for (int buffer = 0; buffer < TLS_N_BUFFERS; buffer++) {
+        if (!tls_buffer_get(&value, session, (enum tls_buffer)buffer))
+            continue;
+        say(told, " %s=[", names[buffer]);
+        say_bytes(told, value);
+        say(told, "]");
+    }
+    say_texts(told, "client_alpn", &session->client_alpns);
+    say_texts(told, "server_alpn", &session->server_alpns);
+    say_texts(told, "name", &session->names);
+    say(told, " certificates=%u seen=%u", session->n_certificates, session->seen);
+}
+
 static void say_end(struct app_trial *trial, const struct app_news *news)
 {
     struct app_text *const body = &trial->body[news->side][news->number % TRIAL_BODIES];
@@ -85,6 +118,8 @@ static void hear(void *to, const struct app_news *news)
         say(&trial->told, " %s", news->event);
     else if (news->kind == APP_END)
         say_end(trial, news);
+    else if (strcmp(news->parser->name, "tls") == 0)
+        say_tls(&trial->told, news->transaction);
     else if (news->kind == APP_HEAD && strcmp(news->parser->name, "http") == 0)
         say_http_head(&trial->told, news);
     say(&trial->told, "\n");

@@ -195,6 +195,9 @@ static void test_damage(void **state)
     EXPECT(TOLD({APP_CLIENT, "GET /x HTTP/1.1\r\nA: ", 0}, {APP_CLIENT, NULL, 9},
                 {APP_CLIENT, "rest\r\n\r\nGET /y HTTP/1.1\r\n\r\n", 0}),
            "http 0 c head method=[GET] uri=[/y]");
+    EXPECT(TOLD({APP_CLIENT, get, 0}, {APP_SERVER, body, 0}, {APP_SERVER, NULL, 99},
+                {APP_CLIENT, get, 0}, {APP_SERVER, "HTHTTP/1.xHHTTP/1.1 204 x\r\n\r\n", 0}),
+           "http 0 s end cut body 3=[012]", "http 1 s head protocol=[HTTP/1.1]", "code=[204]");
     EXPECT(TOLD({APP_CLIENT, get, 0}, {APP_SERVER, body, 0}), "http 0 s end cut body 3=[012]");
     EXPECT(TOLD({APP_CLIENT, get, 0}, {APP_SERVER, chunks, 0}), "invalid_response_chunk_len",
            "body 3=[abc]");

@@ -1,0 +1,372 @@
+/* SPDX-License-Identifier: MIT */
+/* Records and messages of TLS, and the interface of parsers. */
+#include "tls.h"
+
+enum {
+    RECORD_HEAD = 5,
+    MESSAGE_HEAD = 4,
+    CHANGE_CIPHER = 20,
+    ALERT = 21,
+    HANDSHAKE = 22,
+    APPLICATION = 23,
+    CLIENT_HELLO = 1,
+    SERVER_HELLO = 2,
+    CERTIFICATE = 11,
+    SERVER_KEYS = 12,
+    SERVER_DONE = 14,
+    CLIENT_KEYS = 16,
+    TLS13 = 0x0304
+};
+
+struct tls_side {
+    struct app_text message; /* of the handshake, with its head */
+    uint8_t head[RECORD_HEAD];
+    uint8_t n_head;    /* bytes of the record's head that came */
+    uint16_t left;     /* bytes of the record to come */
+    bool over, is_bad; /* over: it has encrypted */
+};
+
+struct tls_flow {
+    struct tls_side side[2];
+    struct tls_session session;
+    const struct app_listener *listener;
+    bool done, no_memory;
+};
+
+/* ---- telling --------------------------------------------------------------------------------- */
+
+static void tell(struct tls_flow *flow, enum app_side side, enum app_news_kind kind,
+                 const char *event)
+{
+    const struct app_news news = {.parser = &tls_parser,
+                                  .transaction = &flow->session,
+                                  .event = event,
+                                  .kind = (uint8_t)kind,
+                                  .side = (uint8_t)side};
+
+    app_tell(flow->listener, &news);
+}
+
+static void tell_done(struct tls_flow *flow)
+{
+    if (!flow->done && flow->session.seen != 0)
+        tell(flow, APP_CLIENT, APP_DONE, NULL);
+    flow->done = true;
+}
+
+/* The side cannot be read any further. */
+static void give_up(struct tls_flow *flow, enum app_side side, const char *event)
+{
+    flow->side[side].is_bad = true;
+    tell(flow, side, APP_EVENT, event);
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+static void read_certificates(struct tls_flow *flow, struct app_span body)
+{
+    struct tls_session *const session = &flow->session;
+    struct app_span list, certificate;
+    uint32_t n = 0;
+    bool whole = tls_cut_vector(&body, 3, &list);
+
+    session->chain = list.bytes;
+    session->chain_len = list.len;
+    while (whole && list.len != 0) {
+        whole = tls_cut_vector(&list, 3, &certificate);
+        if (whole && n++ == 0)
+            whole = tls_read_certificate(session, certificate);
+    }
+    session->seen |= n != 0 ? TLS_CERTIFICATE : 0;
+    session->n_certificates = (uint8_t)(n < UINT8_MAX ? n : UINT8_MAX);
+    if (n != 0)
+        tell(flow, APP_SERVER, APP_HEAD, NULL);
+    if (!whole)
+        tell(flow, APP_SERVER, APP_EVENT, "invalid_certificate");
+    session->chain = NULL;
+    session->chain_len = 0;
+}
+
+static bool lacks_memory(const struct tls_session *session)
+{
+    return session->sni.no_memory || session->ja3.no_memory || session->ja3s.no_memory ||
+           session->subject.no_memory || session->issuer.no_memory || session->serial.no_memory ||
+           session->client_alpns.no_memory || session->server_alpns.no_memory ||
+           session->names.no_memory;
+}
+
+static void read_hello(struct tls_flow *flow, enum app_side side, struct app_span body)
+{
+    const bool whole = side == APP_CLIENT ? tls_read_client_hello(&flow->session, body)
+                                          : tls_read_server_hello(&flow->session, body);
+    const uint8_t seen = side == APP_CLIENT ? TLS_CLIENT_HELLO : TLS_SERVER_HELLO;
+
+    if (!whole)
+        tell(flow, side, APP_EVENT, "invalid_handshake_message");
+    if ((flow->session.seen & seen) != 0)
+        tell(flow, side, APP_HEAD, NULL);
+}
+
+static void read_message(struct tls_flow *flow, enum app_side side, uint8_t type,
+                         struct app_span body)
+{
+    if ((type == CLIENT_HELLO && side == APP_CLIENT) ||
+        (type == SERVER_HELLO && side == APP_SERVER))
+        read_hello(flow, side, body);
+    else if (type == CERTIFICATE && side == APP_SERVER)
+        read_certificates(flow, body);
+    else if (type == SERVER_KEYS && side == APP_SERVER)
+        flow->session.seen |= TLS_SERVER_KEYS;
+    else if (type == CLIENT_KEYS && side == APP_CLIENT)
+        flow->session.seen |= TLS_CLIENT_KEYS;
+    flow->no_memory |= lacks_memory(&flow->session);
+}
+
+/* Reads the whole messages that were gathered. */
+static void read_messages(struct tls_flow *flow, enum app_side side)
+{
+    struct app_text *const message = &flow->side[side].message;
+    struct app_span left = app_text_span(message), head, body;
+
+    while (!flow->side[side].is_bad && left.len >= MESSAGE_HEAD) {
+        struct app_span rest = left;
+
+        (void)tls_cut(&rest, 1, &head);
+        if (!tls_cut_vector(&rest, 3, &body)) {
+            const uint32_t len =
+                (uint32_t)left.bytes[1] << 16 | (uint32_t)left.bytes[2] << 8 | left.bytes[3];
+            if (len > TLS_MESSAGE_MAX)
+                give_up(flow, side, "handshake_invalid_length");
+            break;
+        }
+        read_message(flow, side, head.bytes[0], body);
+        left = rest;
+    }
+    if (left.len == 0 || flow->side[side].is_bad) {
+        app_text_free(message);
+        return;
+    }
+    memmove(message->bytes, left.bytes, left.len);
+    message->len = left.len;
+}
+
+/* ---- records --------------------------------------------------------------------------------- */
+
+/* The side encrypts from here on. */
+static void end_side(struct tls_flow *flow, enum app_side side)
+{
+    struct tls_session *const session = &flow->session;
+
+    flow->side[side].over = true;
+    app_text_free(&flow->side[side].message);
+    if (side == APP_SERVER && session->version != 0 && session->version < TLS13 &&
+        (session->seen & (TLS_CERTIFICATE | TLS_SERVER_KEYS)) == 0)
+        session->seen |= TLS_RESUMED;
+    if (flow->side[!side].over)
+        tell_done(flow);
+}
+
+/* The head of a record is whole. */
+static void begin_record(struct tls_flow *flow, enum app_side side)
+{
+    struct tls_side *const mine = &flow->side[side];
+    const uint8_t type = mine->head[0];
+
+    mine->left = (uint16_t)(mine->head[3] << 8 | mine->head[4]);
+    if (mine->head[1] != 3 || type < CHANGE_CIPHER || type > APPLICATION)
+        give_up(flow, side, "invalid_record_type");
+    else if (type == CHANGE_CIPHER || type == APPLICATION)
+        end_side(flow, side);
+    if (mine->left == 0)
+        mine->n_head = 0;
+}
+
+static uint32_t take(struct tls_flow *flow, enum app_side side, const uint8_t *bytes, uint32_t len)
+{
+    struct tls_side *const mine = &flow->side[side];
+    const uint32_t n = len < mine->left ? len : mine->left;
+
+    if (mine->n_head < RECORD_HEAD) {
+        mine->head[mine->n_head++] = *bytes;
+        if (mine->n_head == RECORD_HEAD)
+            begin_record(flow, side);
+        return 1;
+    }
+    if (mine->head[0] == HANDSHAKE) {
+        app_text_add(&mine->message, bytes, n);
+        flow->no_memory |= mine->message.no_memory;
+        if (!flow->no_memory)
+            read_messages(flow, side);
+    }
+    mine->left -= (uint16_t)n;
+    if (mine->left == 0)
+        mine->n_head = 0;
+    return n;
+}
+
+/* ---- the interface --------------------------------------------------------------------------- */
+
+static void *open_flow(void)
+{
+    return calloc(1, sizeof(struct tls_flow));
+}
+
+static enum app_verdict verdict_of(const struct tls_flow *flow, enum app_side side)
+{
+    if (flow->no_memory)
+        return APP_NO_MEMORY;
+    return flow->side[side].over || flow->side[side].is_bad ? APP_GIVEN_UP : APP_GOES_ON;
+}
+
+static enum app_verdict give_flow(void *of, enum app_side side, const uint8_t *bytes, uint32_t len,
+                                  uint32_t *taken, const struct app_listener *listener)
+{
+    struct tls_flow *const flow = of;
+
+    flow->listener = listener;
+    *taken = 0;
+    while (*taken < len && verdict_of(flow, side) == APP_GOES_ON)
+        *taken += take(flow, side, bytes + *taken, len - *taken);
+    return verdict_of(flow, side);
+}
+
+/* Behind a gap there is no knowing where records begin. */
+static enum app_verdict gap_flow(void *of, enum app_side side, uint64_t len,
+                                 const struct app_listener *listener)
+{
+    struct tls_flow *const flow = of;
+
+    (void)len;
+    flow->listener = listener;
+    flow->side[side].is_bad = true;
+    app_text_free(&flow->side[side].message);
+    return APP_GIVEN_UP;
+}
+
+static void end_flow(void *of, enum app_side side, const struct app_listener *listener)
+{
+    struct tls_flow *const flow = of;
+
+    flow->listener = listener;
+    app_text_free(&flow->side[side].message);
+}
+
+void tls_session_free(struct tls_session *session)
+{
+    struct app_text *const texts[] = {
+        &session->sni,          &session->ja3,          &session->ja3s,
+        &session->subject,      &session->issuer,       &session->serial,
+        &session->client_alpns, &session->server_alpns, &session->names};
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        app_text_free(texts[i]);
+}
+
+static void close_flow(void *of, const struct app_listener *listener)
+{
+    struct tls_flow *const flow = of;
+
+    flow->listener = listener;
+    tell_done(flow);
+    app_text_free(&flow->side[0].message);
+    app_text_free(&flow->side[1].message);
+    tls_session_free(&flow->session);
+    free(flow);
+}
+
+static uint64_t held_by(const void *of)
+{
+    const struct tls_flow *const flow = of;
+    const struct tls_session *const session = &flow->session;
+
+    return sizeof *flow + flow->side[0].message.max + flow->side[1].message.max + session->sni.max +
+           session->ja3.max + session->ja3s.max + session->subject.max + session->issuer.max +
+           session->serial.max + session->client_alpns.max + session->server_alpns.max +
+           session->names.max;
+}
+
+const struct app_parser tls_parser = {.name = "tls",
+                                      .open = open_flow,
+                                      .give = give_flow,
+                                      .gap = gap_flow,
+                                      .end = end_flow,
+                                      .close = close_flow,
+                                      .held = held_by};
+
+/* A record of the handshake with a hello, or an alert. */
+enum app_likeness tls_probe(enum app_side side, const uint8_t *bytes, uint32_t len)
+{
+    const uint8_t hello = side == APP_CLIENT ? CLIENT_HELLO : SERVER_HELLO;
+
+    if ((len > 0 && bytes[0] != HANDSHAKE && (bytes[0] != ALERT || side == APP_CLIENT)) ||
+        (len > 1 && bytes[1] != 3) || (len > 2 && bytes[2] > 4))
+        return APP_UNLIKE;
+    if (len < RECORD_HEAD + 1)
+        return APP_TOO_SHORT;
+    if (bytes[0] == ALERT)
+        return bytes[3] == 0 && bytes[4] == 2 && bytes[5] <= 2 ? APP_LIKE : APP_UNLIKE;
+    return bytes[5] == hello ? APP_LIKE : APP_UNLIKE;
+}
+
+/* ---- what a session says --------------------------------------------------------------------- */
+
+const char *tls_version_text(uint16_t version)
+{
+    static const char *const texts[] = {"SSLv3", "TLSv1", "TLS 1.1", "TLS 1.2", "TLS 1.3"};
+
+    return version >= 0x0300 && version <= TLS13 ? texts[version - 0x0300] : "UNDETERMINED";
+}
+
+static bool get_string(struct app_span *value, const char *string)
+{
+    *value = (struct app_span){(const uint8_t *)string, (uint32_t)strlen(string)};
+    return value->len != 0;
+}
+
+static bool get_text(struct app_span *value, const struct app_text *text)
+{
+    *value = app_text_span(text);
+    return value->len != 0;
+}
+
+bool tls_buffer_get(struct app_span *value, const struct tls_session *session,
+                    enum tls_buffer buffer)
+{
+    switch (buffer) {
+    case TLS_SNI:
+        return get_text(value, &session->sni);
+    case TLS_VERSION:
+        return session->version != 0 && get_string(value, tls_version_text(session->version));
+    case TLS_CERT_SUBJECT:
+        return get_text(value, &session->subject);
+    case TLS_CERT_ISSUER:
+        return get_text(value, &session->issuer);
+    case TLS_CERT_SERIAL:
+        return get_text(value, &session->serial);
+    case TLS_CERT_FINGERPRINT:
+        return get_string(value, session->fingerprint);
+    case TLS_CERT_NOT_BEFORE:
+        return get_string(value, session->not_before);
+    case TLS_CERT_NOT_AFTER:
+        return get_string(value, session->not_after);
+    case TLS_JA3_HASH:
+        return get_string(value, session->ja3_hash);
+    case TLS_JA3_STRING:
+        return get_text(value, &session->ja3);
+    case TLS_JA3S_HASH:
+        return get_string(value, session->ja3s_hash);
+    case TLS_JA3S_STRING:
+        return get_text(value, &session->ja3s);
+    default:
+        return get_string(value, session->ja4);
+    }
+}
+
+bool tls_text_next(struct app_span *value, const struct app_text *texts, uint32_t *at)
+{
+    if (*at >= texts->len)
+        return false;
+    *value = (struct app_span){texts->bytes + *at, (uint32_t)strlen((char *)texts->bytes + *at)};
+    *at += value->len + 1;
+    return true;
+}
