@@ -103,8 +103,8 @@ static inline bool tls_cut_vector(struct app_span *from, uint32_t n, struct app_
     struct app_span len;
     uint32_t number = 0;
 
-    if (!tls_cut(from, n, &len)) {
-        *part = len;
+    if (!tls_cut(from, n, &len) || len.bytes == NULL) {
+        *part = (struct app_span){0};
         return false;
     }
     for (uint32_t i = 0; i < n; i++)
@@ -115,10 +115,11 @@ static inline bool tls_cut_vector(struct app_span *from, uint32_t n, struct app_
 static inline bool tls_cut_number(struct app_span *from, uint16_t *number)
 {
     struct app_span part;
-    const bool there = tls_cut(from, 2, &part);
-
-    *number = there ? (uint16_t)(part.bytes[0] << 8 | part.bytes[1]) : 0;
-    return there;
+    *number = 0;
+    if (!tls_cut(from, 2, &part) || part.bytes == NULL)
+        return false;
+    *number = (uint16_t)(part.bytes[0] << 8 | part.bytes[1]);
+    return true;
 }
 
 #endif

@@ -234,7 +234,7 @@ static void read_extensions(struct app_text *names, struct app_span context)
 
 bool tls_read_certificate(struct tls_session *session, struct app_span der)
 {
-    struct app_span certificate, body, part, validity, rest = der;
+    struct app_span certificate, body, algorithm, part, validity, rest = der;
     uint8_t tag;
 
     read_fingerprint(session->fingerprint, der);
@@ -246,7 +246,7 @@ bool tls_read_certificate(struct tls_session *session, struct app_span der)
     if (tag != DER_INTEGER)
         return false;
     read_serial(&session->serial, part);
-    if (!cut_tagged(&body, DER_SEQUENCE, &part) || !cut_tagged(&body, DER_SEQUENCE, &part))
+    if (!cut_tagged(&body, DER_SEQUENCE, &algorithm) || !cut_tagged(&body, DER_SEQUENCE, &part))
         return false;
     read_name(&session->issuer, part);
     if (!cut_tagged(&body, DER_SEQUENCE, &validity) || !read_time(session->not_before, &validity) ||

@@ -128,7 +128,7 @@ static void read_messages(struct tls_flow *flow, enum app_side side)
     struct app_text *const message = &flow->side[side].message;
     struct app_span left = app_text_span(message), head, body;
 
-    while (!flow->side[side].is_bad && left.len >= MESSAGE_HEAD) {
+    while (!flow->side[side].is_bad && left.bytes != NULL && left.len >= MESSAGE_HEAD) {
         struct app_span rest = left;
 
         (void)tls_cut(&rest, 1, &head);

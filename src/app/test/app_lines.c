@@ -11,11 +11,13 @@
 #include "app/tls.h"
 #include "base/hex.h"
 
+enum { GAPS_MAX = 64 };
+
 /* What one end sent. */
 struct half {
     char ends[256]; /* of the line: sender and receiver */
     struct app_text bytes;
-    uint64_t gap_at[64], gap_len[64];
+    uint64_t gap_at[GAPS_MAX], gap_len[GAPS_MAX];
     uint32_t n_gaps;
 };
 
@@ -119,29 +121,31 @@ static void read_flow(const struct half *half)
 /* Bytes in digits, with gaps in brackets. */
 static void read_digits(struct half *half, const char *digits)
 {
+    static const char missing[] = " bytes missing in capture file]";
+
     half->bytes.len = half->n_gaps = 0;
     while (digits[0] != '\0' && digits[0] != '\n' && digits[1] != '\0') {
         app_text_add_byte(&half->bytes,
-                          (uint8_t)(hex_digit(digits[0]) << 4 | hex_digit(digits[1])));
+                          (uint8_t)(hex_digit(digits[0]) * 16 + hex_digit(digits[1])));
         digits += 2;
     }
-    for (uint32_t at = 0; at + 9 < half->bytes.len && half->n_gaps < 64; at++) {
-        unsigned len;
-        int n = 0;
+    app_text_add_byte(&half->bytes, '\0'); /* ends what is read as text */
+    half->bytes.len--;
+    for (uint32_t at = 0; at < half->bytes.len && half->n_gaps < GAPS_MAX; at++) {
+        const char *text = (char *)half->bytes.bytes + at;
+        char *end;
 
-        if (half->bytes.bytes[at] != '[' ||
-            sscanf((char *)half->bytes.bytes + at, "[%u bytes missing in capture file]%n", &len,
-                   &n) != 1 ||
-            n == 0)
+        if (text[0] != '[')
             continue;
+        const unsigned long len = strtoul(text + 1, &end, 10);
+        if (strncmp(end, missing, sizeof missing - 1) != 0)
+            continue;
+        const uint32_t n = (uint32_t)(end - text) + (uint32_t)sizeof missing - 1;
         half->gap_at[half->n_gaps] = at;
         half->gap_len[half->n_gaps++] = len;
-        memmove(half->bytes.bytes + at, half->bytes.bytes + at + n,
-                half->bytes.len - at - (uint32_t)n);
-        half->bytes.len -= (uint32_t)n;
+        memmove(half->bytes.bytes + at, text + n, half->bytes.len - at - n + 1);
+        half->bytes.len -= n;
     }
-    app_text_add_byte(&half->bytes, '\0'); /* ends what sscanf reads */
-    half->bytes.len--;
 }
 
 /* Whether the second line is of the flow of the first, the other way. */
