@@ -3,6 +3,7 @@
 import collections
 import json
 import os
+import re
 import subprocess
 
 from twins import ranges
@@ -52,12 +53,12 @@ def listed(sluice, files):
 
 
 def alerts_of(sluice, capture, files, events):
-    """The alerts of a run: pairs of packet number and rule."""
+    """The alerts of a run, pairs of packet number and rule, and how often it stopped a rule."""
     if os.path.exists(events):
         os.remove(events)
     result = subprocess.run([sluice, "run", "-r", capture, "--rules", *files, *variables(),
                              "--alerts", "eve:" + events, "--events", "alert", "--flow-memory",
-                             "512M", "--device", "cpu", "-q"], capture_output=True, check=False)
+                             "512M", "--device", "cpu"], capture_output=True, check=False)
     if result.returncode:
         raise SystemExit(result.stderr.decode())
     found = collections.Counter()
@@ -66,4 +67,6 @@ def alerts_of(sluice, capture, files, events):
             event = json.loads(line)
             alert = event["alert"]
             found[event["pcap_cnt"], (alert["gid"], alert["signature_id"])] += 1
-    return found
+    said = re.search(rb"([\d,]+)  rules on packets that took too many steps",
+                     result.stdout + result.stderr)
+    return found, int(said[1].replace(b",", b"")) if said else 0
