@@ -101,6 +101,9 @@ class Twins:
             if others:
                 packet = self.maker.filled(self.packet(), self.buffers, **{name: others[0]})
                 yield self.case(name, packet, False)
+        for buffer in self.model.absent:
+            yield self.case("absent", self.maker.filled(self.packet(), self.buffers, (buffer,)),
+                            False)
         for name in self.ends.sets:
             if self.protocol not in ("tcp", "udp") and name.endswith("port"):
                 continue

@@ -93,7 +93,7 @@ class Maker:
             payload.insert(0, Length("dsize", model.fields["dsize"]))
         self.of_message = {name: pick(allowed, 0, ((0, 0), (1, 1)))
                            for name, allowed in model.message.items()}
-        model.is_dns |= bool(self.names or self.of_message)
+        model.is_dns |= bool(self.names or self.of_message or model.absent)
         whole = Message if model.is_dns else Buffer
         self.groups = {"payload": whole(payload)} if payload else {}
         for buffer in sorted(self.names):
@@ -214,12 +214,13 @@ class Maker:
             packet.source = packet.target = pick(both, n, (HOME, OUTSIDE))
         return self.filled(packet, buffers)
 
-    def filled(self, packet, buffers, **others):
+    def filled(self, packet, buffers, more=(), **others):
         """The packet with these bytes, and with fields as the rule wants them, but for others in a
-        message of DNS."""
+        message of DNS, which has names in more buffers."""
         packet = packet.changed(payload=b"" if self.protocol == "icmp" else b"x")
         if self.dns_side():
-            parts = {names.PARTS[b]: buffers[b] for b in self.names}
+            parts = {names.PARTS[b]: b"there.example" for b in more}
+            parts.update({names.PARTS[b]: buffers[b] for b in self.names})
             numbers = {name.removeprefix("dns."): number
                        for name, number in {**self.of_message, **others}.items()}
             packet.payload = names.message(parts or {"queries": b"host.example"},

@@ -54,6 +54,7 @@ class Model:
     ip_option: str | None = None
     vlan: tuple | None = None  # numbers, and the layer
     message: dict = dataclasses.field(default_factory=dict)  # numbers in a message of DNS
+    absent: list = dataclasses.field(default_factory=list)  # buffers that a message lacks
     is_dns: bool = False
     count: object = None
     bits: list = dataclasses.field(default_factory=list)
@@ -222,6 +223,8 @@ class Reader:
         elif name in BUFFERS:
             self.section = Section(BUFFERS[name], [], [])
             model.sections.append(self.section)
+        elif name == "absent":
+            self.leave_out(value)
         elif name in TRANSFORMS:
             self.section.transforms.append((name, value))
         elif name == "flow":
@@ -256,6 +259,13 @@ class Reader:
             model.same_ip = True
         else:
             raise Unknown(name)
+
+    def leave_out(self, value):
+        section = self.section
+        if value or section is None or not section.buffer.startswith("dns."):
+            raise Unknown("absent")
+        self.model.sections.remove(section)
+        self.model.absent.append(section.buffer)
 
     def read_flow(self, value):
         for word in value.split(","):
