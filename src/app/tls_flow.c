@@ -24,6 +24,7 @@ struct tls_side {
     uint8_t n_head;    /* bytes of the record's head that came */
     uint16_t left;     /* bytes of the record to come */
     bool over, is_bad; /* over: it has encrypted */
+    bool changed;      /* it has changed its cipher, which says nothing in TLS 1.3 */
 };
 
 struct tls_flow {
@@ -142,7 +143,7 @@ static void read_messages(struct tls_flow *flow, enum app_side side)
         read_message(flow, side, head.bytes[0], body);
         left = rest;
     }
-    if (left.len == 0 || flow->side[side].is_bad) {
+    if (left.bytes == NULL || left.len == 0 || flow->side[side].is_bad) {
         app_text_free(message);
         return;
     }
@@ -166,6 +167,14 @@ static void end_side(struct tls_flow *flow, enum app_side side)
         tell_done(flow);
 }
 
+/* From TLS 1.3 on a change of cipher may stand between two hellos. Where the version is not known
+ * yet the next record tells. */
+static bool ends_at_change(const struct tls_session *session)
+{
+    return (session->seen & TLS_CLIENT_KEYS) != 0 ||
+           (session->version != 0 && session->version < TLS13);
+}
+
 /* The head of a record is whole. */
 static void begin_record(struct tls_flow *flow, enum app_side side)
 {
@@ -175,8 +184,9 @@ static void begin_record(struct tls_flow *flow, enum app_side side)
     mine->left = (uint16_t)(mine->head[3] << 8 | mine->head[4]);
     if (mine->head[1] != 3 || type < CHANGE_CIPHER || type > APPLICATION)
         give_up(flow, side, "invalid_record_type");
-    else if (type == CHANGE_CIPHER || type == APPLICATION)
+    else if (type == APPLICATION || (type == CHANGE_CIPHER && ends_at_change(&flow->session)))
         end_side(flow, side);
+    mine->changed |= type == CHANGE_CIPHER;
     if (mine->left == 0)
         mine->n_head = 0;
 }
@@ -190,6 +200,11 @@ static uint32_t take(struct tls_flow *flow, enum app_side side, const uint8_t *b
         mine->head[mine->n_head++] = *bytes;
         if (mine->n_head == RECORD_HEAD)
             begin_record(flow, side);
+        return 1;
+    }
+    if (mine->head[0] == HANDSHAKE && mine->changed && mine->message.len == 0 &&
+        bytes[0] != (side == APP_CLIENT ? CLIENT_HELLO : SERVER_HELLO)) {
+        end_side(flow, side);
         return 1;
     }
     if (mine->head[0] == HANDSHAKE) {

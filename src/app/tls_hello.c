@@ -12,6 +12,7 @@ enum {
     EXT_SIGNATURES = 13,
     EXT_ALPN = 16,
     EXT_VERSIONS = 43,
+    DRAFT = 0x7F, /* the high byte of the versions of TLS 1.3 before it was done */
     RANDOM_LEN = 32,
     NUMBERS_MAX = 512, /* ciphers, extensions and signatures that JA4 sorts */
     JA4_HASH_LEN = 12
@@ -353,9 +354,12 @@ bool tls_read_server_hello(struct tls_session *session, struct app_span body)
     uint16_t cipher;
     bool first = true;
 
-    if (!tls_cut_number(&body, &hello.version) || !tls_cut(&body, RANDOM_LEN, &hello.random) ||
-        !tls_cut_vector(&body, 1, &part) || !tls_cut_number(&body, &cipher) ||
-        !tls_cut(&body, 1, &part))
+    if (!tls_cut_number(&body, &hello.version) || !tls_cut(&body, RANDOM_LEN, &hello.random))
+        return false;
+    const bool is_draft = hello.version >> 8 == DRAFT; /* without session and compression */
+
+    if ((!is_draft && !tls_cut_vector(&body, 1, &part)) || !tls_cut_number(&body, &cipher) ||
+        (!is_draft && !tls_cut(&body, 1, &part)))
         return false;
     const bool whole = body.len == 0 || tls_cut_vector(&body, 2, &hello.extensions);
 

@@ -159,13 +159,18 @@ static void test_13(void **state)
 
         put_hello(&side[0], client_hello, sizeof client_hello - 1, most);
         put_record(&side[0], 20, "\1", 1, most);
+        put_hello(&side[0], client_hello, sizeof client_hello - 1, most);
+        put_record(&side[0], 23, "secret", 6, 6);
+        put_hello(&side[1], server_hello_13, sizeof server_hello_13 - 1, most);
+        put_record(&side[1], 20, "\1", 1, most);
         put_hello(&side[1], server_hello_13, sizeof server_hello_13 - 1, most);
         put_record(&side[1], 23, "secret", 6, 6);
         EXPECT(side, " sni=[Www.example.c]", " ja3=[87991a9b84cb5b4bc5f84c5ecad46032]",
                " ja3_string=[771,4865-49195,0-10-11-13-16-43,29-23,0]",
                " ja4=[t13d0206h2_777cda164f4b_fb71836bce29]", " version=[TLS 1.3]",
                " ja3s=[2b83a23dea22815f9c4ffaaeaebdc796] ja3s_string=[771,4865,43-16]",
-               " client_alpn=[h2] client_alpn=[http/1.1]", " server_alpn=[h2]", "tls 0 c done");
+               " client_alpn=[h2] client_alpn=[http/1.1]", " server_alpn=[h2]",
+               "tls 0 s head sni=[Www.example.c] version=[TLS 1.3]", "tls 0 c done");
         app_text_free(&side[0]);
         app_text_free(&side[1]);
     }
@@ -182,6 +187,7 @@ static void test_12(void **state)
 
         put_hello(&side[0], client_hello, sizeof client_hello - 1, most);
         put_record(&side[0], 20, "\1", 1, most);
+        put_record(&side[0], 22, "\xe5 finished", 10, most); /* encrypted */
         put_hello(&side[1], server_hello_12, sizeof server_hello_12 - 1, most);
         put_certificates(&side[1], most);
         put_record(&side[1], 20, "\1", 1, most);
