@@ -326,6 +326,8 @@ static void test_agrees(void **state)
         compare(&here, &there, flow);
     }
     htp_config_destroy(config);
+    for (int side = 0; side < 2; side++)
+        app_text_free(&flow[side]);
 }
 #else
 static void test_agrees(void **state)
