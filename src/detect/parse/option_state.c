@@ -113,18 +113,28 @@ static enum sl_status add_flow_option(struct rule_parser *parser, struct state_o
     return add_option(parser, option);
 }
 
-/* "isset,a", "isset,a|b" (one of them), "isset,a&b" (both), "set,a&b", "noalert". */
+/* Whether Snort 2's option is about all bits of a group. A group behind names has no effect: the
+ * rules that it would have one for are skipped. */
+static bool is_about_group(struct rule_text verb, struct rule_text names, struct rule_text group)
+{
+    return rule_text_is(verb, "setx") || rule_text_is(verb, "reset") ||
+           memchr(group.at, ',', group.len) != NULL ||
+           (group.len != 0 && (rule_text_is(names, "any") || rule_text_is(names, "all")));
+}
+
+/* "isset,a", "isset,a|b" (one of them), "isset,a&b" (both), "set,a&b", "set,a,group", "noalert". */
 enum sl_status rule_read_flowbits(struct rule_parser *parser, struct rule_text value)
 {
-    struct rule_text names = value, word;
+    struct rule_text group = value, names = {value.at + value.len, 0}, word;
     struct state_option option = {.scope = STATE_FLOW, .value = 1, .seconds = UINT64_MAX};
 
-    rule_text_split(&names, ',', &word);
-    names = rule_trim(names);
-    if (rule_text_is(word, "noalert") && names.len == 0)
+    rule_text_split(&group, ',', &word);
+    group = rule_trim(group);
+    if (rule_text_is(word, "noalert") && group.len == 0)
         return rule_read_noalert(parser, value);
-    if (rule_text_is(word, "setx") || rule_text_is(word, "reset") ||
-        memchr(names.at, ',', names.len) != NULL)
+    rule_text_split(&group, ',', &names);
+    group = rule_trim(group);
+    if (is_about_group(word, names, group))
         return rule_skip(parser, "flowbits ", (struct rule_text){"group", strlen("group")});
     if (!find_act(bit_acts, sizeof bit_acts / sizeof bit_acts[0], word, &option.act))
         return rule_bad_at(parser, word.at,

@@ -266,6 +266,8 @@ static void test_skipped_rules(void **state)
         {HEAD "(flow:only_frag; sid:1;)", "flow only_frag"},
         {HEAD "(flowbits:setx,a,b; sid:1;)", "flowbits group"},
         {HEAD "(flowbits:isset,any,b; sid:1;)", "flowbits group"},
+        {HEAD "(flowbits:unset,all,b; sid:1;)", "flowbits group"},
+        {HEAD "(flowbits:reset,b; sid:1;)", "flowbits group"},
         {HEAD "(lua:\"/a;b\\\"/\"; sid:1;)", "lua"},
         {HEAD "(pcre:\"/a/Ui\"; sid:1;)", "pcre /U"},
         {HEAD "(pcre:\"/(a)/,flow:b\"; sid:1;)", "pcre with captures"},

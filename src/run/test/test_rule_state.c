@@ -57,7 +57,7 @@ static void draw_flowbits(struct scene *scene, struct ref_option *option)
         option->bit[i] = below(scene, 6);
         put(scene->text, "%sb.%u", i != 0 ? separator : "", option->bit[i]);
     }
-    put(scene->text, ";");
+    put(scene->text, "%s;", below(scene, 8) == 0 ? ", group" : "");
     if (option->n == 1 && option->act == REF_ALL_SET)
         option->act = REF_ANY_SET;
 }
