@@ -7,6 +7,7 @@
 #ifndef SLUICE_APP_H
 #define SLUICE_APP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "sluice/batch.h"
@@ -25,6 +26,9 @@ enum sl_app {
     SL_APP_NTP, /* with port 123 */
     SL_APP_SNMP,
     SL_APP_DHCP,
+    SL_APP_HTTP, /* of a TCP flow, as the next one is */
+    SL_APP_TLS,
+    SL_APP_QUIC,
     SL_N_APPS
 };
 
@@ -39,7 +43,22 @@ enum {
     SL_BUFFER_DNS_ANSWERS = 8,      /* names of answers */
     SL_BUFFER_DNS_AUTHORITIES = 16, /* names of authorities */
     SL_BUFFER_DNS_ADDITIONALS = 32, /* names of additionals */
-    SL_BUFFER_DNS_RESPONSE = 64     /* names of the questions and records of responses */
+    SL_BUFFER_DNS_RESPONSE = 64,    /* names of the questions and records of responses */
+    /* Values of messages (enum sl_app_value_id), as sl_app_buffer_of has them. */
+    SL_BUFFER_HTTP_URI = 128,
+    SL_BUFFER_HTTP_URI_RAW = 256,
+    SL_BUFFER_HTTP_HOST = 512,
+    SL_BUFFER_HTTP_HEADER = 1024,
+    SL_BUFFER_HTTP_HEADER_RAW = 2048,
+    SL_BUFFER_HTTP_COOKIE = 4096,
+    SL_BUFFER_HTTP_USER_AGENT = 8192,
+    SL_BUFFER_HTTP_FIELD = 16384, /* values of the other fields */
+    SL_BUFFER_HTTP_LINE = 32768,  /* of the first line */
+    SL_BUFFER_BODY = 65536,
+    SL_BUFFER_TLS_NAME = 131072,
+    SL_BUFFER_TLS_CERTIFICATE = 262144,
+    SL_BUFFER_TLS_HASH = 524288, /* JA3, JA3S, JA4, and their texts */
+    SL_BUFFER_FILE = 1048576     /* names and kinds of files */
 };
 
 /* Of made items that hold bytes of a TCP stream (struct sl_stream_part of sluice/detect.h). */
@@ -58,6 +77,114 @@ SL_API void sl_app_find(struct sl_batch *batch);
 enum { SL_APP_MADE_LEN = 256 };
 SL_API uint64_t sl_app_make(const struct sl_batch *batch, struct sl_batch *to, uint32_t buffers,
                             uint64_t from);
+
+/* ---- messages of flows ----------------------------------------------------------------------- */
+
+/* What a message says, as rules and events name it. Those of HTTP are of the side that sent them,
+ * and have Suricata's normal forms. */
+enum sl_app_value_id {
+    SL_HTTP_METHOD,
+    SL_HTTP_URI,     /* normalised: path, query and fragment */
+    SL_HTTP_URI_RAW, /* as it was sent */
+    SL_HTTP_HOST,    /* of the URI, else of the field; in lower case, without port */
+    SL_HTTP_HOST_RAW,
+    SL_HTTP_PROTOCOL,
+    SL_HTTP_START_LINE,   /* the first line */
+    SL_HTTP_START,        /* the first line and all fields, normalised, and an empty line */
+    SL_HTTP_HEADER,       /* "Name: value\r\n" for all fields but cookies */
+    SL_HTTP_HEADER_RAW,   /* fields as they were sent, and the empty line */
+    SL_HTTP_HEADER_NAMES, /* "\r\nName\r\n...\r\n\r\n" */
+    SL_HTTP_COOKIE,       /* Cookie, or Set-Cookie */
+    SL_HTTP_STAT_CODE,
+    SL_HTTP_STAT_MSG,
+    SL_HTTP_USER_AGENT, /* values of fields, from here on */
+    SL_HTTP_REFERER,
+    SL_HTTP_ACCEPT,
+    SL_HTTP_ACCEPT_LANG,
+    SL_HTTP_ACCEPT_ENC,
+    SL_HTTP_CONNECTION,
+    SL_HTTP_CONTENT_TYPE,
+    SL_HTTP_CONTENT_LEN,
+    SL_HTTP_SERVER,
+    SL_HTTP_LOCATION,
+    SL_TLS_SNI,
+    SL_TLS_VERSION, /* that the server chose, "1.2" */
+    SL_TLS_CERT_SUBJECT,
+    SL_TLS_CERT_ISSUER,
+    SL_TLS_CERT_SERIAL,
+    SL_TLS_CERT_FINGERPRINT,
+    SL_TLS_CERT_NOT_BEFORE,
+    SL_TLS_CERT_NOT_AFTER,
+    SL_TLS_JA3_HASH,
+    SL_TLS_JA3,
+    SL_TLS_JA3S_HASH,
+    SL_TLS_JA3S,
+    SL_TLS_JA4,
+    SL_TLS_CERT,          /* in DER; one of these for each certificate, the server's own first */
+    SL_TLS_CERT_ALT_NAME, /* one for each */
+    SL_TLS_ALPN,          /* one for each */
+    SL_TLS_RANDOM,        /* 32 bytes */
+    SL_FILE_NAME,
+    SL_FILE_MAGIC, /* the kind, as libmagic names it */
+    SL_APP_BODY,   /* as far as it has come, decoded */
+    SL_N_APP_VALUES
+};
+
+/* The SL_BUFFER_* that a value belongs to. */
+SL_API uint32_t sl_app_buffer_of(enum sl_app_value_id id);
+
+struct sl_app_value {
+    const uint8_t *bytes;
+    uint32_t len;
+    uint32_t id; /* enum sl_app_value_id */
+};
+
+/* What one side of a transaction has said. */
+struct sl_app_half {
+    const struct sl_app_value *value; /* ids ascend; some repeat */
+    uint32_t n_values;
+    bool has_head;     /* whole: what is not among the values is not there */
+    bool has_ended;    /* nothing more comes */
+    uint64_t body_len; /* bytes of the body so far, decoded */
+};
+
+enum sl_app_step {
+    SL_APP_HEAD, /* the side's head is whole, or says more: a hello, then certificates */
+    SL_APP_MORE, /* more of the side's body has come */
+    SL_APP_END,  /* the side has sent its part */
+    SL_APP_DONE  /* the transaction is over, for its event; rules have seen all of it before */
+};
+
+/* A transaction, as far as a packet of this batch completed it. What it says does not depend on
+ * cuts into batches: a body is shown at each SL_APP_BODY_STEP bytes from its first on, at its end,
+ * and at SL_APP_BODY_MAX bytes, behind which it is not shown. */
+struct sl_app_message {
+    uint32_t item;        /* the packet */
+    uint8_t app;          /* enum sl_app */
+    uint8_t side;         /* 0: the client sent what is new, 1: the server */
+    uint8_t step;         /* enum sl_app_step */
+    uint64_t flow;        /* as the packet's origin has it */
+    uint64_t transaction; /* of the flow, from 0 on */
+    struct sl_app_half half[2];
+    uint32_t body_len;   /* bytes of the value SL_APP_BODY of the side */
+    uint32_t body_shown; /* of them, those that the message before showed */
+    uint16_t status;     /* HTTP: 0: none, or no number of three digits */
+    uint16_t seen;       /* TLS: messages that were seen, SL_TLS_SEEN_* */
+    uint16_t version[2]; /* TLS: that the client offers, that the server chose; 0: not seen */
+    uint16_t port;       /* HTTP: that the URI or the field Host names; 0: none */
+    uint16_t n_certificates;
+};
+
+enum { SL_APP_BODY_STEP = 32768, SL_APP_BODY_MAX = 102400 };
+
+enum {
+    SL_TLS_SEEN_CLIENT_HELLO = 1,
+    SL_TLS_SEEN_SERVER_HELLO = 2,
+    SL_TLS_SEEN_CLIENT_KEYS = 4,
+    SL_TLS_SEEN_SERVER_KEYS = 8,
+    SL_TLS_SEEN_CERTIFICATE = 16,
+    SL_TLS_SEEN_RESUMED = 32 /* the server encrypted without a certificate, before TLS 1.3 */
+};
 
 #ifdef __cplusplus
 }

@@ -25,9 +25,10 @@ struct message {
 const char *sl_app_name(enum sl_app app)
 {
     static const char *const names[SL_N_APPS] = {
-        [SL_APP_DNS] = "dns",  [SL_APP_MDNS] = "mdns", [SL_APP_LLMNR] = "llmnr",
-        [SL_APP_SIP] = "sip",  [SL_APP_NTP] = "ntp",   [SL_APP_SNMP] = "snmp",
-        [SL_APP_DHCP] = "dhcp"};
+        [SL_APP_DNS] = "dns",   [SL_APP_MDNS] = "mdns", [SL_APP_LLMNR] = "llmnr",
+        [SL_APP_SIP] = "sip",   [SL_APP_NTP] = "ntp",   [SL_APP_SNMP] = "snmp",
+        [SL_APP_DHCP] = "dhcp", [SL_APP_HTTP] = "http", [SL_APP_TLS] = "tls",
+        [SL_APP_QUIC] = "quic"};
 
     return app < SL_N_APPS ? names[app] : NULL;
 }
