@@ -217,6 +217,16 @@ enum { SL_RULE_LITERAL_MAX = 64 };
 /* Whether some compiled rule looks at streams. */
 SL_API bool sl_rules_see_streams(const struct sl_rules *rules);
 
+/* What streams tell of a packet, and its bytes do not. 24 bytes. */
+struct sl_stream_facts {
+    uint64_t size[2]; /* sequence numbers that its flow's client and server have used, those of
+                         SYNs, bytes and gaps in sequence; 0: the side was not seen */
+    uint64_t events;  /* set of the packet's anomalies, by their numbers in the module of streams */
+};
+
+/* Whether some compiled rule asks for facts. */
+SL_API bool sl_rules_ask_stream_facts(const struct sl_rules *rules);
+
 /* An evaluator evaluates compiled rules on one batch after another, in memory that it keeps. It
  * belongs to one thread at a time. Compiled rules are immutable, outlive it, and serve any number
  * of evaluators. */
@@ -254,6 +264,11 @@ SL_CHECK SL_API enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator,
  * The array and the parts must be valid while a batch is evaluated. NULL: rules look at packets. */
 SL_API void sl_evaluator_set_streams(struct sl_evaluator *evaluator,
                                      const struct sl_stream_part *const *of_item);
+
+/* Facts of each packet of the batches to come, valid while one is evaluated. NULL: there are none,
+ * and rules that ask for them match nothing. */
+SL_API void sl_evaluator_set_stream_facts(struct sl_evaluator *evaluator,
+                                          const struct sl_stream_facts *of_item);
 
 /* The *n packets of the last run that have candidates, in their order. */
 SL_API const struct sl_candidates *sl_evaluator_candidates(const struct sl_evaluator *evaluator,

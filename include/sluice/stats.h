@@ -27,22 +27,22 @@ struct sl_stats {
 
     uint64_t packets, bytes; /* taken from the source, dissected; bytes captured */
     uint64_t failed_sources; /* files that could not be read to their end */
-    bool live;               /* the source is an interface; otherwise the next three are 0 */
+    bool live; /* the source is an interface; otherwise kernel_* and interface_drops are 0 */
+    bool has_header_checks; /* they are switched on */
+    bool has_rules;
+    bool has_state;          /* some rule has state */
+    bool has_streams;        /* some rule sees TCP streams; otherwise `streams` is 0 */
     uint64_t kernel_packets; /* see sl_capture_stats */
     uint64_t kernel_drops;
     uint64_t interface_drops;
     struct sl_dissect_stats dissected; /* of those packets */
     struct sl_flow_stats flows;
 
-    bool has_header_checks; /* they are switched on */
     uint64_t anomalies[SL_N_HEADER_CHECKS];
-    bool has_rules;
     struct sl_rules_count rules;
     uint64_t alerts;
-    bool has_state; /* some rule has state */
     struct sl_state_stats state;
     uint64_t rules_stopped; /* on packets; see sl_evaluator_stopped */
-    bool has_streams;       /* some rule sees TCP streams; otherwise they are 0 */
     struct sl_stream_stats streams;
 
     struct sl_pipeline_snapshot pipeline;

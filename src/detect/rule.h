@@ -77,7 +77,9 @@ enum rule_field {
     RULE_FLOW_AGE,     /* seconds */
     RULE_FLOW_PACKETS, /* of the client and the server, as RULE_FLOW_BYTES */
     RULE_FLOW_BYTES,
-    RULE_DNS_RRTYPE /* of questions of requests, of answers of responses */
+    RULE_STREAM_SIZE,  /* of the client and the server */
+    RULE_STREAM_EVENT, /* enum stream_event */
+    RULE_DNS_RRTYPE    /* of questions of requests, of answers of responses */
 };
 
 enum { RULE_N_VLANS = 3 }; /* layers that rules can ask for; the batch has the ids of two */

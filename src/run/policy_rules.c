@@ -135,7 +135,9 @@ enum sl_status run_policy_build_rules(struct run_policy *policy,
         return status;
     send_unsaved(build->notices, policy->rules);
     policy->buffers = sl_rules_buffers(policy->rules);
-    policy->sees_streams = config->stream_memory != 0 && sl_rules_see_streams(policy->rules);
+    policy->asks_stream_facts = sl_rules_ask_stream_facts(policy->rules);
+    policy->sees_streams = config->stream_memory != 0 &&
+                           (policy->asks_stream_facts || sl_rules_see_streams(policy->rules));
     policy->finds_app |= sl_rules_need_app(policy->rules);
     return build_matcher(policy, build, diag);
 }

@@ -76,11 +76,13 @@ static enum sl_status evaluate_rules(struct run_digest *digest, const struct sl_
 }
 
 enum sl_status run_digest_evaluate(struct run_digest *digest, const struct sl_batch *batch,
-                                   const struct sl_stream_part *const *streams,
-                                   const struct sl_hits *hits, struct sl_diag *diag)
+                                   const struct stream_batch *streams, const struct sl_hits *hits,
+                                   struct sl_diag *diag)
 {
-    if (digest->evaluator != NULL)
-        sl_evaluator_set_streams(digest->evaluator, streams);
+    if (digest->evaluator != NULL) {
+        sl_evaluator_set_streams(digest->evaluator, streams->of_item);
+        sl_evaluator_set_stream_facts(digest->evaluator, streams->facts);
+    }
     enum sl_status status = evaluate_rules(digest, batch, hits, diag);
 
     if (status == SL_OK && digest->policy->reports_dns)

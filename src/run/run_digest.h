@@ -8,6 +8,7 @@
 #include "name_events.h"
 #include "payload_scan.h"
 #include "run_policy.h"
+#include "run_streams.h"
 
 struct run_sinks;
 
@@ -40,10 +41,10 @@ enum sl_status run_digest_create(struct run_digest **digest, struct run_policy *
 void run_digest_free(struct run_digest *digest); /* accepts NULL */
 
 /* Evaluates the rules and verifies the virus signatures of a batch; hits[e] are of engine e.
- * `streams` is for sl_evaluator_set_streams. */
+ * `streams` has the batch's. */
 enum sl_status run_digest_evaluate(struct run_digest *digest, const struct sl_batch *batch,
-                                   const struct sl_stream_part *const *streams,
-                                   const struct sl_hits *hits, struct sl_diag *diag);
+                                   const struct stream_batch *streams, const struct sl_hits *hits,
+                                   struct sl_diag *diag);
 
 /* Lists what packets add to their flows: alerts of rules or viruses, application protocols, and
  * calls for candidates and messages. Returns how many there are; `mark` has room for all packets of

@@ -25,9 +25,10 @@ struct run_policy {
     size_t n_literals;
     struct sl_mpm_table *matcher;
     uint32_t buffers;  /* of the literals: SL_BUFFER_* */
-    bool sees_streams; /* rules look at TCP streams */
-    bool finds_app;    /* packets need their application protocol */
-    bool reports_dns;  /* each DNS message is an event */
+    bool sees_streams; /* rules look at TCP streams, or ask for their facts: */
+    bool asks_stream_facts;
+    bool finds_app;   /* packets need their application protocol */
+    bool reports_dns; /* each DNS message is an event */
 
     struct sl_clamav_db *database;
 

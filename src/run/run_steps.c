@@ -37,7 +37,9 @@ static enum sl_status order(void *user, struct sl_batch *batch, struct sl_diag *
     struct run_batch *mine = batch->filler;
 
     source_batch_order(&mine->source, &run->source, batch);
-    return run->streams != NULL ? stream_batch_begin(&mine->streams, batch, diag) : SL_OK;
+    return run->streams != NULL
+               ? stream_batch_begin(&mine->streams, batch, mine->policy->asks_stream_facts, diag)
+               : SL_OK;
 }
 
 /* NULL: no TCP checksum is checked. */
@@ -109,7 +111,7 @@ static enum sl_status digest(void *user, const struct sl_batch *batch, const str
     if (status == SL_OK && mine->streams.no_memory)
         status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the streams of a batch");
     if (status == SL_OK)
-        status = run_digest_evaluate(mine->digest, batch, mine->streams.of_item, hits, diag);
+        status = run_digest_evaluate(mine->digest, batch, &mine->streams, hits, diag);
     if (status == SL_OK && run->source.settles)
         run_flows_mark(mine->digest, run->state, batch, &mine->source);
     if (status == SL_OK)

@@ -7,6 +7,8 @@
 #include "base/diag.h"
 #include "sluice/app.h"
 
+_Static_assert(STREAM_N_EVENTS <= 64, "a set of events is a number");
+
 enum {
     LINE = 64, /* bytes of a cache line */
     OVERLAP = SL_RULE_LITERAL_MAX - 1,
@@ -75,15 +77,30 @@ void run_streams_free(struct run_streams *streams)
 
 /* ---- a batch --------------------------------------------------------------------------------- */
 
-enum sl_status stream_batch_begin(struct stream_batch *mine, const struct sl_batch *batch,
-                                  struct sl_diag *diag)
+/* Facts of no packet so far. False: no memory. */
+static bool begin_facts(struct stream_batch *mine, const struct sl_batch *batch)
 {
+    if (mine->max_facts < batch->n_items) {
+        free(mine->facts_memory);
+        mine->facts_memory = malloc(batch->max_items * sizeof *mine->facts_memory);
+        mine->max_facts = mine->facts_memory != NULL ? batch->max_items : 0;
+    }
+    mine->facts = mine->facts_memory;
+    if (mine->facts != NULL)
+        memset(mine->facts, 0, batch->n_items * sizeof *mine->facts);
+    return mine->max_facts >= batch->n_items;
+}
+
+enum sl_status stream_batch_begin(struct stream_batch *mine, const struct sl_batch *batch,
+                                  bool asks_facts, struct sl_diag *diag)
+{
+    mine->facts = NULL;
     if (mine->max_items < batch->n_items) {
         free(mine->of_item);
         mine->of_item = malloc(batch->max_items * sizeof(const struct sl_stream_part *));
         mine->max_items = mine->of_item != NULL ? batch->max_items : 0;
     }
-    if (mine->max_items < batch->n_items)
+    if (mine->max_items < batch->n_items || (asks_facts && !begin_facts(mine, batch)))
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the streams of a batch");
     if (batch->n_items != 0)
         memset(mine->of_item, 0, batch->n_items * sizeof(const struct sl_stream_part *));
@@ -97,6 +114,7 @@ void stream_batch_clear(struct stream_batch *mine)
         free(mine->shard[i].part);
     }
     free(mine->of_item);
+    free(mine->facts_memory);
 }
 
 /* ---- collecting ------------------------------------------------------------------------------ */
@@ -122,6 +140,7 @@ static void take(void *user, const struct sl_flow_segment *seen)
 {
     const struct collecting *collecting = user;
     const uint64_t n_queued = collecting->output->stats.queued;
+    struct stream *const stream = &collecting->of_flow[seen->entry];
     struct stream_segment segment;
 
     if (!stream_segment_read(&segment, collecting->batch, seen->item))
@@ -130,7 +149,9 @@ static void take(void *user, const struct sl_flow_segment *seen)
         *collecting->n_entries = seen->entry + 1;
     segment.bad_checksum = has_bad_checksum(collecting, seen->item);
     segment.half = (seen->flow_flags & SL_FLOW_TO_SERVER) != 0 ? 0 : 1;
-    stream_take(collecting->shard, &collecting->of_flow[seen->entry], seen->flow, &segment);
+    stream_take(collecting->shard, stream, seen->flow, &segment);
+    for (uint32_t half = 0; collecting->mine->facts != NULL && half < 2; half++)
+        collecting->mine->facts[seen->item].size[half] = stream_size(stream, half);
     if (collecting->output->stats.queued != n_queued && (segment.flags & TCP_SYN) == 0)
         collecting->mine->of_item[seen->item] = &nothing;
 }
@@ -167,7 +188,7 @@ static bool reserve(struct stream_parts *parts)
     if (parts->output.max <= parts->max)
         return true;
     free(parts->part);
-    parts->part = malloc(parts->output.max * sizeof *parts->part);
+    parts->part = calloc(parts->output.max, sizeof *parts->part);
     parts->max = parts->part != NULL ? parts->output.max : 0;
     return parts->part != NULL;
 }
@@ -235,6 +256,17 @@ static void link_parts(struct stream_batch *mine, struct stream_parts *parts,
     }
 }
 
+static void note_events(struct stream_batch *mine, const struct stream_output *output,
+                        const struct sl_batch *batch)
+{
+    for (uint32_t r = 1; r < output->n; r++) {
+        const struct stream_record *record = &output->record[r];
+
+        if (record->kind == STREAM_EVENT && record->flow == batch->origin[record->item].flow)
+            mine->facts[record->item].events |= UINT64_C(1) << record->cause;
+    }
+}
+
 void stream_batch_apply(struct stream_batch *mine, const struct sl_batch *batch, uint32_t n_shards)
 {
     mine->no_memory = false;
@@ -242,6 +274,8 @@ void stream_batch_apply(struct stream_batch *mine, const struct sl_batch *batch,
         mine->no_memory |= mine->shard[i].output.no_memory || !reserve(&mine->shard[i]);
         if (!mine->no_memory)
             link_parts(mine, &mine->shard[i], batch);
+        if (!mine->no_memory && mine->facts != NULL)
+            note_events(mine, &mine->shard[i].output, batch);
     }
 }
 

@@ -41,16 +41,18 @@ struct stream_parts {
 /* The parts of a batch. Zeroed at first. */
 struct stream_batch {
     const struct sl_stream_part **of_item; /* see sl_evaluator_set_streams; NULL: no streams */
-    uint32_t max_items;
+    struct sl_stream_facts *facts;         /* of each item; NULL: no rule asks */
+    struct sl_stream_facts *facts_memory;
+    uint32_t max_items, max_facts;
     bool no_memory; /* parts are missing: the caller fails with SL_ENOMEM */
     struct stream_parts shard[RUN_SHARDS_MAX];
 };
 
 void stream_batch_clear(struct stream_batch *mine);
 
-/* Ordering: no packet of the batch is in a stream so far. SL_ENOMEM. */
+/* Ordering: no packet of the batch is in a stream so far. Rules may ask for facts. SL_ENOMEM. */
 enum sl_status stream_batch_begin(struct stream_batch *mine, const struct sl_batch *batch,
-                                  struct sl_diag *diag);
+                                  bool asks_facts, struct sl_diag *diag);
 
 /* Collecting, after flows were tracked. Segments with a wrong checksum are left out, unless
  * `checks` is NULL. One thread a shard. */

@@ -171,11 +171,9 @@ uint64_t stream_shard_held(const struct stream_shard *shard);
 /* The batch ends. The last bytes of its streams are kept, as the batch goes. */
 void stream_shard_end(struct stream_shard *shard);
 
-/* Bytes of the half so far, as the option stream_size counts them: with gaps. */
-static inline uint64_t stream_size(const struct stream *stream, uint32_t half)
-{
-    return stream->half[half].next;
-}
+/* Sequence numbers that the half has used, as the option stream_size counts them: those of its SYN,
+ * of bytes and of gaps. 0: it was not seen. */
+uint64_t stream_size(const struct stream *stream, uint32_t half);
 
 /* Anomalies, by the names of Suricata's stream events. Those of the last three groups are in the
  * order of enum stream_state. */

@@ -60,6 +60,13 @@ enum sl_status stream_shards_create(struct stream_shard **out, uint32_t n,
     return SL_OK;
 }
 
+uint64_t stream_size(const struct stream *stream, uint32_t half)
+{
+    const struct stream_half *h = &stream->half[half];
+
+    return (h->flags & STREAM_STARTED) != 0 ? h->next + 1 : 0;
+}
+
 void stream_shards_free(struct stream_shard *shards, uint32_t n)
 {
     for (uint32_t i = 0; shards != NULL && i < n; i++)

@@ -167,18 +167,11 @@ static bool place_by_carried(struct compiler *compiler, uint32_t i)
     return true;
 }
 
-static bool asks_app(const struct rule *rule)
+/* Whether the rule asks for one of the fields from `first` to `last`. */
+static bool asks(const struct rule *rule, enum rule_field first, enum rule_field last)
 {
     for (size_t k = 0; k < rule->n_checks; k++)
-        if (rule->check[k].field == RULE_APP)
-            return true;
-    return rule->app != SL_APP_UNKNOWN;
-}
-
-static bool asks_total(const struct rule *rule)
-{
-    for (size_t k = 0; k < rule->n_checks; k++)
-        if (rule->check[k].field >= RULE_FLOW_AGE && rule->check[k].field <= RULE_FLOW_BYTES)
+        if (rule->check[k].field >= first && rule->check[k].field <= last)
             return true;
     return false;
 }
@@ -202,9 +195,10 @@ static bool place(struct compiler *compiler, uint32_t i)
 
     if (!place_expressions(compiler, rule))
         return false;
-    compiler->index->any_app |= asks_app(rule);
+    compiler->index->any_app |= rule->app != SL_APP_UNKNOWN || asks(rule, RULE_APP, RULE_APP);
     compiler->index->any_stream |= (rule->sees & RULE_SEES_STREAMS) != 0;
-    compiler->index->any_total |= asks_total(rule);
+    compiler->index->any_total |= asks(rule, RULE_FLOW_AGE, RULE_FLOW_BYTES);
+    compiler->index->any_stream_facts |= asks(rule, RULE_STREAM_SIZE, RULE_STREAM_EVENT);
     if (rule->literal != NULL)
         return place_by_literal(compiler, i);
     compiler->index->any_without_literal = true;
@@ -252,6 +246,11 @@ bool sl_rules_need_app(const struct sl_rules *rules)
 bool sl_rules_see_streams(const struct sl_rules *rules)
 {
     return rules->compiled && rules->index->any_stream;
+}
+
+bool sl_rules_ask_stream_facts(const struct sl_rules *rules)
+{
+    return rules->compiled && rules->index->any_stream_facts;
 }
 
 bool sl_rules_need_totals(const struct sl_rules *rules)

@@ -40,6 +40,7 @@ struct rule_index {
     bool any_expression;
     bool any_stream; /* some rule looks at streams */
     bool any_stream_without_literal;
+    bool any_stream_facts;
     bool any_total; /* some rule asks what flows have sent */
     bool any_app;   /* some rule asks for a protocol of enum sl_app */
     uint32_t *rank; /* of each rule, see state_rank; NULL: no rule has state */

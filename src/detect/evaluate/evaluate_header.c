@@ -361,10 +361,9 @@ static bool meets_age(const struct rule_check *check, const struct sl_flow_total
     return is_in_wide(check, total->first_ns != 0 && age > 0 ? (uint64_t)age : 0);
 }
 
-static bool meets_total(const struct rule_check *check, const struct sl_flow_total *total)
+/* Sums of the client and of the server. */
+static bool meets_sums(const struct rule_check *check, const uint64_t sums[2])
 {
-    const uint64_t *sums = check->field == RULE_FLOW_PACKETS ? total->packets : total->bytes;
-
     if (check->which == RULE_ANY)
         return is_in_wide(check, sums[0]) || is_in_wide(check, sums[1]);
     if (check->which == RULE_ALL)
@@ -380,8 +379,13 @@ bool rule_view_meets_repeated(const struct rule_check *check, const struct rule_
     case RULE_FLOW_AGE:
         return view->total != NULL && meets_age(check, view->total);
     case RULE_FLOW_PACKETS:
+        return view->total != NULL && meets_sums(check, view->total->packets);
     case RULE_FLOW_BYTES:
-        return view->total != NULL && meets_total(check, view->total);
+        return view->total != NULL && meets_sums(check, view->total->bytes);
+    case RULE_STREAM_SIZE:
+        return view->facts != NULL && meets_sums(check, view->facts->size);
+    case RULE_STREAM_EVENT:
+        return view->facts != NULL && (view->facts->events >> check->first & 1) != 0;
     default:
         return meets_rrtype(check, view);
     }

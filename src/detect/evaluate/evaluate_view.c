@@ -61,6 +61,7 @@ static void clear(struct rule_view *view)
     view->ip_len = view->transport_len = 0;
     view->app = SL_APP_UNKNOWN;
     view->total = NULL;
+    view->facts = NULL;
 }
 
 void rule_view_packet(const struct sl_batch *batch, uint32_t item, struct rule_scan *scan,

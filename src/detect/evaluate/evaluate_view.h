@@ -5,6 +5,7 @@
 
 #include "evaluate_content.h"
 #include "sluice/batch.h"
+#include "sluice/detect.h"
 #include "sluice/dissect.h"
 
 enum { RULE_SOURCE, RULE_DESTINATION };
@@ -31,10 +32,11 @@ struct rule_view {
     uint32_t ip_len;              /* bytes that may be read from there on */
     const uint8_t *transport;
     uint32_t transport_len;
-    uint8_t app;                       /* enum sl_app */
-    uint8_t defect;                    /* enum sl_defect */
-    const struct sl_origin *origin;    /* NULL: there is none */
-    const struct sl_flow_total *total; /* of its flow; NULL: it has none, or it is not known */
+    uint8_t app;                         /* enum sl_app */
+    uint8_t defect;                      /* enum sl_defect */
+    const struct sl_origin *origin;      /* NULL: there is none */
+    const struct sl_flow_total *total;   /* of its flow; NULL: it has none, or it is not known */
+    const struct sl_stream_facts *facts; /* NULL: none */
     struct rule_scan *scan;
 };
 

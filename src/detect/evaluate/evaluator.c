@@ -24,6 +24,7 @@ struct sl_evaluator {
     struct rule_work work;
     struct rule_scan scan, empty;
     const struct sl_stream_part *const *parts; /* by item; NULL: rules look at packets alone */
+    const struct sl_stream_facts *facts;       /* by item; NULL: none */
     struct rule_stream stream;
     struct rule_buffers buffers;
     struct rule_findings findings; /* of the last run */
@@ -249,6 +250,7 @@ static bool match_item(struct sl_evaluator *work, uint32_t item)
     struct rule_view view;
 
     rule_view_packet(work->batch, item, &work->scan, &view);
+    view.facts = work->facts != NULL ? &work->facts[item] : NULL;
     if (work->parts != NULL)
         view.sees = head != NULL && head->whole ? RULE_SEES_PACKETS : RULE_SEES_OTHERS;
     rule_buffers_begin(&work->buffers);
@@ -315,6 +317,12 @@ void sl_evaluator_set_streams(struct sl_evaluator *evaluator,
                               const struct sl_stream_part *const *of_item)
 {
     evaluator->parts = of_item;
+}
+
+void sl_evaluator_set_stream_facts(struct sl_evaluator *evaluator,
+                                   const struct sl_stream_facts *of_item)
+{
+    evaluator->facts = of_item;
 }
 
 uint64_t sl_evaluator_stopped(const struct sl_evaluator *evaluator)

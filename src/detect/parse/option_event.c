@@ -4,6 +4,7 @@
 #include "rule_fail.h"
 #include "rule_option.h"
 #include "sluice/dissect.h"
+#include "stream/stream.h"
 
 static const struct event {
     const char *name;
@@ -63,10 +64,15 @@ enum sl_status rule_read_decode_event(struct rule_parser *parser, struct rule_te
     return rule_skip(parser, "decode-event:", value);
 }
 
-/* All events of streams need streams. */
+/* Suricata has more events of streams than these; the others skip the rule. */
 enum sl_status rule_read_stream_event(struct rule_parser *parser, struct rule_text value)
 {
     const enum sl_status status = check_name(parser, value);
 
+    for (uint32_t i = 0; i < STREAM_N_EVENTS && status == SL_OK; i++)
+        if (rule_text_is(value, stream_event_name((enum stream_event)i)))
+            return rule_check_add(
+                parser, (struct rule_check){
+                            .field = RULE_STREAM_EVENT, .which = RULE_ANY, .first = i, .last = i});
     return status == SL_OK ? rule_skip(parser, "stream-event:", value) : status;
 }

@@ -116,6 +116,7 @@ static const struct rule_option options[] = {
     {"flow.bytes", rule_read_flow_total, RULE_A_VALUE},
     {"flow.bytes_toclient", rule_read_flow_total_of, RULE_A_VALUE},
     {"flow.bytes_toserver", rule_read_flow_total_of, RULE_A_VALUE},
+    {"stream_size", rule_read_stream_size, RULE_A_VALUE},
     {"ttl", rule_read_number, RULE_A_VALUE},
     {"id", rule_read_number, RULE_A_VALUE},
     {"fragoffset", rule_read_number, RULE_A_VALUE},

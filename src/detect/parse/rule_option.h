@@ -153,7 +153,8 @@ enum sl_status rule_read_which(struct rule_parser *parser, struct rule_text word
 enum sl_status rule_check_add(struct rule_parser *parser, struct rule_check check);
 
 /* option_flow.c */
-rule_option_reader rule_read_flow_age, rule_read_flow_total, rule_read_flow_total_of;
+rule_option_reader rule_read_flow_age, rule_read_flow_total, rule_read_flow_total_of,
+    rule_read_stream_size;
 
 /* option_app.c */
 rule_option_reader rule_read_message_number, rule_read_dns_opcode, rule_read_dns_rcode,

@@ -228,6 +228,15 @@ static enum sl_status read_body(struct rule_parser *parser, struct rule_text res
     return read_options(parser, (struct rule_text){rest.at + 1, rest.len - 1}, status);
 }
 
+/* Whether the rule asks for a header, which a stream does not have. */
+static bool asks_header(const struct rule_parser *parser)
+{
+    for (size_t i = 0; i < parser->n_checks; i++)
+        if (parser->check[i].field != RULE_STREAM_SIZE)
+            return true;
+    return false;
+}
+
 /* Contents of TCP are looked for in streams, and those that say where in packets as well. */
 static uint8_t what_it_sees(const struct rule_parser *parser)
 {
@@ -235,7 +244,7 @@ static uint8_t what_it_sees(const struct rule_parser *parser)
     uint8_t sees = RULE_SEES_STREAMS | RULE_SEES_OTHERS;
 
     if ((rule->protocol & (RULE_TCP | RULE_IP | RULE_IPV4 | RULE_IPV6)) == 0 ||
-        parser->n_checks != 0 || parser->n_sections != 0 || parser->n_payloads == 0)
+        asks_header(parser) || parser->n_sections != 0 || parser->n_payloads == 0)
         return RULE_SEES_PACKETS | RULE_SEES_OTHERS;
     for (size_t i = 0; i < parser->n_payloads; i++) {
         const struct rule_payload *step = &parser->payload[i];

@@ -2,6 +2,7 @@
 /* Rules over parts of a stream that are laid by hand. */
 #include "detect_fixture.h"
 #include "sluice/app.h"
+#include "stream/stream.h"
 
 enum { N_PACKETS = 4 };
 
@@ -11,6 +12,11 @@ static const char *const payload[N_PACKETS] = {"head near", " the lite", "ral is
 static struct sl_batch *batch;
 static struct sl_stream_part part[N_PACKETS];
 static const struct sl_stream_part *of_item[N_PACKETS];
+
+/* Of the third: 100 bytes of the client, and a SYN of the server. */
+static const struct sl_stream_facts facts[N_PACKETS] = {
+    [2] = {.size = {101, 1},
+           .events = UINT64_C(1) << STREAM_SEQ_GAP | UINT64_C(1) << (STREAM_N_EVENTS - 1)}};
 
 /* The first three follow one another. The last is in no stream. */
 static void lay_parts(uint64_t begin)
@@ -56,6 +62,8 @@ static unsigned matches(const char *options, uint64_t begin, uint32_t across)
     sl_hits_sort(&hits);
     assert_int_equal(sl_evaluator_create(&evaluator, rules, &diag), SL_OK);
     sl_evaluator_set_streams(evaluator, of_item);
+    if (sl_rules_ask_stream_facts(rules))
+        sl_evaluator_set_stream_facts(evaluator, facts);
     assert_int_equal(sl_evaluator_run(evaluator, batch, &hits, &alerts, &n), SL_OK);
     for (size_t i = 0; i < n; i++) {
         assert_int_equal(found >> alerts[i].item & 1, 0);
@@ -142,9 +150,46 @@ static void test_offset_and_depth_ask_for_packets_too(void **state)
                      1 << 3);
 }
 
+static void test_sizes_are_those_of_sequence_numbers(void **state)
+{
+    static const struct {
+        const char *value;
+        bool found;
+    } cases[] = {{"client,=,101", true}, {"client,>,101", false},     {"client, >, 100", true},
+                 {"server,=,1", true},   {"server,<,1", false},       {"either,=,101", true},
+                 {"either,=,2", false},  {"both,>=,1", true},         {"both,>,1", false},
+                 {"=101", true},         {">100,to_server", true},    {"1,to_client", true},
+                 {">1,both", false},     {"50<>200,to_server", true}, {"client,!=,101", false}};
+    char options[120];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const unsigned expected = cases[i].found ? 1 << 2 : 0;
+
+        snprintf(options, sizeof options,
+                 "tcp any any -> any any (stream_size:%s; content:\"literal\";", cases[i].value);
+        assert_int_equal(matches(options, 0, 3) & 1 << 2, expected);
+        snprintf(options, sizeof options, "tcp any any -> any any (ack:!1; stream_size:%s;",
+                 cases[i].value);
+        assert_int_equal(matches(options, 0, 0) & 1 << 2, expected);
+    }
+}
+
+static void test_events_are_those_of_the_packet(void **state)
+{
+    (void)state;
+    assert_int_equal(matches("tcp any any -> any any (stream-event:reassembly_seq_gap;", 0, 0),
+                     1 << 2);
+    assert_int_equal(matches("tcp any any -> any any (stream-event:fin2_fin_wrong_seq;", 0, 0),
+                     1 << 2);
+    assert_int_equal(matches("tcp any any -> any any (stream-event:fin_syn;", 0, 0), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sizes_are_those_of_sequence_numbers),
+        cmocka_unit_test(test_events_are_those_of_the_packet),
         cmocka_unit_test(test_contents_are_looked_for_in_streams),
         cmocka_unit_test(test_steps_reach_back_into_parts_before),
         cmocka_unit_test(test_places_are_those_of_the_stream),
