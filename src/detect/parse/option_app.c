@@ -150,7 +150,7 @@ static bool is_side(struct rule_text word)
 
 enum sl_app rule_app_find(struct rule_text name)
 {
-    for (int app = SL_APP_UNKNOWN + 1; app < SL_N_APPS; app++)
+    for (int app = SL_APP_UNKNOWN + 1; app < SL_APP_HTTP; app++) /* those over UDP */
         if (rule_text_is(name, sl_app_name((enum sl_app)app)))
             return (enum sl_app)app;
     return SL_APP_UNKNOWN;

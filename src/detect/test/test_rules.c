@@ -245,7 +245,7 @@ static void test_skipped_rules(void **state)
         {"alert http any any -> any any (content:\"a\"; lua:\"/a/\"; sid:1;)",
          "protocol http, lua"},
         {HEAD "(decode-event:IPv4.trunc_pkt; sid:1;)", "decode-event:ipv4.trunc_pkt"},
-        {HEAD "(stream-event:fin_syn; sid:1;)", "stream-event:fin_syn"},
+        {HEAD "(stream-event:wrong_thread; sid:1;)", "stream-event:wrong_thread"},
         {HEAD "(app-layer-protocol:!tls; sid:1;)", "app-layer-protocol:tls"},
         {HEAD "(app-layer-protocol:dns|tls; sid:1;)", "app-layer-protocol:dns|tls"},
         {HEAD "(vlan.id:5,or_absent; sid:1;)", "index or_absent"},
