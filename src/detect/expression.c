@@ -10,13 +10,22 @@
 #include "detect/automaton/possessive.h"
 #include "rule.h"
 
-enum { STACK_MIN = 32 << 10, STACK_MAX = 256 << 10 /* bytes of machine code's stack */ };
+enum {
+    STACK_MIN = 32 << 10, /* bytes of machine code's stack */
+    STACK_MAX = 256 << 10,
+    COUNTED_MAX = 1 << 14 /* steps of a place whose effort is counted, which bound its memory */
+};
 
 struct rule_matcher {
     pcre2_match_data *data;
     pcre2_match_context *context;
     pcre2_jit_stack *stack;
     uint32_t options; /* of matches */
+    /* of an expression whose effort is counted */
+    const char *items; /* its text */
+    PCRE2_SIZE place;  /* the last item's */
+    PCRE2_SIZE paid;   /* the place up to which bytes are paid */
+    uint64_t effort;   /* that is left */
 };
 
 static uint32_t pcre_options(uint32_t options)
@@ -100,8 +109,8 @@ enum sl_status rule_expression_read(struct sl_rules *rules, const char *text, si
     return *expression != NULL ? SL_OK : SL_ENOMEM;
 }
 
-/* Code that counts what it gives back. */
-static bool make_counted(struct rule_expression *expression)
+/* Code that calls back before each item. */
+static bool make_counted(struct sl_rules *rules, struct rule_expression *expression)
 {
     size_t len, at;
     int error;
@@ -109,10 +118,12 @@ static bool make_counted(struct rule_expression *expression)
 
     if (text == NULL)
         return false;
-    expression->counted =
-        compile(text, len, pcre_options(expression->options) | PCRE2_NO_AUTO_POSSESS, &error, &at);
+    expression->counted = compile(
+        text, len, pcre_options(expression->options) | PCRE2_NO_AUTO_POSSESS | PCRE2_AUTO_CALLOUT,
+        &error, &at);
+    expression->counted_text = rule_arena_copy(&rules->shared, text, len);
     free(text);
-    return expression->counted != NULL;
+    return expression->counted != NULL && expression->counted_text != NULL;
 }
 
 bool rule_expression_make_fast(struct sl_rules *rules, struct rule_expression *expression)
@@ -125,7 +136,7 @@ bool rule_expression_make_fast(struct sl_rules *rules, struct rule_expression *e
                         &expression->automaton))
         return false;
     if ((expression->automaton == NULL || automaton_nests(expression->automaton)) &&
-        !make_counted(expression))
+        !make_counted(rules, expression))
         return false;
     expression->is_fast = true;
     return true;
@@ -138,6 +149,77 @@ void rule_expressions_free(struct rule_expression *first)
         pcre2_code_free(first->counted);
     }
 }
+
+/* ---- effort ---------------------------------------------------------------------------------- */
+
+/* The bytes of the longest group, which a back reference may repeat. */
+static PCRE2_SIZE longest_group(const pcre2_callout_block *block)
+{
+    PCRE2_SIZE longest = 0;
+
+    for (uint32_t i = 1; i < block->capture_top; i++) {
+        const PCRE2_SIZE *group = block->offset_vector + 2 * (size_t)i;
+
+        if (group[0] != PCRE2_UNSET && group[1] > group[0] + longest)
+            longest = group[1] - group[0];
+    }
+    return longest;
+}
+
+/* How often an item is repeated at least; 1 where its text does not end with a count. */
+static PCRE2_SIZE least_count(const char *item, size_t len)
+{
+    size_t at = len;
+    PCRE2_SIZE count = 0;
+
+    if (at > 1 && (item[at - 1] == '?' || item[at - 1] == '+') && item[at - 2] == '}')
+        at--;
+    if (at == 0 || item[at - 1] != '}')
+        return 1;
+    while (at > 0 && item[at - 1] != '{')
+        at--;
+    for (; at < len && item[at] >= '0' && item[at] <= '9'; at++)
+        count = 10 * count + (PCRE2_SIZE)(item[at] - '0');
+    return count;
+}
+
+/* The bytes that an item may pass before it fails: no call tells of them. */
+static PCRE2_SIZE may_pass(const pcre2_callout_block *block, const char *item)
+{
+    const size_t len = block->next_item_length;
+    const bool refers = len > 1 && ((item[0] == '\\' && strchr("123456789gk", item[1]) != NULL) ||
+                                    (len > 3 && memcmp(item, "(?P=", 4) == 0));
+    const PCRE2_SIZE left = block->subject_length - block->current_position;
+    const PCRE2_SIZE most = (refers ? longest_group(block) : 1) * least_count(item, len);
+
+    return most < left ? most : left;
+}
+
+/* Before each item. What was passed up to this place is paid, and what the item may pass. */
+static int count_item(pcre2_callout_block *block, void *user)
+{
+    enum {
+        ITEM = 7,
+        BACK = 12, /* more where something was given back */
+        BYTES = 2  /* of a unit */
+    };
+    struct rule_matcher *matcher = user;
+    const PCRE2_SIZE place = block->current_position;
+    const PCRE2_SIZE passed = place > matcher->paid ? place - matcher->paid : 0;
+    const PCRE2_SIZE next = may_pass(block, matcher->items + block->pattern_position);
+    const uint64_t effort = ITEM + (place <= matcher->place ? BACK : 0) + (passed + next) / BYTES;
+
+    matcher->place = place;
+    matcher->paid = place + next;
+    if (matcher->effort < effort) {
+        matcher->effort = 0;
+        return PCRE2_ERROR_CALLOUT;
+    }
+    matcher->effort -= effort;
+    return 0;
+}
+
+/* ---- matches --------------------------------------------------------------------------------- */
 
 struct rule_matcher *rule_matcher_create(void)
 {
@@ -214,11 +296,21 @@ enum rule_found rule_matcher_find(struct rule_matcher *matcher,
 
 enum rule_found rule_matcher_count(struct rule_matcher *matcher,
                                    const struct rule_expression *expression, const uint8_t *subject,
-                                   uint32_t len, uint32_t at, uint32_t limit, uint32_t *begin,
+                                   uint32_t len, uint32_t at, uint64_t *effort, uint32_t *begin,
                                    uint32_t *end)
 {
     const struct trial trial = {expression->counted, subject, len};
 
+    matcher->items = expression->counted_text;
+    matcher->place = matcher->paid = at;
+    matcher->effort = *effort;
     pcre2_set_offset_limit(matcher->context, at);
-    return try_code(matcher, &trial, at, limit, begin, end);
+    (void)pcre2_set_callout(matcher->context, count_item, matcher);
+
+    const enum rule_found found = try_code(matcher, &trial, at, COUNTED_MAX, begin, end);
+
+    /* An expression of a rule may have calls of its own, which nobody hears. */
+    (void)pcre2_set_callout(matcher->context, NULL, NULL);
+    *effort = matcher->effort;
+    return found;
 }

@@ -28,6 +28,7 @@ struct rule_expression {
     struct rule_expression *next; /* of the set */
     struct pcre2_real_code_8 *code;
     struct pcre2_real_code_8 *counted; /* see rule_matcher_count; NULL: there is none */
+    const char *counted_text;          /* of which that is made */
     const char *text;
     size_t len;
     uint32_t options;                  /* RULE_* */
@@ -67,12 +68,13 @@ enum rule_found {
     RULE_LIMITED /* the search ended at its limit: there may be a match */
 };
 
-/* Finds the match that begins at `at`, by an interpreter that counts each byte which a step takes
- * and gives back. So `limit` bounds the time, which it does not for machine code. The expression's
- * matches are sought through several repeats at once. */
+/* Finds the match that begins at `at`, by an interpreter that takes its effort off *effort: for
+ * each item of the expression that it tries, and for each byte that the item may pass. So *effort
+ * bounds the time, which limits of steps do not. The expression's matches are sought through
+ * several repeats at once. */
 enum rule_found rule_matcher_count(struct rule_matcher *matcher,
                                    const struct rule_expression *expression, const uint8_t *subject,
-                                   uint32_t len, uint32_t at, uint32_t limit, uint32_t *begin,
+                                   uint32_t len, uint32_t at, uint64_t *effort, uint32_t *begin,
                                    uint32_t *end);
 
 /* Finds the first match that begins at `from` or up to n_places - 1 bytes later. A place may take

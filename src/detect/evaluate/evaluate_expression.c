@@ -70,14 +70,6 @@ static enum rule_found find_in(const struct search *search, uint32_t from, uint3
                              search->len, from, n, limit, &match->begin, &match->end);
 }
 
-/* The same for one place, where steps are counted. */
-static enum rule_found count_at(const struct search *search, uint32_t at, uint32_t limit,
-                                struct match *match)
-{
-    return rule_matcher_count(search->inquiry->work->matcher, search->expression, search->subject,
-                              search->len, at, limit, &match->begin, &match->end);
-}
-
 /* The next search where one ended early: over fewer places, or of more steps. False: none is. */
 static bool narrow(uint32_t *width, uint32_t *limit)
 {
@@ -93,17 +85,12 @@ static bool narrow(uint32_t *width, uint32_t *limit)
 static uint64_t effort_of(const struct search *search, uint32_t from, uint32_t width,
                           uint32_t limit)
 {
-    enum {
-        SCANNED = 4, /* bytes that are passed over for a step's effort */
-        COUNTED = 6  /* the effort of a step that is counted */
-    };
+    enum { SCANNED = 4 /* bytes that are passed over for a step's effort */ };
     const struct automaton *automaton = search->expression->automaton;
     const uint32_t left = search->len - from;
     const uint32_t reach = automaton != NULL ? automaton_reach(automaton) : UINT32_MAX;
     const uint64_t scanned = (uint64_t)width * (left < reach ? left : reach) / SCANNED;
 
-    if (search->expression->counted != NULL)
-        return CALL + (uint64_t)COUNTED * limit + scanned;
     return CALL + 2 * ((uint64_t)width + limit - LIMIT_MIN) + scanned;
 }
 
@@ -134,32 +121,26 @@ static uint32_t next_place(const struct search *search, uint32_t from, uint32_t 
                : from;
 }
 
-/* Finds a match in [from, end), where steps are counted. A place mostly takes as many as the one
- * before it. One beyond the last limit is given up. */
+/* Finds a match in [from, end), where effort is counted. A place that takes too many steps is given
+ * up. */
 static bool find_counting(const struct search *search, uint32_t from, uint32_t end,
                           struct match *match)
 {
-    static const uint32_t limits[] = {LIMIT_MIN, 64, 256, 2048, 16384};
-    enum { KEPT_MAX = 1, LAST = sizeof limits / sizeof limits[0] - 1 };
     struct rule_work *work = search->inquiry->work;
-    uint32_t i = 0;
 
-    for (from = next_place(search, from, end); from < end;) {
-        if (!rule_work_spend(work, effort_of(search, from, 1, limits[i])))
+    for (from = next_place(search, from, end); from < end;
+         from = next_place(search, from + 1, end)) {
+        if (!rule_work_spend(work, CALL))
             return false;
 
-        const enum rule_found found = count_at(search, from, limits[i], match);
+        const enum rule_found found =
+            rule_matcher_count(work->matcher, search->expression, search->subject, search->len,
+                               from, &work->effort_left, &match->begin, &match->end);
 
         if (found == RULE_FOUND)
             return true;
-        if (found == RULE_LIMITED && i < LAST) {
-            i++;
-            continue;
-        }
         if (found == RULE_LIMITED)
             rule_work_stop(work);
-        from = next_place(search, from + 1, end);
-        i = i < KEPT_MAX ? i : KEPT_MAX;
     }
     return false;
 }

@@ -14,8 +14,8 @@
 #include "evaluate_bytes.h"
 #include "evaluate_steps.h"
 
-/* What a rule may spend on a packet, in steps of PCRE2, or in threes of bytes that a step reads. */
-enum { EFFORT_MIN = 1 << 15, EFFORT_OF_BYTE = 7 };
+/* What a rule may spend on a packet, in units of 1 to 2 ns. */
+enum { EFFORT_MIN = 37 << 10, EFFORT_OF_BYTE = 7 };
 
 struct walk {
     const struct rule_payload *steps;
