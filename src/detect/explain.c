@@ -96,6 +96,8 @@ static void put_key(struct explain_text *text, const struct rule *rule)
         [RULE_BY_SRC_PORT] = "the source port",
         [RULE_BY_ICMP_TYPE] = "the ICMP type",
         [RULE_BY_APP] = "the application protocol",
+        [RULE_BY_SOURCE] = "the source address",
+        [RULE_BY_DESTINATION] = "the destination address",
     };
 
     explain_put(text, "found by %s: %s\n", keys[rule_key_of(rule)],

@@ -16,6 +16,7 @@ struct rule_range {
 /* Sorted, disjoint, not adjacent; immutable. */
 struct rule_ranges {
     size_t n;
+    bool of_variables; /* the text of the set names some */
     struct rule_range range[];
 };
 

@@ -11,55 +11,6 @@
 #include "detect/state/state_data.h"
 #include "rule_literal.h"
 
-struct pair {
-    uint32_t key;
-    uint32_t rule;
-};
-
-/* Entries that will be lists, in order of rules. */
-struct pairs {
-    struct pair *pair; /* malloc'ed */
-    size_t n, cap;
-};
-
-static bool add_pair(struct pairs *pairs, uint32_t key, uint32_t rule)
-{
-    struct pair *grown = rule_grow(pairs->pair, &pairs->cap, pairs->n, sizeof *grown);
-
-    if (grown == NULL)
-        return false;
-    pairs->pair = grown;
-    pairs->pair[pairs->n++] = (struct pair){key, rule};
-    return true;
-}
-
-static bool make_lists(struct rule_lists *lists, const struct pairs *pairs, uint32_t n_keys)
-{
-    if (pairs->n == 0)
-        return true;
-    lists->n_keys = n_keys;
-    lists->first = calloc((size_t)n_keys + 2, sizeof *lists->first);
-    lists->rule = calloc(pairs->n, sizeof *lists->rule);
-    if (lists->first == NULL || lists->rule == NULL || pairs->n > UINT32_MAX)
-        return false;
-
-    /* first[k + 2] counts key k. Then first[k + 1] is the place of the key's next rule, and at last
-     * the end of its list. */
-    for (size_t i = 0; i < pairs->n; i++)
-        lists->first[pairs->pair[i].key + 2]++;
-    for (size_t k = 2; k < (size_t)n_keys + 2; k++)
-        lists->first[k] += lists->first[k - 1];
-    for (size_t i = 0; i < pairs->n; i++)
-        lists->rule[lists->first[pairs->pair[i].key + 1]++] = pairs->pair[i].rule;
-    return true;
-}
-
-static void free_lists(struct rule_lists *lists)
-{
-    free(lists->first);
-    free(lists->rule);
-}
-
 void rule_index_free(struct rule_index *index)
 {
     if (index == NULL)
@@ -67,12 +18,14 @@ void rule_index_free(struct rule_index *index)
     free(index->literal);
     free(index->buffers);
     free(index->rank);
-    free_lists(&index->by_literal);
-    free_lists(&index->by_dst_port);
-    free_lists(&index->by_src_port);
-    free_lists(&index->by_icmp_type);
-    free_lists(&index->by_carried);
-    free_lists(&index->by_app);
+    rule_lists_free(&index->by_literal);
+    rule_lists_free(&index->by_dst_port);
+    rule_lists_free(&index->by_src_port);
+    rule_lists_free(&index->by_icmp_type);
+    rule_lists_free(&index->by_carried);
+    rule_lists_free(&index->by_app);
+    rule_address_index_free(&index->by_source);
+    rule_address_index_free(&index->by_destination);
     free(index);
 }
 
@@ -82,7 +35,8 @@ struct compiler {
     struct rule_index *index;
     struct rule_map known; /* a byte of flags and the literal -> its id + 1, as uint32_t */
     size_t cap_literals, cap_buffers;
-    struct pairs by_literal, by_dst_port, by_src_port, by_icmp_type, by_carried, by_app;
+    struct rule_pairs by_literal, by_dst_port, by_src_port, by_icmp_type, by_carried, by_app;
+    struct rule_pairs by_source, by_destination;
 };
 
 /* The id of a literal that no rule had before. NULL: no memory. */
@@ -129,14 +83,14 @@ static bool place_by_literal(struct compiler *compiler, uint32_t i)
         return false;
     compiler->index->buffers[*id] |= rule_buffer_searched(content->buffer);
     compiler->index->all_buffers |= rule_buffer_searched(content->buffer);
-    return add_pair(&compiler->by_literal, *id, i);
+    return rule_pairs_add(&compiler->by_literal, *id, i);
 }
 
-static bool place_by_port(struct pairs *pairs, const struct rule_ranges *ports, uint32_t i)
+static bool place_by_port(struct rule_pairs *pairs, const struct rule_ranges *ports, uint32_t i)
 {
     for (size_t k = 0; k < ports->n; k++)
         for (uint64_t port = (uint64_t)ports->range[k].first; port <= ports->range[k].last; port++)
-            if (!add_pair(pairs, (uint32_t)port, i))
+            if (!rule_pairs_add(pairs, (uint32_t)port, i))
                 return false;
     return true;
 }
@@ -146,7 +100,7 @@ static bool place_by_icmp_type(struct compiler *compiler, uint32_t i)
     const struct rule_check *types = rule_icmp_types(compiler->rules->rule[i]);
 
     for (uint32_t type = types->first; type <= types->last; type++)
-        if (!add_pair(&compiler->by_icmp_type, type, i))
+        if (!rule_pairs_add(&compiler->by_icmp_type, type, i))
             return false;
     return true;
 }
@@ -162,9 +116,23 @@ static bool place_by_carried(struct compiler *compiler, uint32_t i)
 
     for (uint32_t carried = 0; carried < RULE_N_CARRIED; carried++)
         if ((compiler->rules->rule[i]->protocol & protocols[carried]) != 0 &&
-            !add_pair(&compiler->by_carried, carried, i))
+            !rule_pairs_add(&compiler->by_carried, carried, i))
             return false;
     return true;
+}
+
+static bool place_by_address(struct compiler *compiler, enum rule_key key, uint32_t i)
+{
+    const struct rule *rule = compiler->rules->rule[i];
+    bool placed;
+
+    if (key == RULE_BY_SOURCE
+            ? !rule_address_index_place(&compiler->index->by_source, &compiler->by_source,
+                                        rule->from.addresses, i, &placed)
+            : !rule_address_index_place(&compiler->index->by_destination, &compiler->by_destination,
+                                        rule->to.addresses, i, &placed))
+        return false;
+    return placed || place_by_carried(compiler, i);
 }
 
 /* Whether the rule asks for one of the fields from `first` to `last`. */
@@ -203,7 +171,11 @@ static bool place(struct compiler *compiler, uint32_t i)
         return place_by_literal(compiler, i);
     compiler->index->any_without_literal = true;
     compiler->index->any_stream_without_literal |= (rule->sees & RULE_SEES_STREAMS) != 0;
-    switch (rule_key_of(rule)) {
+    const enum rule_key key = rule_key_of(rule);
+    switch (key) {
+    case RULE_BY_SOURCE:
+    case RULE_BY_DESTINATION:
+        return place_by_address(compiler, key, i);
     case RULE_BY_DST_PORT:
         return place_by_port(&compiler->by_dst_port, rule->to.ports, i);
     case RULE_BY_SRC_PORT:
@@ -211,7 +183,7 @@ static bool place(struct compiler *compiler, uint32_t i)
     case RULE_BY_ICMP_TYPE:
         return place_by_icmp_type(compiler, i);
     case RULE_BY_APP:
-        return add_pair(&compiler->by_app, rule->app, i);
+        return rule_pairs_add(&compiler->by_app, rule->app, i);
     case RULE_BY_PROTOCOL:
         break;
     }
@@ -222,15 +194,21 @@ static bool compile(struct compiler *compiler)
 {
     struct rule_index *index = compiler->index;
 
+    if (!rule_address_index_make(&index->by_source, compiler->rules, RULE_BY_SOURCE) ||
+        !rule_address_index_make(&index->by_destination, compiler->rules, RULE_BY_DESTINATION))
+        return false;
     for (uint32_t i = 0; i < compiler->rules->n_rules; i++)
         if (!place(compiler, i))
             return false;
-    return make_lists(&index->by_literal, &compiler->by_literal, index->n_literals) &&
-           make_lists(&index->by_dst_port, &compiler->by_dst_port, 65536) &&
-           make_lists(&index->by_src_port, &compiler->by_src_port, 65536) &&
-           make_lists(&index->by_icmp_type, &compiler->by_icmp_type, 256) &&
-           make_lists(&index->by_carried, &compiler->by_carried, RULE_N_CARRIED) &&
-           make_lists(&index->by_app, &compiler->by_app, SL_N_APPS);
+    return rule_lists_make(&index->by_literal, &compiler->by_literal, index->n_literals) &&
+           rule_lists_make(&index->by_dst_port, &compiler->by_dst_port, 65536) &&
+           rule_lists_make(&index->by_src_port, &compiler->by_src_port, 65536) &&
+           rule_lists_make(&index->by_icmp_type, &compiler->by_icmp_type, 256) &&
+           rule_lists_make(&index->by_carried, &compiler->by_carried, RULE_N_CARRIED) &&
+           rule_lists_make(&index->by_app, &compiler->by_app, SL_N_APPS) &&
+           rule_lists_make(&index->by_source.lists, &compiler->by_source, index->by_source.n) &&
+           rule_lists_make(&index->by_destination.lists, &compiler->by_destination,
+                           index->by_destination.n);
 }
 
 uint32_t sl_rules_buffers(const struct sl_rules *rules)
@@ -333,12 +311,14 @@ enum sl_status sl_rules_compile(struct sl_rules *rules, const struct sl_literal 
                       compile_state(rules, compiler.index) && keep_home(rules);
 
     rule_map_free(&compiler.known);
-    free(compiler.by_literal.pair);
-    free(compiler.by_dst_port.pair);
-    free(compiler.by_src_port.pair);
-    free(compiler.by_icmp_type.pair);
-    free(compiler.by_carried.pair);
-    free(compiler.by_app.pair);
+    rule_pairs_free(&compiler.by_literal);
+    rule_pairs_free(&compiler.by_dst_port);
+    rule_pairs_free(&compiler.by_src_port);
+    rule_pairs_free(&compiler.by_icmp_type);
+    rule_pairs_free(&compiler.by_carried);
+    rule_pairs_free(&compiler.by_app);
+    rule_pairs_free(&compiler.by_source);
+    rule_pairs_free(&compiler.by_destination);
     if (!done) {
         rule_index_free(compiler.index);
         return diag_set(diag, SL_ENOMEM, NULL, 0, "out of memory");

@@ -6,13 +6,8 @@
 #define DETECT_RULE_COMPILE_H
 
 #include "detect/rule.h"
-
-/* For each key the indices of rules, in their order. */
-struct rule_lists {
-    uint32_t *first; /* of key k: first[k] to first[k + 1] - 1 */
-    uint32_t *rule;
-    uint32_t n_keys; /* 0: all lists are empty */
-};
+#include "rule_address_index.h"
+#include "rule_lists.h"
 
 /* The content of a packet, as far as a rule's protocol names it. */
 enum rule_carried {
@@ -36,6 +31,7 @@ struct rule_index {
     struct rule_lists by_icmp_type;
     struct rule_lists by_carried; /* enum rule_carried */
     struct rule_lists by_app;     /* enum sl_app */
+    struct rule_address_index by_source, by_destination;
     bool any_without_literal;
     bool any_expression;
     bool any_stream; /* some rule looks at streams */

@@ -128,8 +128,33 @@ const struct rule_check *rule_icmp_types(const struct rule *rule)
     return NULL;
 }
 
+/* Most packets have one of the networks that variables name. Less than a sixteenth of IPv4, and of
+ * all addresses, is few. */
+static bool few_addresses(const struct rule_ranges *addresses)
+{
+    const unsigned __int128 ipv4 = UINT64_C(0xFFFF) << 32, one = 1;
+    unsigned __int128 n = 0, n_ipv4 = 0;
+
+    if (addresses == NULL || addresses->of_variables)
+        return false;
+    for (size_t i = 0; i < addresses->n; i++) {
+        const struct rule_range range = addresses->range[i];
+
+        n += range.last - range.first + 1;
+        if (range.first >= ipv4 && range.last <= (ipv4 | UINT32_MAX))
+            n_ipv4 += range.last - range.first + 1;
+        else if (range.first <= (ipv4 | UINT32_MAX) && range.last >= ipv4)
+            return false;
+    }
+    return n < one << 124 && n_ipv4 < one << 28;
+}
+
 enum rule_key rule_key_of(const struct rule *rule)
 {
+    if (!rule->both_ways && few_addresses(rule->from.addresses))
+        return RULE_BY_SOURCE;
+    if (!rule->both_ways && few_addresses(rule->to.addresses))
+        return RULE_BY_DESTINATION;
     if (rule->app != SL_APP_UNKNOWN)
         return RULE_BY_APP;
     if (rule_icmp_types(rule) != NULL)

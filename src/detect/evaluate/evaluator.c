@@ -140,6 +140,13 @@ static void try_hits(struct sl_evaluator *work, uint32_t item, struct rule_view 
     work->at_hit = (size_t)(hit - work->hits->hit);
 }
 
+static inline void try_address(struct sl_evaluator *work, const struct rule_address_index *index,
+                               unsigned __int128 address, struct rule_view *view)
+{
+    if (index->n != 0)
+        try_list(work, &index->lists, rule_address_index_find(index, address), view);
+}
+
 /* The rules without a literal. */
 static void try_header(struct sl_evaluator *work, struct rule_view *view)
 {
@@ -148,6 +155,10 @@ static void try_header(struct sl_evaluator *work, struct rule_view *view)
 
     try_list(work, &index->by_carried, view->carried, view);
     try_list(work, &index->by_app, view->app, view);
+    if (view->ip != NULL) {
+        try_address(work, &index->by_source, view->src, view);
+        try_address(work, &index->by_destination, view->dst, view);
+    }
     if (view->has_ports) {
         try_list(work, &index->by_dst_port, view->dst_port, view);
         try_list(work, &index->by_src_port, view->src_port, view);

@@ -204,6 +204,8 @@ static enum sl_status read_list(struct sl_rules *rules, enum rule_list_kind kind
     if (status == SL_OK)
         status = close_reader(&reader, text, &made);
     if (status == SL_OK)
+        made->of_variables = n_expansions != 0;
+    if (status == SL_OK)
         *ranges = made->range[0].first == 0 && made->range[0].last == largest(kind) ? NULL : made;
     free(reader.with.range);
     free(reader.without.range);
