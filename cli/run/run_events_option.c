@@ -7,23 +7,42 @@
 #include "cli/options.h"
 #include "sluice/event.h"
 
-enum {
-    WORD_LEN = 32,
-    N_TYPES = SL_EVENT_DNS_MESSAGE /* whose type is another's */,
-    N_WORDS = N_TYPES + 2
-};
+enum { WORD_LEN = 32, WORDS_MAX = SL_N_EVENT_KINDS + 2 };
+
+static bool has_word(const char *const *words, size_t n, const char *word)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcmp(words[i], word) == 0)
+            return true;
+    return false;
+}
+
+/* The types of all kinds, some of which share one, and what else the option takes. Returns their
+ * number. */
+static size_t list_words(const char *words[WORDS_MAX + 1])
+{
+    size_t n = 0;
+
+    for (int k = 0; k < SL_N_EVENT_KINDS; k++) {
+        const char *type = sl_event_type((enum sl_event_kind)k);
+
+        if (!has_word(words, n, type))
+            words[n++] = type;
+    }
+    words[n++] = "stats";
+    words[n++] = "all";
+    words[n] = NULL;
+    return n;
+}
 
 static bool unknown_type(const char *word, size_t len)
 {
-    const char *words[N_WORDS + 1] = {NULL};
+    const char *words[WORDS_MAX + 1];
     char text[WORD_LEN], known[256];
     size_t known_len = 0;
 
-    for (int k = 0; k < N_TYPES; k++)
-        words[k] = sl_event_type((enum sl_event_kind)k);
-    words[N_TYPES] = "stats";
-    words[N_TYPES + 1] = "all";
-    for (int k = 0; k < N_WORDS && known_len < sizeof known; k++)
+    const size_t n_words = list_words(words);
+    for (size_t k = 0; k < n_words && known_len < sizeof known; k++)
         known_len += (size_t)snprintf(known + known_len, sizeof known - known_len, "%s%s",
                                       k > 0 ? ", " : "", words[k]);
     snprintf(text, sizeof text, "%.*s", (int)len, word);

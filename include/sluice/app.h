@@ -146,11 +146,34 @@ struct sl_app_half {
     bool has_head;     /* whole: what is not among the values is not there */
     bool has_ended;    /* nothing more comes */
     uint64_t body_len; /* bytes of the body so far, decoded */
+    uint64_t wire_len; /* before content codings were decoded */
+};
+
+enum sl_file_state {
+    SL_FILE_CLOSED,   /* all of it came */
+    SL_FILE_TRUNCATED /* its end did not come */
+};
+
+enum sl_file_hash { SL_FILE_MD5, SL_FILE_SHA1, SL_FILE_SHA256, SL_N_FILE_HASHES };
+
+enum { SL_FILE_HASH_MAX = 32 };
+
+/* A file that a message carried: a body, or a part of one. */
+struct sl_app_file {
+    struct sl_app_value name;  /* as the sender names it, else the path of the URI */
+    struct sl_app_value magic; /* its kind, as libmagic names it; len 0: not looked at */
+    uint64_t size;             /* bytes that came */
+    uint32_t number;           /* among the files of the side of the transaction, from 0 on */
+    uint8_t state;             /* enum sl_file_state */
+    bool has_gaps;             /* bytes in its midst did not come */
+    uint8_t hashes;            /* which of hash[] were made, as bits */
+    uint8_t hash[SL_N_FILE_HASHES][SL_FILE_HASH_MAX];
 };
 
 enum sl_app_step {
     SL_APP_HEAD, /* the side's head is whole, or says more: a hello, then certificates */
     SL_APP_MORE, /* more of the side's body has come */
+    SL_APP_FILE, /* a file of the side is over */
     SL_APP_END,  /* the side has sent its part */
     SL_APP_DONE  /* the transaction is over, for its event; rules have seen all of it before */
 };
@@ -166,10 +189,12 @@ struct sl_app_message {
     uint64_t flow;        /* as the packet's origin has it */
     uint64_t transaction; /* of the flow, from 0 on */
     struct sl_app_half half[2];
-    uint32_t body_len;   /* bytes of the value SL_APP_BODY of the side */
-    uint32_t body_shown; /* of them, those that the message before showed */
-    uint16_t status;     /* HTTP: 0: none, or no number of three digits */
-    uint16_t seen;       /* TLS: messages that were seen, SL_TLS_SEEN_* */
+    const struct sl_app_file *file; /* FILE: it; else NULL */
+    uint32_t quic_version;          /* QUIC: of the client's first packet */
+    uint32_t body_len;              /* bytes of the value SL_APP_BODY of the side */
+    uint32_t body_shown;            /* of them, those that the message before showed */
+    uint16_t status;                /* HTTP: 0: none, or no number of three digits */
+    uint16_t seen;                  /* TLS: messages that were seen, SL_TLS_SEEN_* */
     uint16_t version[2]; /* TLS: that the client offers, that the server chose; 0: not seen */
     uint16_t port;       /* HTTP: that the URI or the field Host names; 0: none */
     uint16_t n_certificates;

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sluice/app.h"
 #include "sluice/batch.h"
 #include "sluice/dissect.h"
 #include "sluice/status.h"
@@ -19,7 +20,8 @@
 extern "C" {
 #endif
 
-/* The kinds of events, by the types of Suricata's. DNS to NDN are names in packets. */
+/* The kinds of events, by the types of Suricata's. DNS to NDN are names in packets. The types of
+ * some messages are those of names, too. */
 enum sl_event_kind {
     SL_EVENT_ALERT,
     SL_EVENT_ANOMALY,
@@ -27,12 +29,17 @@ enum sl_event_kind {
     SL_EVENT_HTTP,
     SL_EVENT_TLS,
     SL_EVENT_NDN,
-    SL_EVENT_FLOW,        /* a flow that ended */
-    SL_EVENT_DNS_MESSAGE, /* the payload is a DNS message; its type is "dns", too */
+    SL_EVENT_FLOW,         /* a flow that ended */
+    SL_EVENT_DNS_MESSAGE,  /* the payload is a DNS message */
+    SL_EVENT_HTTP_MESSAGE, /* a transaction that is over */
+    SL_EVENT_TLS_MESSAGE,  /* a handshake that is over */
+    SL_EVENT_QUIC_MESSAGE, /* a client's hello */
+    SL_EVENT_FILE,         /* a file that is over */
     SL_N_EVENT_KINDS
 };
 
-/* "alert", "anomaly", "dns", "http", "tls", "ndn", "flow", "dns". */
+/* "alert", "anomaly", "dns", "http", "tls", "ndn", "flow", "dns", "http", "tls", "quic",
+ * "fileinfo". */
 SL_API const char *sl_event_type(enum sl_event_kind kind);
 
 /* The part of a rule that an alert shows. Strings have the bytes of the rule file, in UTF-8 or not,
@@ -92,6 +99,10 @@ struct sl_event {
     const struct sl_name_match *match;    /* names */
     const struct sl_flow_record *flow;    /* flows */
 
+    /* Messages of HTTP, TLS and QUIC, files, and alerts of rules that such a message matches. NULL:
+     * none. */
+    const struct sl_app_message *message;
+
     struct sl_origin origin; /* time, packet number, flow, VLANs, direction */
     const char *source;      /* the file's path or the interface's name */
     bool live;               /* source is an interface */
@@ -99,7 +110,8 @@ struct sl_event {
     struct sl_tuple tuple;
     const char *community_id; /* version 1, seed 0, of the tuple; NULL: no flow, or not asked for */
     uint32_t nth_message;     /* of a flow's DNS messages the payload is the n-th, from 1 on; 0: not
-                                 counted. EVE's "tx_id" counts from 0 */
+                                 counted. EVE's "tx_id" counts from 0. Where `message` is there, it
+                                 is the transaction */
     const uint8_t *payload;   /* the packet's payload; NULL where payload_len is 0 */
     uint32_t payload_len;     /* bytes */
 };
@@ -107,20 +119,23 @@ struct sl_event {
 enum { SL_EVENT_PAYLOAD_MAX = 4096 }; /* bytes of an alert's payload in its field, as Suricata */
 
 enum sl_field_type {
-    SL_FIELD_NONE,    /* never visited */
-    SL_FIELD_OBJECT,  /* the fields that follow lie in an object of this name, */
-    SL_FIELD_END,     /* to its end */
-    SL_FIELD_NUMBER,  /* number */
-    SL_FIELD_UNKNOWN, /* a number that the packet does not have; EVE shows 0 */
-    SL_FIELD_TRUE,    /* a flag that is set, */
-    SL_FIELD_FALSE,   /* and one that is not, where EVE shows those */
-    SL_FIELD_TEXT,    /* n bytes at text, of any encoding, not ended by NUL */
-    SL_FIELD_TEXTS,   /* texts, ended by NULL; at least one */
-    SL_FIELD_NUMBERS, /* n numbers; at least one */
-    SL_FIELD_BYTES,   /* n bytes */
-    SL_FIELD_TIME,    /* time_ns since 1970-01-01 UTC */
-    SL_FIELD_ADDR,    /* addr */
-    SL_FIELD_MESSAGE  /* n bytes: a DNS message; EVE has an object of all of it */
+    SL_FIELD_NONE,     /* never visited */
+    SL_FIELD_OBJECT,   /* the fields that follow lie in an object of this name, */
+    SL_FIELD_END,      /* to its end */
+    SL_FIELD_NUMBER,   /* number */
+    SL_FIELD_UNKNOWN,  /* a number that the packet does not have; EVE shows 0 */
+    SL_FIELD_TRUE,     /* a flag that is set, */
+    SL_FIELD_FALSE,    /* and one that is not, where EVE shows those */
+    SL_FIELD_TEXT,     /* n bytes at text, of any encoding, not ended by NUL */
+    SL_FIELD_TEXTS,    /* texts, ended by NULL; at least one */
+    SL_FIELD_NUMBERS,  /* n numbers; at least one */
+    SL_FIELD_BYTES,    /* n bytes */
+    SL_FIELD_TIME,     /* time_ns since 1970-01-01 UTC */
+    SL_FIELD_ADDR,     /* addr */
+    SL_FIELD_LIST,     /* the objects that follow, of no name, lie in a list of this name, */
+    SL_FIELD_LIST_END, /* to its end */
+    SL_FIELD_VALUES,   /* n values, of any bytes; at least one */
+    SL_FIELD_MESSAGE   /* n bytes: a DNS message; EVE has an object of all of it */
 };
 
 struct sl_field {
@@ -133,6 +148,7 @@ struct sl_field {
         const char *const *texts;
         const uint16_t *numbers;
         const uint8_t *bytes;
+        const struct sl_app_value *values;
         int64_t time_ns;
         const struct sl_addr *addr;
     };

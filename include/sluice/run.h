@@ -162,7 +162,7 @@ struct sl_run_config {
     uint64_t reserved[4];                                           /* 0: room to grow */
 };
 
-/* No source, no engine, no sink; all kinds of events but flows and DNS messages; devices "auto";
+/* No source, no engine, no sink; all kinds of events but flows, messages and files; devices "auto";
  * the defaults of each engine's config. */
 SL_API void sl_run_config_init(struct sl_run_config *config);
 

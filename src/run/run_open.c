@@ -9,13 +9,18 @@
 
 static const uint32_t ALL_EVENTS = (1u << SL_N_EVENT_KINDS) - 1;
 
+/* Those that a packet or a rule does not raise, so that they are many. */
+static const uint32_t RECORDS = 1u << SL_EVENT_FLOW | 1u << SL_EVENT_DNS_MESSAGE |
+                                1u << SL_EVENT_HTTP_MESSAGE | 1u << SL_EVENT_TLS_MESSAGE |
+                                1u << SL_EVENT_QUIC_MESSAGE | 1u << SL_EVENT_FILE;
+
 #define STREAM_MEMORY (UINT64_C(256) << 20) /* bytes */
 
 void sl_run_config_init(struct sl_run_config *config)
 {
     memset(config, 0, sizeof *config);
     config->devices = "auto";
-    config->events = ALL_EVENTS & ~(1u << SL_EVENT_FLOW | 1u << SL_EVENT_DNS_MESSAGE);
+    config->events = ALL_EVENTS & ~RECORDS;
     sl_header_config_init(&config->header);
     sl_sampling_config_init(&config->redundancy.sampling);
     sl_savings_config_init(&config->redundancy.savings);

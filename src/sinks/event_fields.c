@@ -4,9 +4,12 @@
 const char *sl_event_type(enum sl_event_kind kind)
 {
     static const char *const types[SL_N_EVENT_KINDS] = {
-        [SL_EVENT_ALERT] = "alert", [SL_EVENT_ANOMALY] = "anomaly", [SL_EVENT_DNS] = "dns",
-        [SL_EVENT_HTTP] = "http",   [SL_EVENT_TLS] = "tls",         [SL_EVENT_NDN] = "ndn",
-        [SL_EVENT_FLOW] = "flow",   [SL_EVENT_DNS_MESSAGE] = "dns"};
+        [SL_EVENT_ALERT] = "alert",       [SL_EVENT_ANOMALY] = "anomaly",
+        [SL_EVENT_DNS] = "dns",           [SL_EVENT_HTTP] = "http",
+        [SL_EVENT_TLS] = "tls",           [SL_EVENT_NDN] = "ndn",
+        [SL_EVENT_FLOW] = "flow",         [SL_EVENT_DNS_MESSAGE] = "dns",
+        [SL_EVENT_HTTP_MESSAGE] = "http", [SL_EVENT_TLS_MESSAGE] = "tls",
+        [SL_EVENT_QUIC_MESSAGE] = "quic", [SL_EVENT_FILE] = "fileinfo"};
 
     return types[kind];
 }

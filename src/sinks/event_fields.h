@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The fields of events, stated once: names, values, nesting and order, which are EVE's. A new field
- * is a line of the list and a line of the visit; every sink then has it.
+ * is a line of the list of event_visit.h and a line of the visit; every sink then has it.
  *
  * A sink either visits them in order (event_visit), or picks those that it shows (event_pick). The
  * visit is inlined with the sink's function, so that a field costs no call through a pointer and
@@ -9,186 +9,9 @@
 #define SINKS_EVENT_FIELDS_H
 
 #include <stdio.h>
-#include <string.h>
 
-#include "app/dns.h"
-#include "event_names.h"
 #include "event_text.h"
-#include "sluice/app.h"
-#include "sluice/event.h"
-
-#define EVENT_FIELDS(FIELD)                         \
-    FIELD(END, "")                                  \
-    FIELD(TIMESTAMP, "timestamp")                   \
-    FIELD(FLOW_ID, "flow_id")                       \
-    FIELD(IN_IFACE, "in_iface")                     \
-    FIELD(PCAP_CNT, "pcap_cnt")                     \
-    FIELD(EVENT_TYPE, "event_type")                 \
-    FIELD(VLAN, "vlan")                             \
-    FIELD(SRC_IP, "src_ip")                         \
-    FIELD(SRC_PORT, "src_port")                     \
-    FIELD(DEST_IP, "dest_ip")                       \
-    FIELD(DEST_PORT, "dest_port")                   \
-    FIELD(PROTO, "proto")                           \
-    FIELD(ICMP_TYPE, "icmp_type")                   \
-    FIELD(ICMP_CODE, "icmp_code")                   \
-    FIELD(RESPONSE_ICMP_TYPE, "response_icmp_type") \
-    FIELD(RESPONSE_ICMP_CODE, "response_icmp_code") \
-    FIELD(PKT_SRC, "pkt_src")                       \
-    FIELD(COMMUNITY_ID, "community_id")             \
-    FIELD(TX_ID, "tx_id")                           \
-    FIELD(ALERT, "alert")                           \
-    FIELD(ACTION, "action")                         \
-    FIELD(GID, "gid")                               \
-    FIELD(SIGNATURE_ID, "signature_id")             \
-    FIELD(REV, "rev")                               \
-    FIELD(SIGNATURE, "signature")                   \
-    FIELD(CATEGORY, "category")                     \
-    FIELD(SEVERITY, "severity")                     \
-    FIELD(REFERENCES, "references")                 \
-    FIELD(METADATA, "metadata")                     \
-    FIELD(CLASSTYPE, "classtype")                   \
-    FIELD(DIRECTION, "direction")                   \
-    FIELD(PAYLOAD, "payload")                       \
-    FIELD(STREAM, "stream")                         \
-    FIELD(ANOMALY, "anomaly")                       \
-    FIELD(ANOMALY_TYPE, "type")                     \
-    FIELD(ANOMALY_EVENT, "event")                   \
-    FIELD(DNS, "dns")                               \
-    FIELD(DNS_VERSION, "version")                   \
-    FIELD(DNS_TYPE, "type")                         \
-    FIELD(DNS_ID, "id")                             \
-    FIELD(DNS_FLAGS, "flags")                       \
-    FIELD(DNS_QR, "qr")                             \
-    FIELD(DNS_AA, "aa")                             \
-    FIELD(DNS_TC, "tc")                             \
-    FIELD(DNS_RD, "rd")                             \
-    FIELD(DNS_RA, "ra")                             \
-    FIELD(DNS_RRNAME, "rrname")                     \
-    FIELD(DNS_RRTYPE, "rrtype")                     \
-    FIELD(DNS_RCODE, "rcode")                       \
-    FIELD(DNS_OPCODE, "opcode")                     \
-    FIELD(HTTP, "http")                             \
-    FIELD(HTTP_HOSTNAME, "hostname")                \
-    FIELD(HTTP_PORT, "http_port")                   \
-    FIELD(HTTP_URL, "url")                          \
-    FIELD(HTTP_METHOD, "http_method")               \
-    FIELD(HTTP_PROTOCOL, "protocol")                \
-    FIELD(TLS, "tls")                               \
-    FIELD(TLS_SNI, "sni")                           \
-    FIELD(TLS_VERSION, "version")                   \
-    FIELD(NDN, "ndn")                               \
-    FIELD(NDN_TYPE, "type")                         \
-    FIELD(NDN_NAME, "name")                         \
-    FIELD(NAMES, "names")                           \
-    FIELD(NAMES_NAME, "name")                       \
-    FIELD(NAMES_PREFIX, "prefix")                   \
-    FIELD(NAMES_ACTION, "action")                   \
-    FIELD(NAMES_VERDICT, "verdict")                 \
-    FIELD(NAMES_NEXT_HOPS, "next_hops")             \
-    FIELD(NAMES_VALUES, "values")                   \
-    FIELD(NAMES_LIST, "list")                       \
-    FIELD(NAMES_FORMAT, "format")                   \
-    FIELD(NAMES_LINE, "line")                       \
-    FIELD(APP_PROTO, "app_proto")                   \
-    FIELD(FLOW, "flow")                             \
-    FIELD(FLOW_PKTS_TOSERVER, "pkts_toserver")      \
-    FIELD(FLOW_PKTS_TOCLIENT, "pkts_toclient")      \
-    FIELD(FLOW_BYTES_TOSERVER, "bytes_toserver")    \
-    FIELD(FLOW_BYTES_TOCLIENT, "bytes_toclient")    \
-    FIELD(FLOW_START, "start")                      \
-    FIELD(FLOW_END, "end")                          \
-    FIELD(FLOW_AGE, "age")                          \
-    FIELD(FLOW_STATE, "state")                      \
-    FIELD(FLOW_REASON, "reason")                    \
-    FIELD(FLOW_ALERTED, "alerted")                  \
-    FIELD(TCP, "tcp")                               \
-    FIELD(TCP_FLAGS, "tcp_flags")                   \
-    FIELD(TCP_FLAGS_TS, "tcp_flags_ts")             \
-    FIELD(TCP_FLAGS_TC, "tcp_flags_tc")             \
-    FIELD(TCP_SYN, "syn")                           \
-    FIELD(TCP_FIN, "fin")                           \
-    FIELD(TCP_RST, "rst")                           \
-    FIELD(TCP_PSH, "psh")                           \
-    FIELD(TCP_ACK, "ack")                           \
-    FIELD(TCP_URG, "urg")                           \
-    FIELD(TCP_ECN, "ecn")                           \
-    FIELD(TCP_CWR, "cwr")                           \
-    FIELD(TCP_STATE, "state")                       \
-    FIELD(PCAP_FILENAME, "pcap_filename")
-
-#define EVENT_FIELD_ID(id, name) FIELD_##id,
-#define EVENT_FIELD_NAME(id, name) name,
-
-enum event_field { EVENT_FIELDS(EVENT_FIELD_ID) N_EVENT_FIELDS };
-
-/* Texts that are made for a visit, and live as long. */
-struct event_texts {
-    char protocol[4], dns_flags[8], dns_type[DNS_NUMBER_LEN], dns_rcode[DNS_NUMBER_LEN];
-    char dns_name[DNS_NAME_TEXT_MAX];
-    char http_protocol[12], tls_version[EVENT_NUMBER_LEN];
-    char tcp_flags[3][2];
-};
-
-struct event_visit {
-    void (*take)(void *to, enum event_field id, const struct sl_field *field);
-    void *to;
-};
-
-#define EVENT_INLINE static inline __attribute__((always_inline))
-
-EVENT_INLINE void event_take(const struct event_visit *visit, enum event_field id,
-                             struct sl_field field)
-{
-    static const char *const names[] = {EVENT_FIELDS(EVENT_FIELD_NAME)};
-
-    field.name = names[id];
-    visit->take(visit->to, id, &field);
-}
-
-EVENT_INLINE void event_object(const struct event_visit *visit, enum event_field id)
-{
-    event_take(visit, id, (struct sl_field){.type = SL_FIELD_OBJECT});
-}
-
-EVENT_INLINE void event_end(const struct event_visit *visit)
-{
-    event_take(visit, FIELD_END, (struct sl_field){.type = SL_FIELD_END});
-}
-
-EVENT_INLINE void event_number(const struct event_visit *visit, enum event_field id, uint64_t value)
-{
-    event_take(visit, id, (struct sl_field){.type = SL_FIELD_NUMBER, .number = value});
-}
-
-EVENT_INLINE void event_flag(const struct event_visit *visit, enum event_field id, bool flag)
-{
-    event_take(visit, id, (struct sl_field){.type = flag ? SL_FIELD_TRUE : SL_FIELD_FALSE});
-}
-
-EVENT_INLINE void event_time_of(const struct event_visit *visit, enum event_field id,
-                                int64_t time_ns)
-{
-    event_take(visit, id, (struct sl_field){.type = SL_FIELD_TIME, .time_ns = time_ns});
-}
-
-EVENT_INLINE void event_bytes(const struct event_visit *visit, enum event_field id,
-                              enum sl_field_type type, const void *bytes, size_t n)
-{
-    event_take(visit, id, (struct sl_field){.type = type, .n = (uint32_t)n, .bytes = bytes});
-}
-
-EVENT_INLINE void event_text(const struct event_visit *visit, enum event_field id, const char *text)
-{
-    event_bytes(visit, id, SL_FIELD_TEXT, text, strlen(text));
-}
-
-EVENT_INLINE void event_list(const struct event_visit *visit, enum event_field id,
-                             const char *const *list)
-{
-    if (*list != NULL)
-        event_take(visit, id, (struct sl_field){.type = SL_FIELD_TEXTS, .texts = list});
-}
+#include "message_fields.h"
 
 EVENT_INLINE void event_port(const struct event_visit *visit, enum event_field id, bool known,
                              uint16_t port)
@@ -252,11 +75,14 @@ EVENT_INLINE void event_message(const struct event_visit *visit, const struct sl
 
 EVENT_INLINE void event_tx_id(const struct event_visit *visit, const struct sl_event *event)
 {
-    if (event->nth_message != 0)
+    if (event->message != NULL)
+        event_number(visit, FIELD_TX_ID, event->message->transaction);
+    else if (event->nth_message != 0)
         event_number(visit, FIELD_TX_ID, event->nth_message - 1);
 }
 
-EVENT_INLINE void event_alert(const struct event_visit *visit, const struct sl_event *event)
+EVENT_INLINE void event_alert(const struct event_visit *visit, const struct sl_event *event,
+                              struct event_texts *texts)
 {
     const struct sl_signature *signature = event->signature;
 
@@ -272,6 +98,8 @@ EVENT_INLINE void event_alert(const struct event_visit *visit, const struct sl_e
     event_list(visit, FIELD_REFERENCES, signature->references);
     event_list(visit, FIELD_METADATA, signature->metadata);
     event_end(visit);
+    if (event->message != NULL)
+        event_alert_message(visit, event->message, texts);
     if (event->origin.app != SL_APP_UNKNOWN) {
         if (dns_has_form(event->origin.app))
             event_message(visit, event);
@@ -450,13 +278,24 @@ EVENT_INLINE void event_body(const struct event_visit *visit, const struct sl_ev
     event_community_id(visit, event);
     switch (event->kind) {
     case SL_EVENT_ALERT:
-        event_alert(visit, event);
+        event_alert(visit, event, texts);
         return;
     case SL_EVENT_ANOMALY:
         event_anomaly(visit, event);
         return;
     case SL_EVENT_DNS_MESSAGE:
         event_message(visit, event);
+        return;
+    case SL_EVENT_HTTP_MESSAGE:
+        event_tx_id(visit, event);
+        event_http_message(visit, event->message);
+        return;
+    case SL_EVENT_TLS_MESSAGE:
+    case SL_EVENT_QUIC_MESSAGE:
+        event_protocol_object(visit, event->message, true, texts);
+        return;
+    case SL_EVENT_FILE:
+        event_fileinfo(visit, event->message, texts);
         return;
     case SL_EVENT_DNS:
         event_dns(visit, event->match, texts);

@@ -5,7 +5,7 @@
 
 #include <stdint.h>
 
-enum { EVENT_NUMBER_LEN = 16 };
+enum { EVENT_NUMBER_LEN = 24 };
 
 /* "TLS 1.2", "TLSv1", "SSLv3"; "0x0305" for others. */
 const char *event_tls_version(uint16_t version, char number[EVENT_NUMBER_LEN]);

@@ -196,6 +196,50 @@ static void put_message(struct line_sink *out, const struct event_picks *picks)
     put_field(out, "  ", picks, FIELD_DNS_RCODE);
 }
 
+/* "HTTP  GET shop.test/basket  200, 1234 bytes" */
+static void put_http(struct line_sink *out, const struct event_picks *picks)
+{
+    put_field(out, "  HTTP  ", picks, FIELD_HTTP_METHOD);
+    if (!picks->has[FIELD_HTTP_METHOD])
+        line_text(out, "  HTTP ");
+    put_field(out, " ", picks, FIELD_HTTP_HOSTNAME);
+    put_field(out, picks->has[FIELD_HTTP_HOSTNAME] ? "" : " ", picks, FIELD_HTTP_URL);
+    line_text(out, " ");
+    put_field(out, " ", picks, FIELD_HTTP_STATUS);
+    put_count(out, picks->has[FIELD_HTTP_STATUS] ? ", " : " ", picks, FIELD_HTTP_LENGTH, " byte");
+}
+
+/* "TLS  shop.test  TLS 1.3", "QUIC  shop.test  1" */
+static void put_handshake(struct line_sink *out, const struct event_picks *picks, bool is_quic)
+{
+    line_text(out, is_quic ? "  QUIC" : "  TLS");
+    put_field(out, "  ", picks, is_quic ? FIELD_QUIC_SNI : FIELD_TLS_SNI);
+    put_field(out, "  ", picks, is_quic ? FIELD_QUIC_VERSION : FIELD_TLS_VERSION);
+    put_field(out, "  ", picks, FIELD_TLS_SUBJECT);
+}
+
+/* "FILE  /setup.exe  1234 bytes, CLOSED  sha256 ..." */
+static void put_file(struct line_sink *out, const struct event_picks *picks)
+{
+    line_text(out, "  FILE");
+    put_field(out, "  ", picks, FIELD_FILE_NAME);
+    put_count(out, "  ", picks, FIELD_FILE_SIZE, " byte");
+    put_field(out, ", ", picks, FIELD_FILE_STATE);
+    put_field(out, "  ", picks, FIELD_FILE_MAGIC);
+    put_field(out, "  sha256 ", picks, FIELD_FILE_SHA256);
+}
+
+static void put_message_of_flow(struct line_sink *out, const struct event_picks *picks,
+                                enum sl_event_kind kind)
+{
+    if (kind == SL_EVENT_HTTP_MESSAGE)
+        put_http(out, picks);
+    else if (kind == SL_EVENT_TLS_MESSAGE || kind == SL_EVENT_QUIC_MESSAGE)
+        put_handshake(out, picks, kind == SL_EVENT_QUIC_MESSAGE);
+    else if (kind == SL_EVENT_FILE)
+        put_file(out, picks);
+}
+
 /* "TCP 192.0.2.1:80 -> 192.0.2.2:80", "ICMP 192.0.2.1 -> 192.0.2.2 type 8 code 0". */
 static void put_tuple(struct line_sink *out, const struct event_picks *picks)
 {
@@ -241,6 +285,7 @@ static enum sl_status console_write(struct sl_sink *sink, const struct sl_event 
         put_flow(out, &picks);
     if (event->kind == SL_EVENT_DNS_MESSAGE)
         put_message(out, &picks);
+    put_message_of_flow(out, &picks, event->kind);
     put_field(out, "  ANOMALY  ", &picks, FIELD_ANOMALY_EVENT);
     if (picks.has[FIELD_SRC_IP])
         put_tuple(out, &picks);

@@ -77,12 +77,18 @@ static char *put_addr(char *at, const struct sl_addr *addr)
     return at + 1;
 }
 
-/* The payload's two forms; the key of the first is written. */
-static void put_payload(struct line_sink *out, const uint8_t *bytes, uint32_t len)
+static void put_base64(struct line_sink *out, const uint8_t *bytes, uint32_t len)
 {
     line_text(out, "\"");
     out->len += payload_base64(line_room(out, payload_text_room(len)), bytes, len);
-    line_text(out, "\",\"payload_printable\":\"");
+    line_text(out, "\"");
+}
+
+/* The payload's two forms; the key of the first is written. */
+static void put_payload(struct line_sink *out, const uint8_t *bytes, uint32_t len)
+{
+    put_base64(out, bytes, len);
+    line_text(out, ",\"payload_printable\":\"");
     out->len += payload_printable(line_room(out, payload_text_room(len)), bytes, len);
     line_text(out, "\"");
 }
@@ -102,6 +108,21 @@ static void put_list(struct line_sink *out, enum event_field id, const char *con
         eve_put_hops(out, texts);
     else
         eve_put_texts(out, texts);
+}
+
+/* Certificates as Base64, as they are not text. */
+static void put_values(struct line_sink *out, enum event_field id, const struct sl_field *field)
+{
+    for (uint32_t i = 0; i < field->n; i++) {
+        const struct sl_app_value *value = &field->values[i];
+
+        line_text(out, i == 0 ? "[" : ",");
+        if (id == FIELD_TLS_CHAIN)
+            put_base64(out, value->bytes, value->len);
+        else
+            eve_put_string(out, (const char *)value->bytes, value->len);
+    }
+    line_text(out, "]");
 }
 
 /* Writes the separator and the key, and returns room for a short value behind them. */
@@ -167,8 +188,14 @@ EVENT_INLINE void put_field(void *to, enum event_field id, const struct sl_field
     struct line_sink *out = &eve->out;
     char *at;
 
-    if (field->type == SL_FIELD_END) {
-        line_text(out, "}");
+    if (field->type == SL_FIELD_END || field->type == SL_FIELD_LIST_END) {
+        line_text(out, field->type == SL_FIELD_END ? "}" : "]");
+        eve->separator = ',';
+        return;
+    }
+    if (field->type == SL_FIELD_OBJECT && id == FIELD_END) {
+        line_bytes(out, &eve->separator, 1);
+        eve->separator = '{';
         return;
     }
     if (id == FIELD_METADATA) {
@@ -183,6 +210,12 @@ EVENT_INLINE void put_field(void *to, enum event_field id, const struct sl_field
     switch (field->type) {
     case SL_FIELD_OBJECT:
         eve->separator = '{';
+        break;
+    case SL_FIELD_LIST:
+        eve->separator = '[';
+        break;
+    case SL_FIELD_VALUES:
+        put_values(out, id, field);
         break;
     case SL_FIELD_NUMBER:
     case SL_FIELD_UNKNOWN:

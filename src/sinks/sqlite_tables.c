@@ -91,7 +91,54 @@ static const char schema_3[] =
     "CREATE INDEX dns_by_time ON dns(time);\n"
     "PRAGMA user_version = 3;\n";
 
-const char *const table_schemas[DATABASE_VERSION] = {schema_1, schema_2, schema_3};
+static const char schema_4[] =
+    "CREATE TABLE http(\n" EVENT_COLUMNS "  method TEXT,\n"
+    "  hostname TEXT,\n"
+    "  url TEXT,\n"
+    "  protocol TEXT,            -- of the request\n"
+    "  status INTEGER,\n"
+    "  length INTEGER NOT NULL,  -- bytes of the response's body\n"
+    "  content_type TEXT,        -- of the response\n"
+    "  user_agent TEXT,\n"
+    "  refer TEXT,\n"
+    "  redirect TEXT,\n"
+    "  community_id TEXT\n"
+    ");\n"
+    "CREATE TABLE tls(\n" EVENT_COLUMNS "  kind TEXT NOT NULL,       -- tls, quic\n"
+    "  version TEXT,             -- of TLS, or QUIC\n"
+    "  sni TEXT,\n"
+    "  subject TEXT,             -- of the server's certificate, as the next ones are\n"
+    "  issuerdn TEXT,\n"
+    "  serial TEXT,\n"
+    "  fingerprint TEXT,\n"
+    "  notbefore TEXT,\n"
+    "  notafter TEXT,\n"
+    "  ja3 TEXT,\n"
+    "  ja3s TEXT,\n"
+    "  ja4 TEXT,\n"
+    "  community_id TEXT\n"
+    ");\n"
+    "CREATE TABLE files(\n" EVENT_COLUMNS "  filename TEXT NOT NULL,\n"
+    "  magic TEXT,\n"
+    "  size INTEGER NOT NULL,\n"
+    "  state TEXT NOT NULL,      -- CLOSED, TRUNCATED\n"
+    "  gaps INTEGER NOT NULL,    -- 1: bytes in its midst did not come\n"
+    "  md5 TEXT,\n"
+    "  sha1 TEXT,\n"
+    "  sha256 TEXT,\n"
+    "  hostname TEXT,            -- that it came from or went to\n"
+    "  url TEXT,\n"
+    "  community_id TEXT\n"
+    ");\n"
+    "CREATE INDEX http_by_hostname ON http(hostname);\n"
+    "CREATE INDEX http_by_time ON http(time);\n"
+    "CREATE INDEX tls_by_sni ON tls(sni);\n"
+    "CREATE INDEX tls_by_time ON tls(time);\n"
+    "CREATE INDEX files_by_sha256 ON files(sha256);\n"
+    "CREATE INDEX files_by_time ON files(time);\n"
+    "PRAGMA user_version = 4;\n";
+
+const char *const table_schemas[DATABASE_VERSION] = {schema_1, schema_2, schema_3, schema_4};
 
 /* ---- the fields of the columns --------------------------------------------------------------- */
 
@@ -160,6 +207,37 @@ static const struct table_column dns_columns[] = {
     {.fields = {FIELD_DNS_RRNAME}}, {.fields = {FIELD_DNS_RRTYPE}},
 };
 
+static const struct table_column http_columns[] = {
+    {.fields = {FIELD_HTTP_METHOD}},       {.fields = {FIELD_HTTP_HOSTNAME}},
+    {.fields = {FIELD_HTTP_URL}},          {.fields = {FIELD_HTTP_PROTOCOL}},
+    {.fields = {FIELD_HTTP_STATUS}},       {.fields = {FIELD_HTTP_LENGTH}},
+    {.fields = {FIELD_HTTP_CONTENT_TYPE}}, {.fields = {FIELD_HTTP_USER_AGENT}},
+    {.fields = {FIELD_HTTP_REFER}},        {.fields = {FIELD_HTTP_REDIRECT}},
+};
+
+static const struct table_column tls_columns[] = {
+    {.fields = {FIELD_EVENT_TYPE}},
+    {.fields = {FIELD_TLS_VERSION, FIELD_QUIC_VERSION}},
+    {.fields = {FIELD_TLS_SNI, FIELD_QUIC_SNI}},
+    {.fields = {FIELD_TLS_SUBJECT}},
+    {.fields = {FIELD_TLS_ISSUER}},
+    {.fields = {FIELD_TLS_SERIAL}},
+    {.fields = {FIELD_TLS_FINGERPRINT}},
+    {.fields = {FIELD_TLS_NOT_BEFORE}},
+    {.fields = {FIELD_TLS_NOT_AFTER}},
+    {.fields = {FIELD_JA3_HASH}},
+    {.fields = {FIELD_JA3S_HASH}},
+    {.fields = {FIELD_JA4}},
+};
+
+static const struct table_column file_columns[] = {
+    {.fields = {FIELD_FILE_NAME}},     {.fields = {FIELD_FILE_MAGIC}},
+    {.fields = {FIELD_FILE_SIZE}},     {.fields = {FIELD_FILE_STATE}},
+    {.fields = {FIELD_FILE_GAPS}},     {.fields = {FIELD_FILE_MD5}},
+    {.fields = {FIELD_FILE_SHA1}},     {.fields = {FIELD_FILE_SHA256}},
+    {.fields = {FIELD_HTTP_HOSTNAME}}, {.fields = {FIELD_HTTP_URL}},
+};
+
 #define COLUMNS(array) (array), sizeof(array) / sizeof *(array)
 
 const struct table_insert table_inserts[N_TABLES] = {
@@ -174,6 +252,12 @@ const struct table_insert table_inserts[N_TABLES] = {
                      COLUMNS(flow_columns)},
     [TABLE_DNS] = {"INSERT INTO dns VALUES(NULL," EVENT_VALUES ",?,?,?,?,?,?)",
                    COLUMNS(dns_columns)},
+    [TABLE_HTTP] = {"INSERT INTO http VALUES(NULL," EVENT_VALUES ",?,?,?,?,?,?,?,?,?,?,?)",
+                    COLUMNS(http_columns)},
+    [TABLE_TLS] = {"INSERT INTO tls VALUES(NULL," EVENT_VALUES ",?,?,?,?,?,?,?,?,?,?,?,?,?)",
+                   COLUMNS(tls_columns)},
+    [TABLE_FILES] = {"INSERT INTO files VALUES(NULL," EVENT_VALUES ",?,?,?,?,?,?,?,?,?,?,?)",
+                     COLUMNS(file_columns)},
 };
 
 enum table table_of(enum sl_event_kind kind)
@@ -187,6 +271,13 @@ enum table table_of(enum sl_event_kind kind)
         return TABLE_FLOWS;
     case SL_EVENT_DNS_MESSAGE:
         return TABLE_DNS;
+    case SL_EVENT_HTTP_MESSAGE:
+        return TABLE_HTTP;
+    case SL_EVENT_TLS_MESSAGE:
+    case SL_EVENT_QUIC_MESSAGE:
+        return TABLE_TLS;
+    case SL_EVENT_FILE:
+        return TABLE_FILES;
     default:
         return TABLE_NAMES;
     }

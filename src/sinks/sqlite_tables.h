@@ -8,7 +8,7 @@
 #define DATABASE_TEXT_OF(number) DATABASE_TEXT(number)
 #define DATABASE_TEXT(number) #number
 #define DATABASE_APPLICATION_ID 1936487779 /* "sluc" */
-#define DATABASE_VERSION 3
+#define DATABASE_VERSION 4
 #define DATABASE_VERSION_TEXT DATABASE_TEXT_OF(DATABASE_VERSION)
 
 /* The statements that make the tables: each version's part, behind those of the versions before it.
@@ -24,7 +24,17 @@ struct table_column {
     uint32_t nth;                              /* of a list of numbers */
 };
 
-enum table { TABLE_ALERTS, TABLE_ANOMALIES, TABLE_NAMES, TABLE_FLOWS, TABLE_DNS, N_TABLES };
+enum table {
+    TABLE_ALERTS,
+    TABLE_ANOMALIES,
+    TABLE_NAMES,
+    TABLE_FLOWS,
+    TABLE_DNS,
+    TABLE_HTTP,
+    TABLE_TLS,
+    TABLE_FILES,
+    N_TABLES
+};
 
 struct table_insert {
     const char *sql; /* of a row whose values are bound in the order of the columns */
