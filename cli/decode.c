@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "cache_option.h"
 #include "cli.h"
 #include "file_pair.h"
 #include "options.h"
@@ -10,11 +11,14 @@
 
 static const char usage[] =
     "usage: sluice decode [OPTION...] IN OUT\n\n"
-    "Writes to OUT the file that sluice encode made IN of. '-' is standard input or output.\n"
+    "Writes to OUT the file that sluice encode made IN of, or the files where IN is several one\n"
+    "after another. '-' is standard input or output; each frame is written as it comes.\n"
     "OUT appears when it is whole. Where a frame of IN is damaged or missing, it is named, and "
     "the\n"
     "exit status is 2. What comes before it is then in OUT, or in OUT.partial where OUT was "
     "there.\n\n"
+    "  --cache FILE      go on with the cache that FILE holds, and leave it there for the next "
+    "run\n"
     "  -f, --force       overwrite OUT; without it a file that is there is kept, or you are asked\n"
     "  --max-output N    an output of more bytes is an error, and OUT is as it was; bytes, or "
     "with\n"
@@ -58,13 +62,18 @@ static enum file_pair_end end_of(enum sl_status status, uint64_t bytes_out)
                                                                        : FILE_PAIR_NOTHING;
 }
 
-static int decode(struct file_pair *files, struct sl_redundancy_file_config *config)
+static int decode(struct file_pair *files, struct kept_cache *cache,
+                  struct sl_redundancy_file_config *config)
 {
     struct sl_redundancy_file_stats stats;
     struct sl_diag diag = {0};
 
-    if (!file_pair_open(files))
+    if (!kept_cache_open(cache, config))
         return EXIT_FAILED;
+    if (!file_pair_open(files)) {
+        kept_cache_close(cache, false);
+        return EXIT_FAILED;
+    }
     config->progress = file_pair_progress;
     config->user = files;
     const enum sl_status status =
@@ -72,7 +81,8 @@ static int decode(struct file_pair *files, struct sl_redundancy_file_config *con
     const enum file_pair_end end = end_of(status, stats.bytes_out);
 
     file_pair_end(files);
-    if (!file_pair_close(files, end))
+    const bool closed = file_pair_close(files, end);
+    if (!kept_cache_close(cache, closed && status == SL_OK) || !closed)
         return EXIT_FAILED;
     if (status == SL_EIO)
         file_pair_print_refusal(files, &diag);
@@ -83,10 +93,13 @@ static int decode(struct file_pair *files, struct sl_redundancy_file_config *con
     return status == SL_OK ? EXIT_DONE : EXIT_FAILED;
 }
 
-static bool set_option(struct file_pair *files, struct sl_redundancy_file_config *config,
-                       int option)
+static bool set_option(struct file_pair *files, struct kept_cache *cache,
+                       struct sl_redundancy_file_config *config, int option)
 {
     switch (option) {
+    case 'c':
+        cache->path = optarg;
+        return true;
     case 'f':
         files->force = true;
         return true;
@@ -105,7 +118,8 @@ static bool set_option(struct file_pair *files, struct sl_redundancy_file_config
 
 int command_decode(int argc, char **argv)
 {
-    static const struct option known[] = {{"force", no_argument, NULL, 'f'},
+    static const struct option known[] = {{"cache", required_argument, NULL, 'c'},
+                                          {"force", no_argument, NULL, 'f'},
                                           {"max-output", required_argument, NULL, 'm'},
                                           {"quiet", no_argument, NULL, 'q'},
                                           {"help", no_argument, NULL, 'h'},
@@ -113,11 +127,12 @@ int command_decode(int argc, char **argv)
     struct cli_options options = {.command = "decode", .letters = "fhq", .names = known};
     struct sl_redundancy_file_config config;
     struct file_pair files = {0};
+    struct kept_cache cache = {0};
     int option;
 
     sl_redundancy_file_config_init(&config);
     while ((option = cli_next_option(&options, argc, argv)) != -1) {
-        if (option == 'h' || !set_option(&files, &config, option))
+        if (option == 'h' || !set_option(&files, &cache, &config, option))
             return cli_end(option, usage);
     }
     if (argc - optind != 2) {
@@ -126,5 +141,5 @@ int command_decode(int argc, char **argv)
     }
     files.in_path = argv[optind];
     files.out_path = argv[optind + 1];
-    return decode(&files, &config);
+    return decode(&files, &cache, &config);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* sluice encode: a capture, or any file, without what it repeats. */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
+#include "cache_option.h"
 #include "cli.h"
 #include "file_pair.h"
 #include "options.h"
@@ -20,6 +22,11 @@ static const char usage[] =
     "  --cache N         how far back repeats are found, in bytes, or with K, M or G "
     "(default %s);\n"
     "                    decoding needs as much memory\n"
+    "  --cache FILE      go on with the cache that FILE holds, and leave it there for the next "
+    "run;\n"
+    "                    decode takes the same option; a FILE whose name begins with a digit is "
+    "./FILE\n"
+    "  --flush           write what is read at once, line by line where lines come so\n"
     "  --level N         zstd's level for what is left, 1 to %d (default %d)\n"
     "  --no-zstd         leave what is left as it is\n"
     "  --device D        auto, cpu, cuda or cuda:N (cpu): who finds repeats; zstd is the CPU's\n"
@@ -32,6 +39,7 @@ enum { LEVEL, NO_ZSTD, PERIOD, N_GIVEN }; /* options that exclude others */
 struct options {
     struct sl_redundancy_file_config config;
     struct file_pair files;
+    struct kept_cache cache;
     const char *device;
     bool given[N_GIVEN];
 };
@@ -48,6 +56,25 @@ static void print_usage(void)
     snprintf(cache, sizeof cache, "%lluM", (unsigned long long)(config.cache_len >> 20));
     printf(usage, samplers, config.sampling.sampler, config.sampling.period, config.sampling.window,
            cache, SL_REDUNDANCY_LEVEL_MAX, config.level);
+}
+
+/* A length, a file, or a length, a comma and a file. A length begins with a digit. */
+static bool set_cache(struct options *options)
+{
+    char *const comma = strchr(optarg, ',');
+
+    if (!isdigit((unsigned char)optarg[0])) {
+        options->cache.path = optarg;
+        return true;
+    }
+    if (comma != NULL) {
+        *comma = '\0';
+        options->cache.path = comma + 1;
+    }
+    if (cli_parse_bytes(optarg, &options->config.cache_len))
+        return true;
+    cli_error("--cache '%s' (expected bytes, or with K, M or G)", optarg);
+    return false;
 }
 
 static bool set_option(struct options *options, int option)
@@ -71,10 +98,10 @@ static bool set_option(struct options *options, int option)
         options->config.sampling.window = (uint32_t)number;
         return true;
     case 'c':
-        if (cli_parse_bytes(optarg, &options->config.cache_len))
-            return true;
-        cli_error("--cache '%s' (expected bytes, or with K, M or G)", optarg);
-        return false;
+        return set_cache(options);
+    case 'u':
+        options->config.flush = true;
+        return true;
     case 'l':
         if (!cli_parse_number_of("--level", optarg, 1, SL_REDUNDANCY_LEVEL_MAX, "", &number))
             return false;
@@ -137,7 +164,10 @@ static bool choose_device(struct options *options)
     options->config.whole_batches = device.kind == SL_DEVICE_CUDA;
     options->config.kind = device.kind;
     options->config.device = device.index;
-    return true;
+    if (!options->config.whole_batches || (!options->config.flush && options->cache.path == NULL))
+        return true;
+    cli_error("--flush and --cache FILE are not with --device cuda");
+    return false;
 }
 
 static int encode(struct options *options)
@@ -146,8 +176,12 @@ static int encode(struct options *options)
     struct sl_redundancy_file_stats stats;
     struct sl_diag diag = {0};
 
-    if (!file_pair_open(files))
+    if (!kept_cache_open(&options->cache, &options->config))
         return EXIT_FAILED;
+    if (!file_pair_open(files)) {
+        kept_cache_close(&options->cache, false);
+        return EXIT_FAILED;
+    }
     options->config.progress = file_pair_progress;
     options->config.user = files;
     const enum sl_status status =
@@ -157,8 +191,9 @@ static int encode(struct options *options)
         file_pair_print_refusal(files, &diag);
     else if (status != SL_OK)
         cli_diag(&diag);
-    if (!file_pair_close(files, status == SL_OK ? FILE_PAIR_WHOLE : FILE_PAIR_NOTHING) ||
-        status != SL_OK)
+    const bool closed =
+        file_pair_close(files, status == SL_OK ? FILE_PAIR_WHOLE : FILE_PAIR_NOTHING);
+    if (!kept_cache_close(&options->cache, closed && status == SL_OK) || !closed || status != SL_OK)
         return EXIT_FAILED;
     if (files->shows)
         print_summary(&stats, (double)(clock_ns() - files->begin_ns) / 1e9);
@@ -167,17 +202,13 @@ static int encode(struct options *options)
 
 int command_encode(int argc, char **argv)
 {
-    static const struct option known[] = {{"sampler", required_argument, NULL, 's'},
-                                          {"period", required_argument, NULL, 'p'},
-                                          {"window", required_argument, NULL, 'w'},
-                                          {"cache", required_argument, NULL, 'c'},
-                                          {"level", required_argument, NULL, 'l'},
-                                          {"no-zstd", no_argument, NULL, 'n'},
-                                          {"device", required_argument, NULL, 'd'},
-                                          {"quiet", no_argument, NULL, 'q'},
-                                          {"force", no_argument, NULL, 'f'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {0}};
+    static const struct option known[] = {
+        {"sampler", required_argument, NULL, 's'}, {"period", required_argument, NULL, 'p'},
+        {"window", required_argument, NULL, 'w'},  {"cache", required_argument, NULL, 'c'},
+        {"flush", no_argument, NULL, 'u'},         {"level", required_argument, NULL, 'l'},
+        {"no-zstd", no_argument, NULL, 'n'},       {"device", required_argument, NULL, 'd'},
+        {"quiet", no_argument, NULL, 'q'},         {"force", no_argument, NULL, 'f'},
+        {"help", no_argument, NULL, 'h'},          {0}};
     struct cli_options parser = {.command = "encode", .letters = "fhq", .names = known};
     struct options options = {.device = "cpu"};
     int option;

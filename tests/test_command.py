@@ -118,6 +118,47 @@ class Command(case.Case):
             self.assertEqual(sluice("decode", "-", "-", stdin=None, input=piped.stdout).stdout,
                              content)
 
+    def test_lines_come_at_once(self):
+        with subprocess.Popen([SLUICE, "encode", "--flush", "-", "-"], stdin=subprocess.PIPE,
+                              stdout=subprocess.PIPE) as encode, \
+                subprocess.Popen([SLUICE, "decode", "-", "-"], stdin=encode.stdout,
+                                 stdout=subprocess.PIPE) as decode:
+            encode.stdout.close()
+            for line in (b"one\n", b"two\n" * 30, b"one\n"):
+                encode.stdin.write(line)
+                encode.stdin.flush()
+                self.assertEqual(decode.stdout.read(len(line)), line)  # waits for no more
+            encode.stdin.close()
+            self.assertEqual((decode.stdout.read(), decode.wait(), encode.wait()), (b"", 0, 0))
+
+    def test_kept_caches_and_files_one_after_another(self):
+        content = os.urandom(200000)
+        caches = [self.path("encode.cache"), self.path("decode.cache")]
+        files = []
+        for number in range(3):
+            result = sluice("encode", "--cache", f"1M,{caches[0]}", "-", "-", stdin=None,
+                            input=content)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            files.append(result.stdout)
+            self.assertEqual(len(result.stdout) < 5000, number > 0)
+        self.assert_refused(sluice("decode", "-", "-", stdin=None, input=files[1]),
+                            "after a cache, which is needed")
+        for file in files:
+            result = sluice("decode", "--cache", caches[1], "-", "-", stdin=None, input=file)
+            self.assertEqual((result.returncode, result.stdout), (0, content))
+        with open(caches[0], "rb") as one, open(caches[1], "rb") as other:
+            kept = [one.read(), other.read()]
+        self.assertEqual(kept[0][24:56] + kept[0][64:], kept[1][24:56] + kept[1][64:])
+        self.assert_refused(sluice("decode", "--cache", caches[1], "-", "-", stdin=None,
+                                   input=files[1]), "after another cache")
+        whole = sluice("decode", "-", "-", stdin=None, input=b"".join(files))
+        self.assertEqual((whole.returncode, whole.stdout), (0, content * 3))
+        self.path("encode.cache", b"no cache")
+        self.assert_refused(sluice("encode", "--cache", caches[0], CAPTURE, self.path("out")),
+                            "not a kept cache")
+        with open(caches[0], "rb") as file:
+            self.assertEqual(file.read(), b"no cache")
+
     def test_encode_refuses(self):
         out = self.path("out")
         self.assert_refused(sluice("encode", CAPTURE), "1 files")

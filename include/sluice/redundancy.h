@@ -323,6 +323,13 @@ struct sl_redundancy_file_config {
     bool whole_batches;       /* as sl_batch_encoder encodes; otherwise as sl_encoder does */
     enum sl_device_kind kind; /* whole batches: the kind of device, */
     int device;               /* and CUDA: the device's index */
+    bool flush; /* encoding: each read of the input ends a frame, so that nothing waits for more;
+                   not with whole_batches */
+
+    /* Descriptors of a cache that outlives its run; not with whole_batches. -1: none. What is
+     * encoded after a cache is decoded after the same one, and the file names it. */
+    int cache_in;  /* what a run before left; an empty file is an empty cache */
+    int cache_out; /* where this run leaves it, if it ends with SL_OK */
 
     /* Called after each frame, where not NULL: bytes read and written so far. Encoding also calls
      * it with 0, 0 before anything is written: all that the config asks for is there. */
@@ -338,21 +345,25 @@ struct sl_redundancy_file_stats {
     struct sl_matcher_stats match; /* encoding */
 };
 
-/* Sets the sampler's defaults, 256 MiB of cache, zstd level 9, and encoding as sl_encoder does. */
+/* Sets the sampler's defaults, 256 MiB of cache that is not kept, zstd level 9, and encoding as
+ * sl_encoder does. */
 SL_API void sl_redundancy_file_config_init(struct sl_redundancy_file_config *config);
 
 /* Encodes all that can be read from descriptor `in` to `out`; either may be a pipe. SL_EIO: the
  * system refused a read or a write. SL_EINVAL, SL_ENOMEM: the config, as sl_matcher_create and
- * sl_sampling_build. Whole batches: as sl_batch_encoder_create; SL_EDEVICE. */
+ * sl_sampling_build. SL_EFORMAT, SL_ETRUNCATED: cache_in is no cache, or a damaged one. Whole
+ * batches: as sl_batch_encoder_create; SL_EDEVICE. */
 SL_CHECK SL_API enum sl_status
 sl_redundancy_encode_file(int in, int out, const struct sl_redundancy_file_config *config,
                           struct sl_redundancy_file_stats *stats, struct sl_diag *diag);
 
-/* Decodes what sl_redundancy_encode_file wrote. The decoder writes checked bytes alone, and all
- * that come before the first failure. Of the config it reads output_max and progress. SL_EFORMAT:
- * no such file, or a damaged one; SL_ETRUNCATED: it ends early; SL_EOVERFLOW: the next frame
- * exceeds output_max; SL_EUNSUPPORTED: a newer version; SL_ENOMEM: this machine has not the cache
- * that it needs. diag names the frame, from 1, its place and the reason. SL_EIO. */
+/* Decodes what sl_redundancy_encode_file wrote, also several such files one after another. The
+ * decoder writes checked bytes alone, and all that come before the first failure. A frame's bytes
+ * are written before the next is read. Of the config it reads output_max, progress and the caches.
+ * SL_EFORMAT: no such file, a damaged one, or one that was encoded after another cache;
+ * SL_ETRUNCATED: it ends early; SL_EOVERFLOW: the next frame exceeds output_max; SL_EUNSUPPORTED: a
+ * newer version; SL_ENOMEM: this machine has not the cache that it needs. diag names the frame,
+ * from 1, its place and the reason. SL_EIO. */
 SL_CHECK SL_API enum sl_status
 sl_redundancy_decode_file(int in, int out, const struct sl_redundancy_file_config *config,
                           struct sl_redundancy_file_stats *stats, struct sl_diag *diag);

@@ -73,7 +73,7 @@ static inline void dissection_set_payload(struct dissection *d)
     d->payload->len = d->end - d->at;
 }
 
-/* link.c */
+/* link_header.c */
 void dissect_link(struct dissection *d, uint16_t link_type);
 void dissect_ethernet(struct dissection *d);
 void dissect_ppp(struct dissection *d);

@@ -10,6 +10,7 @@
 #include "base/diag.h"
 #include "base/reserved.h"
 #include "encoded_file.h"
+#include "redundancy/live/kept_cache.h"
 #include "redundancy/match/packet_log.h"
 
 struct file_decoder {
@@ -35,11 +36,56 @@ static enum sl_status bad_frame(const struct file_decoder *d, enum sl_status sta
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-static enum sl_status allocate(struct file_decoder *d, struct sl_diag *diag)
+/* The file was encoded after a cache: that of the file before it here, or one that was kept. */
+static enum sl_status continue_log(struct file_decoder *d, const struct sl_decoder *before,
+                                   struct sl_diag *diag)
 {
+    struct kept_log kept = {0};
+    enum sl_status status = SL_OK;
+
+    if (before != NULL) {
+        decoder_take_over(d->decoder, before);
+        decoder_describe(before, &kept);
+    } else if (d->config->cache_in >= 0) {
+        status = decoder_load(d->decoder, d->config->cache_in, &kept, diag);
+    }
+    if (status == SL_OK && (kept.end == 0 || kept.id != d->header.kept_id))
+        return diag_set(diag, SL_EFORMAT, NULL, 0,
+                        kept.end > 0 ? "the file was encoded after another cache"
+                                     : "the file was encoded after a cache, which is needed");
+    d->position = kept.end;
+    return status;
+}
+
+static enum sl_status open_decoder(struct file_decoder *d, struct sl_diag *diag)
+{
+    const bool continues = (d->header.flags & FILE_CONTINUES) != 0;
+    struct sl_decoder *before = d->decoder;
     struct sl_redundancy_config config;
 
-    d->record = malloc(RECORD_HEADER_LEN + RECORD_BODY_MAX);
+    d->decoder = NULL;
+    d->position = 0;
+    if (!continues) {
+        sl_decoder_free(before);
+        before = NULL;
+    }
+    sl_redundancy_config_init(&config);
+    config.cache_len = d->header.cache_len;
+    config.frame_max =
+        d->header.packet_max > SL_REFERENCE_MIN ? d->header.packet_max : SL_REFERENCE_MIN;
+    config.min_match = SL_REFERENCE_MIN;
+    enum sl_status status = sl_decoder_create(&d->decoder, &config, diag);
+    if (status == SL_OK && continues)
+        status = continue_log(d, before, diag);
+    sl_decoder_free(before);
+    return status;
+}
+
+static enum sl_status allocate(struct file_decoder *d, struct sl_diag *diag)
+{
+    ZSTD_freeDCtx(d->zstd);
+    free(d->frame);
+    d->zstd = NULL;
     d->frame = malloc(SL_FRAME_HEADER_LEN + d->header.packet_max);
     if ((d->header.flags & FILE_ZSTD) != 0) {
         d->zstd = ZSTD_createDCtx();
@@ -47,29 +93,33 @@ static enum sl_status allocate(struct file_decoder *d, struct sl_diag *diag)
             ZSTD_isError(ZSTD_DCtx_setParameter(d->zstd, ZSTD_d_windowLogMax, FILE_WINDOW_LOG)))
             return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for zstd");
     }
-    if (d->record == NULL || d->frame == NULL)
+    if (d->frame == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for frames");
-    sl_redundancy_config_init(&config);
-    config.cache_len = d->header.cache_len;
-    config.frame_max =
-        d->header.packet_max > SL_REFERENCE_MIN ? d->header.packet_max : SL_REFERENCE_MIN;
-    config.min_match = SL_REFERENCE_MIN;
-    return sl_decoder_create(&d->decoder, &config, diag);
+    return open_decoder(d, diag);
 }
 
-static enum sl_status open_file(struct file_decoder *d, struct sl_diag *diag)
+/* Opens the first file, or the next one. It counts as ended where there is none. */
+static enum sl_status open_file(struct file_decoder *d, bool is_first, struct sl_diag *diag)
 {
     uint8_t bytes[FILE_HEADER_LEN];
     const int64_t len = file_read(d->in, bytes, sizeof bytes);
 
+    d->ended = true;
     if (len < 0)
         return file_failed("cannot read", diag);
+    if (len == 0 && !is_first)
+        return SL_OK;
 
-    const enum sl_status status = file_read_header(&d->header, bytes, (size_t)len, diag);
+    enum sl_status status = file_read_header(&d->header, bytes, (size_t)len, diag);
+    if (status == SL_EFORMAT && !is_first)
+        bad_frame(d, status, diag, "more follows the file's last frame");
+    if (status == SL_OK)
+        status = allocate(d, diag);
     if (status != SL_OK)
         return status;
-    d->stats->bytes_in = sizeof bytes;
-    return allocate(d, diag);
+    d->stats->bytes_in += sizeof bytes;
+    d->ended = false;
+    return SL_OK;
 }
 
 static void close_file(struct file_decoder *d)
@@ -197,29 +247,38 @@ static enum sl_status decode_record(struct file_decoder *d, struct sl_diag *diag
     return SL_OK;
 }
 
+static enum sl_status decode_records(struct file_decoder *d, struct sl_diag *diag)
+{
+    enum sl_status status;
+
+    do
+        status = decode_record(d, diag);
+    while (status == SL_OK && !d->ended);
+    return status;
+}
+
 enum sl_status sl_redundancy_decode_file(int in, int out,
                                          const struct sl_redundancy_file_config *config,
                                          struct sl_redundancy_file_stats *stats,
                                          struct sl_diag *diag)
 {
     struct file_decoder decoder = {.in = in, .out = out, .config = config, .stats = stats};
-    uint8_t more;
 
     *stats = (struct sl_redundancy_file_stats){0};
     enum sl_status status = reserved_check(config->reserved, diag);
     if (status != SL_OK)
         return status;
-    status = open_file(&decoder, diag);
-    while (status == SL_OK && !decoder.ended)
-        status = decode_record(&decoder, diag);
-    if (status == SL_OK) {
-        const int64_t n = file_read(in, &more, 1);
-
-        if (n < 0)
-            status = file_failed("cannot read", diag);
-        else if (n > 0)
-            status = bad_frame(&decoder, SL_EFORMAT, diag, "more follows the file's last frame");
+    decoder.record = malloc(RECORD_HEADER_LEN + RECORD_BODY_MAX);
+    if (decoder.record == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for frames");
+    for (bool is_first = true; status == SL_OK; is_first = false) {
+        status = open_file(&decoder, is_first, diag);
+        if (decoder.ended)
+            break;
+        status = decode_records(&decoder, diag);
     }
+    if (status == SL_OK && config->cache_out >= 0)
+        status = decoder_save(decoder.decoder, config->cache_out, diag);
     close_file(&decoder);
     return status;
 }

@@ -7,6 +7,7 @@
 #include "base/diag.h"
 #include "base/reserved.h"
 #include "encode_file.h"
+#include "redundancy/live/kept_cache.h"
 
 enum { HITS_EACH = 4 /* room for this many times the hits that the period promises */ };
 
@@ -22,7 +23,8 @@ struct pieces {
 
 void sl_redundancy_file_config_init(struct sl_redundancy_file_config *config)
 {
-    *config = (struct sl_redundancy_file_config){.cache_len = UINT64_C(256) << 20, .level = 9};
+    *config = (struct sl_redundancy_file_config){
+        .cache_len = UINT64_C(256) << 20, .level = 9, .cache_in = -1, .cache_out = -1};
     sl_sampling_config_init(&config->sampling);
     config->sampling.period = 32;
 }
@@ -58,10 +60,13 @@ static int window_log(int in)
 
 static enum sl_status write_file_header(struct file_encoder *e, struct sl_diag *diag)
 {
-    const struct file_header header = {.version = FILE_VERSION,
-                                       .flags = e->config->level != 0 ? FILE_ZSTD : 0,
-                                       .packet_max = FILE_PACKET_LEN,
-                                       .cache_len = e->config->cache_len};
+    const int continues = e->kept.end > 0 ? FILE_CONTINUES : 0;
+    const struct file_header header = {
+        .version = FILE_VERSION,
+        .flags = (uint16_t)((e->config->level != 0 ? FILE_ZSTD : 0) | continues),
+        .packet_max = FILE_PACKET_LEN,
+        .cache_len = e->config->cache_len,
+        .kept_id = continues != 0 ? e->kept.id : 0};
     uint8_t bytes[FILE_HEADER_LEN];
 
     file_write_header(bytes, &header);
@@ -84,7 +89,8 @@ enum sl_status file_begin(struct file_encoder *e, struct sl_diag *diag)
 enum sl_status file_read_part(const struct file_encoder *e, uint8_t *bytes, uint32_t *len,
                               struct sl_diag *diag)
 {
-    const int64_t n = file_read(e->in, bytes, FILE_PACKET_LEN);
+    const int64_t n = e->config->flush ? file_read_some(e->in, bytes, FILE_PACKET_LEN)
+                                       : file_read(e->in, bytes, FILE_PACKET_LEN);
 
     *len = n > 0 ? (uint32_t)n : 0;
     if (n < 0)
@@ -141,8 +147,7 @@ static enum sl_status open_encoder(struct pieces *p, struct sl_diag *diag)
     return sl_encoder_create(&p->encoder, &config, diag);
 }
 
-/* Encodes what the batch's item holds. */
-static enum sl_status encode_item(struct pieces *p, struct sl_diag *diag)
+static enum sl_status sample_item(struct pieces *p, struct sl_diag *diag)
 {
     p->hits.n = 0;
     enum sl_status status = p->backend->submit(p->context, p->batch, &p->hits);
@@ -151,7 +156,17 @@ static enum sl_status encode_item(struct pieces *p, struct sl_diag *diag)
     /* A sample is a hint: too many of them are as good as enough. */
     if (status != SL_OK && status != SL_EOVERFLOW)
         return diag_set(diag, status, NULL, 0, "sampling: %s", sl_status_text(status));
-    status = sl_encoder_batch(p->encoder, p->batch, &p->hits, diag);
+    p->hits.n = p->hits.n < p->hits.cap ? p->hits.n : p->hits.cap;
+    return SL_OK;
+}
+
+/* Encodes what the batch's item holds. */
+static enum sl_status encode_item(struct pieces *p, struct sl_diag *diag)
+{
+    enum sl_status status = sample_item(p, diag);
+
+    if (status == SL_OK)
+        status = sl_encoder_batch(p->encoder, p->batch, &p->hits, diag);
     if (status != SL_OK)
         return status;
 
@@ -177,8 +192,26 @@ static enum sl_status encode_items(struct pieces *p, struct sl_diag *diag)
         }
         if (status != SL_OK)
             return status;
-    } while (len == FILE_PACKET_LEN);
+    } while (p->e->config->flush ? len > 0 : len == FILE_PACKET_LEN);
     return SL_OK;
+}
+
+/* The cache of a run before: its samples are found again. */
+static enum sl_status load_cache(struct pieces *p, struct sl_diag *diag)
+{
+    struct file_encoder *const e = p->e;
+    uint64_t at = 0;
+
+    if (e->config->cache_in < 0)
+        return SL_OK;
+    enum sl_status status = encoder_load(p->encoder, e->config->cache_in, &e->kept, diag);
+    while (status == SL_OK && encoder_part(p->encoder, &at, p->batch, FILE_PACKET_LEN)) {
+        status = sample_item(p, diag);
+        encoder_learn(p->encoder, at - p->batch->payload[0].len, &p->hits);
+        sl_batch_reset(p->batch);
+    }
+    e->position = e->kept.end;
+    return status;
 }
 
 static enum sl_status encode_pieces(struct file_encoder *e, struct sl_diag *diag)
@@ -190,12 +223,16 @@ static enum sl_status encode_pieces(struct file_encoder *e, struct sl_diag *diag
     if (status == SL_OK)
         status = open_encoder(&p, diag);
     if (status == SL_OK)
+        status = load_cache(&p, diag);
+    if (status == SL_OK)
         status = file_begin(e, diag);
     if (status == SL_OK) {
         status = encode_items(&p, diag);
         sl_encoder_stats(p.encoder, &stats);
         e->stats->match = stats.match;
     }
+    if (status == SL_OK && e->config->cache_out >= 0)
+        status = encoder_save(p.encoder, e->config->cache_out, diag);
     if (p.context != NULL)
         p.backend->close(p.context);
     free(p.hits.hit);
@@ -228,6 +265,10 @@ enum sl_status sl_redundancy_encode_file(int in, int out,
     if (config->level < 0 || config->level > SL_REDUNDANCY_LEVEL_MAX)
         return diag_set(diag, SL_EINVAL, NULL, 0, "zstd level %d (expected 0 to %d)", config->level,
                         SL_REDUNDANCY_LEVEL_MAX);
+
+    if (config->whole_batches && (config->flush || config->cache_in >= 0 || config->cache_out >= 0))
+        return diag_set(diag, SL_EINVAL, NULL, 0,
+                        "whole batches are neither flushed nor have they a cache that is kept");
 
     enum sl_status status = reserved_check(config->reserved, diag);
     if (status != SL_OK)

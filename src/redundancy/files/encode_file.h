@@ -4,7 +4,7 @@
 #define REDUNDANCY_ENCODE_FILE_H
 
 #include "record_writer.h"
-#include "redundancy/match/packet_log.h"
+#include "redundancy/match/kept_log.h"
 
 struct file_encoder {
     int in, out;
@@ -12,7 +12,8 @@ struct file_encoder {
     struct sl_redundancy_file_stats *stats;
     struct sl_sampling_table *table;
     struct record_writer *writer;
-    uint64_t position; /* of the next frame */
+    struct kept_log kept; /* the cache that the file begins with */
+    uint64_t position;    /* of the next frame */
 };
 
 /* Of its matcher; the caller sets batch_len and max_items. */
@@ -22,7 +23,8 @@ void file_redundancy_config(struct sl_redundancy_config *redundancy,
 /* Once all that can be refused is made: writes the file's header and makes the writer. */
 enum sl_status file_begin(struct file_encoder *e, struct sl_diag *diag);
 
-/* Reads the next part of the file, at most FILE_PACKET_LEN bytes; *len is 0 at its end. SL_EIO;
+/* Reads the next part of the file, at most FILE_PACKET_LEN bytes; *len is 0 at its end. The config
+ * says whether it waits for as many. SL_EIO;
  * SL_EUNSUPPORTED: it is too long. */
 enum sl_status file_read_part(const struct file_encoder *e, uint8_t *bytes, uint32_t *len,
                               struct sl_diag *diag);

@@ -19,6 +19,7 @@ void file_write_header(uint8_t out[FILE_HEADER_LEN], const struct file_header *h
     put_le(out + 10, header->flags, 2);
     put_le(out + 12, header->packet_max, 4);
     put_le(out + 16, header->cache_len, 8);
+    put_le(out + 24, header->kept_id, 8);
     put_le(out + FILE_HEADER_CHECKED, XXH3_64bits(out, FILE_HEADER_CHECKED), 8);
 }
 
@@ -35,9 +36,10 @@ enum sl_status file_read_header(struct file_header *header, const uint8_t *bytes
     header->flags = (uint16_t)get_le(bytes + 10, 2);
     header->packet_max = (uint32_t)get_le(bytes + 12, 4);
     header->cache_len = get_le(bytes + 16, 8);
+    header->kept_id = get_le(bytes + 24, 8);
     if (get_le(bytes + FILE_HEADER_CHECKED, 8) != XXH3_64bits(bytes, FILE_HEADER_CHECKED))
         return diag_set(diag, SL_EFORMAT, NULL, 0, "the file's header is damaged");
-    if (header->version != FILE_VERSION || (header->flags & ~FILE_ZSTD) != 0)
+    if (header->version != FILE_VERSION || (header->flags & ~(FILE_ZSTD | FILE_CONTINUES)) != 0)
         return diag_set(diag, SL_EUNSUPPORTED, NULL, 0,
                         "the file is of version %u, flags %#x (expected version %d: a newer sluice "
                         "wrote it)",
@@ -54,18 +56,28 @@ uint64_t record_check(const uint8_t *record, const uint8_t *body, size_t body_le
     return XXH3_64bits_withSeed(record, RECORD_CHECK, XXH3_64bits(body, body_len));
 }
 
+int64_t file_read_some(int fd, uint8_t *bytes, size_t len)
+{
+    ssize_t n;
+
+    do
+        n = read(fd, bytes, len);
+    while (n < 0 && errno == EINTR);
+    return n;
+}
+
 int64_t file_read(int fd, uint8_t *bytes, size_t len)
 {
     size_t done = 0;
 
     while (done < len) {
-        const ssize_t n = read(fd, bytes + done, len - done);
+        const int64_t n = file_read_some(fd, bytes + done, len - done);
 
+        if (n < 0)
+            return -1;
         if (n == 0)
             break;
-        if (n < 0 && errno != EINTR)
-            return -1;
-        done += n > 0 ? (size_t)n : 0;
+        done += (size_t)n;
     }
     return (int64_t)done;
 }

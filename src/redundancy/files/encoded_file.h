@@ -15,6 +15,7 @@ enum {
     FILE_HEADER_LEN = 40,
     FILE_HEADER_CHECKED = 32,  /* bytes before the header's check */
     FILE_ZSTD = 1,             /* flag: bodies are pieces of one zstd stream */
+    FILE_CONTINUES = 2,        /* flag: the log begins with a kept cache */
     FILE_PACKET_LEN = 1 << 18, /* bytes of the file in a frame */
     FILE_WINDOW_LOG = 27,      /* of zstd at most */
     MATCH_MIN_ZSTD = 64,       /* bytes: what is shorter zstd says in fewer */
@@ -29,6 +30,7 @@ struct file_header {
     uint16_t version, flags;
     uint32_t packet_max; /* bytes */
     uint64_t cache_len;
+    uint64_t kept_id; /* continues: of the cache (redundancy/match/kept_log.h), otherwise 0 */
 };
 
 void file_write_header(uint8_t out[FILE_HEADER_LEN], const struct file_header *header);
@@ -42,6 +44,9 @@ uint64_t record_check(const uint8_t *record, const uint8_t *body, size_t body_le
 
 /* Reads until `len` bytes are there or the input ends. -1: errno. */
 int64_t file_read(int fd, uint8_t *bytes, size_t len);
+
+/* Reads what is there, and waits for a byte at least. 0: the input ends; -1: errno. */
+int64_t file_read_some(int fd, uint8_t *bytes, size_t len);
 
 /* False: errno. */
 bool file_write(int fd, const uint8_t *bytes, size_t len);

@@ -8,6 +8,7 @@
 
 #include "base/diag.h"
 #include "feedback.h"
+#include "kept_cache.h"
 #include "redundancy/frames/frame.h"
 #include "redundancy/match/matcher.h"
 
@@ -276,8 +277,6 @@ void sl_decoder_stats(const struct sl_decoder *decoder, struct sl_decoder_stats 
 
 /* ---- feedback -------------------------------------------------------------------------------- */
 
-enum { RUNS_SPAN = 8 << 20 /* bytes of log before its end that feedback describes */ };
-
 uint32_t sl_decoder_feedback(struct sl_decoder *decoder, uint8_t feedback[SL_FEEDBACK_MAX])
 {
     struct feedback *const f = &decoder->feedback;
@@ -291,7 +290,7 @@ uint32_t sl_decoder_feedback(struct sl_decoder *decoder, uint8_t feedback[SL_FEE
     f->start = start;
     f->n_runs = 0;
 
-    uint64_t at = log->end - start > RUNS_SPAN ? log->end - RUNS_SPAN : start;
+    uint64_t at = log->end - start > FEEDBACK_SPAN ? log->end - FEEDBACK_SPAN : start;
     while (at < log->end) {
         const uint64_t known = log_run(log, at, log->end - at, true);
 
@@ -304,4 +303,53 @@ uint32_t sl_decoder_feedback(struct sl_decoder *decoder, uint8_t feedback[SL_FEE
     const uint32_t len = feedback_write(f, feedback);
     *f = (struct feedback){0};
     return len;
+}
+
+/* ---- a kept cache ---------------------------------------------------------------------------- */
+
+void decoder_describe(const struct sl_decoder *decoder, struct kept_log *kept)
+{
+    kept->epoch = decoder->epoch;
+    kept->decoder = decoder->number;
+    kept_describe(kept, &decoder->log, decoder->cache_len);
+}
+
+enum sl_status decoder_save(const struct sl_decoder *decoder, int fd, struct sl_diag *diag)
+{
+    struct kept_log kept;
+
+    decoder_describe(decoder, &kept);
+    return kept_write(fd, &kept, &decoder->log, diag);
+}
+
+enum sl_status decoder_load(struct sl_decoder *decoder, int fd, struct kept_log *kept,
+                            struct sl_diag *diag)
+{
+    const enum sl_status status = kept_read(fd, kept, &decoder->log, diag);
+
+    if (status != SL_OK || kept->end == kept->start)
+        return status;
+    decoder->number = kept->decoder;
+    decoder->epoch = kept->epoch;
+    decoder->has_epoch = true;
+    return SL_OK;
+}
+
+void decoder_take_over(struct sl_decoder *decoder, const struct sl_decoder *from)
+{
+    struct packet_log *const log = &decoder->log;
+    const uint64_t start = log_start(&from->log);
+
+    decoder->epoch = from->epoch;
+    decoder->has_epoch = from->has_epoch;
+    log_restart(log, start);
+    while (log->end < from->log.end) {
+        const uint64_t at = log_at(&from->log, log->end), left = from->log.end - log->end;
+        uint64_t len = left < from->log.len - at ? left : from->log.len - at;
+
+        len = len < log->len ? len : log->len;
+        len = len < SL_FRAME_MAX ? len : SL_FRAME_MAX;
+        log_append(log, from->log.bytes + at, (uint32_t)len);
+        log_mark(log, log->end - len, len, true);
+    }
 }

@@ -5,10 +5,14 @@
 
 #include "base/diag.h"
 #include "feedback.h"
+#include "kept_cache.h"
 #include "redundancy/frames/frame.h"
 #include "redundancy/match/matcher.h"
 
-enum { RESENDS_MAX = 256 };
+enum {
+    RESENDS_MAX = 256,
+    LEARN_AHEAD = 12 /* samples whose place in the index is fetched before it is needed */
+};
 
 /* A frame that is on its way. */
 struct flight {
@@ -266,9 +270,7 @@ void sl_encoder_feedback(struct sl_encoder *encoder, const uint8_t *feedback, si
     }
     if (f.start > log->floor)
         log->floor = f.start;
-    encoder->matcher->search.reach = f.cache_len < encoder->matcher->search.config.cache_len
-                                         ? f.cache_len
-                                         : encoder->matcher->search.config.cache_len;
+    matcher_set_reach(encoder->matcher, f.cache_len);
     for (uint32_t i = 0; i < f.n_runs; i++)
         acknowledge_run(encoder, &f.runs[i]);
     for (uint32_t i = 0; i < f.n_misses; i++)
@@ -282,6 +284,122 @@ void sl_encoder_restart(struct sl_encoder *encoder, const uint8_t *feedback, siz
         feedback_read(&f, feedback, len) && f.has_epoch && (int32_t)(f.epoch - encoder->epoch) > 0;
 
     begin_epoch(encoder, (is_behind ? f.epoch : encoder->epoch) + 1);
+}
+
+/* ---- a kept cache ---------------------------------------------------------------------------- */
+
+void encoder_describe(const struct sl_encoder *encoder, struct kept_log *kept)
+{
+    kept->epoch = encoder->epoch;
+    kept->decoder = encoder->has_decoder ? encoder->decoder : 0;
+    kept_describe(kept, &encoder->matcher->search.log, encoder->matcher->search.config.cache_len);
+}
+
+enum sl_status encoder_save(const struct sl_encoder *encoder, int fd, struct sl_diag *diag)
+{
+    struct kept_log kept;
+
+    encoder_describe(encoder, &kept);
+    return kept_write(fd, &kept, &encoder->matcher->search.log, diag);
+}
+
+enum sl_status encoder_load(struct sl_encoder *encoder, int fd, struct kept_log *kept,
+                            struct sl_diag *diag)
+{
+    const enum sl_status status = kept_read(fd, kept, &encoder->matcher->search.log, diag);
+
+    if (status != SL_OK || kept->end == kept->start)
+        return status;
+    encoder->epoch = kept->epoch;
+    encoder->has_decoder = kept->decoder != 0;
+    encoder->decoder = kept->decoder;
+    return SL_OK;
+}
+
+bool encoder_part(const struct sl_encoder *encoder, uint64_t *at, struct sl_batch *batch,
+                  uint32_t max_len)
+{
+    const struct packet_log *const log = &encoder->matcher->search.log;
+
+    if (*at < log_start(log))
+        *at = log_start(log);
+    if (*at >= log->end)
+        return false;
+
+    const uint64_t left = log->end - *at;
+    const uint32_t len = left < max_len ? (uint32_t)left : max_len;
+    log_copy(log, *at, batch->bytes, len);
+    sl_batch_append(batch, len, 0);
+    *at += len;
+    return true;
+}
+
+void encoder_learn(struct sl_encoder *encoder, uint64_t at, const struct sl_hits *hits)
+{
+    struct fingerprint_index *const index = &encoder->matcher->index;
+
+    for (size_t i = 0; i < hits->n; i++) {
+        if (i + LEARN_AHEAD < hits->n)
+            index_prefetch(index, index_hash(hits->hit[i + LEARN_AHEAD].id));
+        index_put(index, index_hash(hits->hit[i].id), at + hits->hit[i].offset);
+    }
+}
+
+/* Where the log ends that feedback describes; UINT64_MAX: no decoder wrote that. */
+static uint64_t described_end(const struct feedback *f)
+{
+    uint64_t end = 0;
+
+    for (uint32_t i = 0; i < f->n_runs; i++) {
+        const struct feedback_range *const run = &f->runs[i];
+
+        if (run->position < end || run->position % LOG_GRANULE != 0 || run->len % LOG_GRANULE != 0)
+            return UINT64_MAX;
+        end = run->position + run->len;
+    }
+    return end > LOG_EPOCH_MAX || f->start > end ? UINT64_MAX : end;
+}
+
+/* Of the log that feedback describes, only its runs are there. What was sent since is not. */
+static void forget_unheard(struct packet_log *log, const struct feedback *f, uint64_t end)
+{
+    uint64_t at = end > FEEDBACK_SPAN ? end - FEEDBACK_SPAN : 0;
+
+    at = at > log_start(log) ? at : log_start(log);
+    for (uint32_t i = 0; i < f->n_runs; i++) {
+        const uint64_t begin = f->runs[i].position, run_end = begin + f->runs[i].len;
+
+        if (begin > at)
+            log_mark(log, at, begin - at, false);
+        at = run_end > at ? run_end : at;
+    }
+    if (at < log->end)
+        log_mark(log, at, log->end - at, false);
+}
+
+bool encoder_resume(struct sl_encoder *encoder, const uint8_t *feedback, size_t len)
+{
+    struct sl_matcher *const m = encoder->matcher;
+    struct packet_log *const log = &m->search.log;
+    struct feedback f;
+
+    if (log->known == NULL || !feedback_read(&f, feedback, len) || !f.has_epoch ||
+        f.epoch != encoder->epoch || !encoder->has_decoder || f.decoder != encoder->decoder)
+        return false;
+
+    const uint64_t end = described_end(&f);
+    if (end == UINT64_MAX)
+        return false;
+    if (end > log->end)
+        log_skip(log, end);
+    if (f.start > log->floor)
+        log->floor = f.start;
+    forget_unheard(log, &f, end);
+    matcher_forget_pending(m);
+    matcher_set_reach(m, f.cache_len);
+    encoder->flights.begin = encoder->flights.end;
+    encoder->n_resends = 0;
+    return true;
 }
 
 void sl_encoder_stats(const struct sl_encoder *encoder, struct sl_encoder_stats *stats)

@@ -9,7 +9,11 @@
 
 #include "sluice/redundancy.h"
 
-enum { FEEDBACK_RUNS = 32, FEEDBACK_MISSES = 32 };
+enum {
+    FEEDBACK_RUNS = 32,
+    FEEDBACK_MISSES = 32,
+    FEEDBACK_SPAN = 8 << 20 /* bytes of log before its end that feedback describes */
+};
 
 struct feedback_range {
     uint64_t position;

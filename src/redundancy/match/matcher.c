@@ -128,11 +128,23 @@ void sl_matcher_free(struct sl_matcher *matcher)
     free(matcher);
 }
 
-void matcher_restart(struct sl_matcher *m)
+void matcher_forget_pending(struct sl_matcher *m)
 {
     m->pending.begin = m->pending.end;
-    m->search.reach = m->search.config.cache_len;
     m->search.n_matches = 0;
+}
+
+void matcher_set_reach(struct sl_matcher *m, uint64_t cache_len)
+{
+    const uint64_t own = m->search.config.cache_len;
+
+    m->search.reach = cache_len < own ? cache_len : own;
+}
+
+void matcher_restart(struct sl_matcher *m)
+{
+    matcher_forget_pending(m);
+    m->search.reach = m->search.config.cache_len;
     log_restart(&m->search.log, m->search.log.end);
 }
 

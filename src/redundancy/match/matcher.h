@@ -38,6 +38,12 @@ void matcher_match(struct sl_matcher *matcher, const struct sl_batch *batch,
  * of the last batch. */
 void matcher_restart(struct sl_matcher *matcher);
 
+/* Samples that wait for feedback, and matches of the last batch, are forgotten. */
+void matcher_forget_pending(struct sl_matcher *matcher);
+
+/* The other side keeps so many bytes. */
+void matcher_set_reach(struct sl_matcher *matcher, uint64_t cache_len);
+
 /* Acknowledged: `len` bytes at `offset` are on the other side; their samples may be found. Nothing
  * happens where they have been evicted. */
 void matcher_acknowledge(struct sl_matcher *matcher, uint64_t offset, uint32_t len);

@@ -189,6 +189,11 @@ void log_set_known(struct packet_log *log, uint64_t offset, uint32_t len)
     mark(log, log_at(log, offset), log_round(len), true);
 }
 
+void log_mark(struct packet_log *log, uint64_t offset, uint64_t len, bool known)
+{
+    mark(log, log_at(log, offset), len, known);
+}
+
 /* ---- growing --------------------------------------------------------------------------------- */
 
 static void advance(struct packet_log *log, uint64_t len)

@@ -83,6 +83,9 @@ void log_copy(const struct packet_log *log, uint64_t offset, uint8_t *out, uint3
 /* With a bitmap: marks whole granules that are kept. */
 void log_set_known(struct packet_log *log, uint64_t offset, uint32_t len);
 
+/* The same of any length, which is a multiple of a granule: known, or unknown. */
+void log_mark(struct packet_log *log, uint64_t offset, uint64_t len, bool known);
+
 /* The length of a run from `offset`, which is kept, of bytes that are known, or unknown where
  * `known` is false. It is at most `max` and ends before the end. */
 uint64_t log_run(const struct packet_log *log, uint64_t offset, uint64_t max, bool known);

@@ -354,8 +354,10 @@ static void test_refused_files(void **state)
     set_header(&file, 8, 2, 2);
     expect_refusal(&file, SL_EUNSUPPORTED, "version 2");
     set_header(&file, 8, 1, 2);
+    set_header(&file, 10, 5, 2);
+    expect_refusal(&file, SL_EUNSUPPORTED, "flags 0x5");
     set_header(&file, 10, 3, 2);
-    expect_refusal(&file, SL_EUNSUPPORTED, "flags 0x3");
+    expect_refusal(&file, SL_EFORMAT, "after a cache, which is needed");
     set_header(&file, 10, 1, 2);
     set_header(&file, 12, SL_FRAME_MAX + 1, 4);
     expect_refusal(&file, SL_EFORMAT, "frames carry");
@@ -368,12 +370,127 @@ static void test_refused_files(void **state)
     free(file.bytes);
 }
 
+/* ---- several files, and caches that are kept ------------------------------------------------- */
+
+/* What a run leaves of its cache is `*kept` from then on. */
+static enum sl_status run_with_cache(bool encodes, const struct content *in, uint64_t cache_len,
+                                     struct content *kept, struct content *out,
+                                     struct sl_diag *diag)
+{
+    struct sl_redundancy_file_config config = config_of(1);
+    struct sl_redundancy_file_stats stats;
+    const int from = file_of(in->bytes, in->len), to = file_of(NULL, 0);
+
+    config.cache_len = cache_len;
+    config.cache_in = file_of(kept->bytes, kept->len);
+    config.cache_out = file_of(NULL, 0);
+    const enum sl_status status = encodes
+                                      ? sl_redundancy_encode_file(from, to, &config, &stats, diag)
+                                      : sl_redundancy_decode_file(from, to, &config, &stats, diag);
+    close(from);
+    close(config.cache_in);
+    *out = content_of(to);
+    if (status == SL_OK) {
+        free(kept->bytes);
+        *kept = content_of(config.cache_out);
+    }
+    return status;
+}
+
+static void append(struct content *to, const struct content *from)
+{
+    to->bytes = realloc(to->bytes, to->len + from->len + 1);
+    assert_non_null(to->bytes);
+    memcpy(to->bytes + to->len, from->bytes, from->len);
+    to->len += from->len;
+}
+
+/* Four runs, the third with another length of cache, and the last with another order of content.
+ * Each finds what the runs before have encoded. All runs as one file come back as well. */
+static void test_kept_caches(void **state)
+{
+    static const uint64_t cache_lens[] = {4 << 20, 4 << 20, 2 << 20, 3 << 20};
+    struct content kept[2] = {{NULL, 0}, {NULL, 0}}, all = {NULL, 0}, all_encoded = {NULL, 0};
+    struct content original = make_content(9, 1500000), decoded;
+    struct sl_diag diag = {0};
+
+    (void)state;
+    for (size_t i = 0; i < 4; i++) {
+        struct content encoded;
+
+        original.bytes[i * 1000] ^= 1;
+        assert_int_equal(run_with_cache(true, &original, cache_lens[i], &kept[0], &encoded, &diag),
+                         SL_OK);
+        assert_int_equal(run_with_cache(false, &encoded, cache_lens[i], &kept[1], &decoded, &diag),
+                         SL_OK);
+        assert_int_equal(decoded.len, original.len);
+        assert_memory_equal(decoded.bytes, original.bytes, original.len);
+        if (i > 0)
+            assert_true(encoded.len < original.len / 50);
+        append(&all, &original);
+        append(&all_encoded, &encoded);
+        free(decoded.bytes);
+        free(encoded.bytes);
+    }
+    assert_int_equal(decode(all_encoded.bytes, all_encoded.len, &decoded, &diag), SL_OK);
+    assert_int_equal(decoded.len, all.len);
+    assert_memory_equal(decoded.bytes, all.bytes, all.len);
+    free(decoded.bytes);
+    free(kept[0].bytes);
+    free(kept[1].bytes);
+    free(all.bytes);
+    free(all_encoded.bytes);
+    free(original.bytes);
+}
+
+/* A file after another cache, and a cache that was cut or changed anywhere, are refused. */
+static void test_refused_caches(void **state)
+{
+    struct content kept = {NULL, 0}, other = {NULL, 0}, encoded, out;
+    struct content original = make_content(10, 40000), another = make_content(11, 40000);
+    struct sl_diag diag = {0};
+
+    (void)state;
+    assert_int_equal(run_with_cache(true, &original, 1 << 20, &kept, &out, &diag), SL_OK);
+    free(out.bytes);
+    assert_int_equal(run_with_cache(true, &another, 1 << 20, &other, &out, &diag), SL_OK);
+    free(out.bytes);
+    struct content first = {malloc(kept.len + 1), kept.len};
+    memcpy(first.bytes, kept.bytes, kept.len);
+    assert_int_equal(run_with_cache(true, &original, 1 << 20, &kept, &encoded, &diag), SL_OK);
+    assert_int_equal(run_with_cache(false, &encoded, 1 << 20, &other, &out, &diag), SL_EFORMAT);
+    assert_non_null(strstr(diag.text, "after another cache"));
+    assert_int_equal(out.len, 0);
+    free(out.bytes);
+    for (size_t at = 0; at < first.len; at += at < 64 || at + 32 > first.len ? 1 : 997) {
+        first.bytes[at] ^= 0x10;
+        assert_int_not_equal(run_with_cache(false, &encoded, 1 << 20, &first, &out, &diag), SL_OK);
+        first.bytes[at] ^= 0x10;
+        free(out.bytes);
+    }
+    for (size_t len = 1; len < first.len; len += len < 100 ? 1 : 4999) {
+        struct content cut = {first.bytes, len};
+
+        assert_int_not_equal(run_with_cache(false, &encoded, 1 << 20, &cut, &out, &diag), SL_OK);
+        free(out.bytes);
+    }
+    assert_int_equal(run_with_cache(false, &encoded, 1 << 20, &first, &out, &diag), SL_OK);
+    free(out.bytes);
+    free(first.bytes);
+    free(kept.bytes);
+    free(other.bytes);
+    free(encoded.bytes);
+    free(original.bytes);
+    free(another.bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_any_bytes),      cmocka_unit_test(test_whole_batches),
         cmocka_unit_test(test_flipped_bits),   cmocka_unit_test(test_cut_files),
         cmocka_unit_test(test_missing_frames), cmocka_unit_test(test_refused_files),
+        cmocka_unit_test(test_kept_caches),    cmocka_unit_test(test_refused_caches),
         cmocka_unit_test(test_captures),
     };
 
