@@ -332,6 +332,20 @@ class Opened(case.Case):
                     self.assertEqual(self.result(ends), self.FOUND, (encoding, ends))
         self.assertIn("has no end", self.result(b"From: a\n\nx\nbegin 644 a\n#86%A\n")[1])
 
+    def test_parts_whose_encoding_is_not_what_it_says(self):
+        text = base64.encodebytes(b"hello world, " * 20)
+        for head in (b"Content-Transfer-Encoding: 7bit\nContent-Disposition: x; filename=a\n",
+                     b"Content-Type: image/png; name=a\n",
+                     b"Content-Transfer-Encoding: unheard-of\n"):
+            mail = b"From: a\nMIME-Version: 1.0\n" + head + b"\n" + text
+            self.assertEqual(self.result(mail), self.FOUND, mail)
+
+    def test_scripts(self):
+        script = b"<html><script>var first = 'wo' + 'r' /* x */ + 'LD'; use(first)</script>"
+        self.assertEqual(self.result(script), self.FOUND)
+        self.database = self.path("b.ndb", b"World:3:*:757365286e30303029\n")  # use(n000)
+        self.assertEqual(self.result(script), self.FOUND)
+
     def test_documents(self):
         text = b"hello world " * 10
         packed = zlib.compress(text)

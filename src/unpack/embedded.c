@@ -117,7 +117,7 @@ static void open_part(struct unpack *unpack, const struct unpack_object *object,
 
     part.bytes = found;
     part.len = len;
-    part.kind = kind;
+    part.kind = part.seen = kind;
     if (kind == KIND_ZIP)
         (void)unpack_zip_members(unpack, &part, true);
     else

@@ -1,26 +1,32 @@
 /* SPDX-License-Identifier: MIT */
-/* HTML in ClamAV's normal forms: one with tags and without comments, one with the text alone. */
+/* HTML in ClamAV's normal forms: one with tags and without comments, one with the text alone, and
+ * the scripts. */
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "unpack/html_entity.h"
-#include "unpack/unpack.h"
+#include "unpack/script.h"
 
 enum {
     HTML_MAX = 10 << 20,  /* bytes; clamscan's --max-htmlnormalize, */
     NOTAGS_MAX = 2 << 20, /* and --max-htmlnotags */
-    NAME_MAX_LEN = 32
+    NAME_MAX_LEN = 32,
+    DOT_LEN = 3
 };
 
 struct html {
     struct unpack *unpack;
     const struct unpack_object *object;
     const uint8_t *at, *end;
-    struct unpack_buffer tags, text;
-    bool tags_blank, text_blank; /* no blank is wanted just now */
-    char name[NAME_MAX_LEN];     /* of the tag that is read */
+    struct unpack_buffer tags, text, scripts;
+    bool tags_blank, text_blank;  /* no blank is wanted just now */
+    unsigned n_high;              /* bytes above 0x7F that were the last ones of the text, */
+    uint8_t high;                 /* and the one before this */
+    bool in_value;                /* of an attribute */
+    const uint8_t *behind_blanks; /* the place behind the last value with a blank */
+    char name[NAME_MAX_LEN];      /* of the tag that is read */
 };
 
 static void put_tag_byte(struct html *html, uint8_t byte)
@@ -85,9 +91,28 @@ static void read_entity(struct html *html)
         put_tag_byte(html, lower((uint8_t)value));
         return;
     }
-    snprintf(text, sizeof text, "&#x%x;", (unsigned)value);
+    snprintf(text, sizeof text, "&#x%04x;", (unsigned)value);
     for (const char *c = text; *c != '\0'; c++)
         put_tag_byte(html, (uint8_t)*c);
+}
+
+/* Full stops of East Asia, which are dots in names of hosts. */
+static bool is_dot(const uint8_t *at, const uint8_t *end)
+{
+    return end - at >= DOT_LEN &&
+           (memcmp(at, "\xE3\x80\x82", DOT_LEN) == 0 || memcmp(at, "\xEF\xBC\x8E", DOT_LEN) == 0);
+}
+
+/* ClamAV's text has, for the last of up to three bytes above 0x7F, the one before it. */
+static void put_text_high(struct html *html, uint8_t byte)
+{
+    const uint8_t *const next = html->at;
+    const bool is_last = html->n_high == 2 || next == html->end || *next < 0x80;
+    const uint8_t put = !is_last ? byte : html->n_high > 0 ? html->high : 0;
+
+    (void)unpack_buffer_add(&html->text, &put, 1);
+    html->high = byte;
+    html->n_high = is_last ? 0 : html->n_high + 1;
 }
 
 static void read_text_byte(struct html *html)
@@ -98,15 +123,27 @@ static void read_text_byte(struct html *html)
         read_entity(html);
         return;
     }
+    if (html->n_high == 0 && is_dot(html->at, html->end)) {
+        put_tag_byte(html, '.');
+        put_text_byte(html, '.');
+        html->at += DOT_LEN;
+        return;
+    }
     html->at++;
     if (is_blank(byte)) {
         if (!html->tags_blank)
             put_tag_byte(html, ' ');
         html->tags_blank = true;
         put_text_blank(html);
+    } else if (byte >= 0x80) {
+        put_tag_byte(html, byte);
+        put_text_high(html, byte);
     } else if (byte != '\0') {
-        put_tag_byte(html, lower(byte));
-        put_text_byte(html, lower(byte));
+        put_tag_byte(html, html->in_value && byte == '\'' ? '"' : lower(byte));
+        if (byte > ' ' && byte < 0x7F)
+            put_text_byte(html, lower(byte));
+        else
+            put_text_blank(html);
     }
 }
 
@@ -128,7 +165,7 @@ static void give_data(struct html *html, const uint8_t *value, size_t len)
         (void)unpack_buffer_add(&mail, "\nContent-transfer-encoding: base64", 34);
     (void)unpack_buffer_add(&mail, "\n\n", 2);
     (void)unpack_buffer_add(&mail, comma + 1, len - (size_t)(comma + 1 - value));
-    (void)unpack_child(html->unpack, html->object, mail.bytes, mail.len, KIND_MAIL);
+    (void)unpack_child_seen(html->unpack, html->object, mail.bytes, mail.len, KIND_MAIL, KIND_HTML);
     unpack_buffer_free(&mail);
 }
 
@@ -141,6 +178,8 @@ static bool is_link(const struct html *html, const char *attribute)
 
 static void put_value(struct html *html, const uint8_t *value, size_t len)
 {
+    enum { WORDS_MAX = 2 }; /* entities behind them are none, for ClamAV */
+    unsigned n_words = 0;
     const uint8_t *const behind = html->at, *const end = html->end;
     const bool text_blank = html->text_blank;
     const size_t text_len = html->text.len;
@@ -148,12 +187,39 @@ static void put_value(struct html *html, const uint8_t *value, size_t len)
     html->at = value;
     html->end = value + len;
     html->tags_blank = false;
-    while (html->at < html->end)
-        read_text_byte(html);
+    html->in_value = true;
+    while (html->at < html->end) {
+        n_words += is_blank(*html->at) && html->at > value && !is_blank(html->at[-1]);
+        if (*html->at == '&' && n_words >= WORDS_MAX)
+            put_tag_byte(html, *html->at++);
+        else
+            read_text_byte(html);
+    }
+    html->in_value = false;
     html->at = behind;
     html->end = end;
     html->text.len = text_len; /* that is the tags' form */
     html->text_blank = text_blank;
+}
+
+/* A link in the text form, whose letters and blanks stay. */
+static void put_link(struct html *html, const uint8_t *at, const uint8_t *end)
+{
+    while (at < end) {
+        uint32_t value = *at;
+        const size_t n = *at == '&' ? html_entity(at, (size_t)(end - at), &value) : 0;
+        const bool dot = is_dot(at, end);
+
+        put_text_byte(html, dot ? '.' : (uint8_t)value);
+        at += n > 0 ? n : dot ? DOT_LEN : 1;
+    }
+}
+
+static bool has_blank(const uint8_t *at, const uint8_t *end)
+{
+    while (at < end && !is_blank(*at))
+        at++;
+    return at < end;
 }
 
 static void read_value(struct html *html, const char *attribute)
@@ -174,13 +240,13 @@ static void read_value(struct html *html, const char *attribute)
         put_value(html, value, (size_t)(end - value));
         if (is_link(html, attribute)) {
             put_text_blank(html);
-            (void)unpack_buffer_add(&html->text, value, (size_t)(end - value));
-            html->text_blank = false;
+            put_link(html, value, end);
             put_text_blank(html);
         }
     }
     if (quoted && end < html->end)
         put_tag_byte(html, '"');
+    html->behind_blanks = has_blank(value, end) ? html->at : NULL;
 }
 
 /* A name up to one of the stops. */
@@ -188,8 +254,7 @@ static void read_name(struct html *html, char name[NAME_MAX_LEN])
 {
     size_t n = 0;
 
-    while (html->at < html->end && !is_blank(*html->at) && *html->at != '>' &&
-           (*html->at != '=' || n == 0)) {
+    while (html->at < html->end && !is_blank(*html->at) && *html->at != '>' && *html->at != '=') {
         const uint8_t byte = lower(*html->at++);
 
         put_tag_byte(html, byte);
@@ -209,9 +274,8 @@ static void read_tag(struct html *html)
     skip_blanks(html);
     read_name(html, html->name);
     for (skip_blanks(html); html->at < html->end && *html->at != '>'; skip_blanks(html)) {
-        /* ClamAV leaves out the blank behind values that it keeps. */
-        if (*html->at != '/' ||
-            (strcmp(attribute, "content") != 0 && strcmp(attribute, "src") != 0))
+        /* ClamAV adds a blank behind values, but for those with a blank before "/>". */
+        if (*html->at != '=' && !(*html->at == '/' && html->at == html->behind_blanks))
             put_tag_byte(html, ' ');
         read_name(html, attribute);
         skip_blanks(html);
@@ -229,10 +293,23 @@ static void read_tag(struct html *html)
     html->tags_blank = true;
 }
 
+static void add_script(struct html *html, const uint8_t *from, const uint8_t *to)
+{
+    struct unpack_buffer *scripts = &html->scripts;
+
+    if (scripts->len > 0)
+        (void)unpack_buffer_add(scripts, "\n", 1);
+    (void)unpack_buffer_add(scripts, "<script>", 8);
+    if (!script_normalize(from, (size_t)(to - from), scripts))
+        unpack_incomplete(html->unpack, html->object, "out of memory");
+    (void)unpack_buffer_add(scripts, "</script>", 9);
+}
+
 /* A script or a style sheet, up to the tag that ends it: without blanks. */
 static void read_script(struct html *html)
 {
     char end_tag[NAME_MAX_LEN + 2];
+    const uint8_t *const begin = html->at;
 
     snprintf(end_tag, sizeof end_tag, "</%.30s", html->name);
     while (html->at < html->end && !(*html->at == '<' && begins(html, end_tag))) {
@@ -242,6 +319,8 @@ static void read_script(struct html *html)
             put_tag_byte(html, byte == '\'' ? '"' : lower(byte));
     }
     html->tags_blank = true;
+    if (strcmp(html->name, "script") == 0)
+        add_script(html, begin, html->at);
 }
 
 static void skip_behind(struct html *html, const char *mark)
@@ -288,10 +367,15 @@ void unpack_html(struct unpack *unpack, const struct unpack_object *object)
         return;
     unpack_buffer_init(unpack, &html.tags);
     unpack_buffer_init(unpack, &html.text);
+    unpack_buffer_init(unpack, &html.scripts);
     read_html(&html);
+    html.tags.len -= html.tags.len > 0 && html.tags.bytes[html.tags.len - 1] == ' ';
     (void)unpack_form(unpack, object, html.tags.bytes, html.tags.len, KIND_HTML);
     if (object->len <= NOTAGS_MAX)
         (void)unpack_form(unpack, object, html.text.bytes, html.text.len, KIND_HTML);
+    (void)unpack_form(unpack, object, html.scripts.bytes, html.scripts.len, KIND_HTML);
+    (void)unpack_form(unpack, object, html.scripts.bytes, html.scripts.len, KIND_TEXT_ASCII);
+    unpack_buffer_free(&html.scripts);
     unpack_buffer_free(&html.tags);
     unpack_buffer_free(&html.text);
 }

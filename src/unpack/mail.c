@@ -11,6 +11,7 @@ enum { NESTING_MAX = 16 /* multiparts inside one mail */ };
 struct mail {
     struct unpack *unpack;
     const struct unpack_object *object;
+    bool is_box;
 };
 
 static void read_entity(const struct mail *mail, const uint8_t *at, const uint8_t *end,
@@ -66,9 +67,19 @@ static const char *name_of(const struct mail_head *head, unsigned nesting)
         return "unknown";
     if (is_text && nesting == 0)
         return "textportion";
-    return (is_text && head->encoding != MAIL_PLAIN) || strcmp(head->type, "text/html") == 0
+    return (is_text && head->encoding > MAIL_7BIT) || strcmp(head->type, "text/html") == 0
                ? "mixedtextportion"
                : "attachment";
+}
+
+/* A file in base64 may come without the word for it. ClamAV decodes each part with a name so. */
+static void give_misstated(const struct mail *mail, const char *name, const uint8_t *at,
+                           const uint8_t *end)
+{
+    struct unpack_buffer *buffer = unpack_buffer(mail->unpack, mail->object);
+
+    transfer_base64(at, (size_t)(end - at), true, buffer);
+    give(mail, buffer, name, KINDS);
 }
 
 static void read_leaf(const struct mail *mail, const struct mail_head *head, const uint8_t *at,
@@ -76,24 +87,31 @@ static void read_leaf(const struct mail *mail, const struct mail_head *head, con
 {
     struct unpack_buffer *buffer = unpack_buffer(mail->unpack, mail->object);
     const bool is_mail = strncmp(head->type, "message/rfc822", 14) == 0;
+    const struct transfer_joins joins = {
+        nesting > 0 || mail->is_box || strncmp(head->type, "text/", 5) != 0, !mail->is_box};
+    const char *const name = name_of(head, nesting);
 
     switch (head->encoding) {
     case MAIL_BASE64:
-        transfer_base64(at, (size_t)(end - at), buffer);
+        transfer_base64(at, (size_t)(end - at), false, buffer);
         break;
     case MAIL_QUOTED:
-        transfer_quoted(at, (size_t)(end - at), nesting > 0, buffer);
+        transfer_quoted(at, (size_t)(end - at), joins.empty, buffer);
         break;
     default:
-        transfer_plain(at, (size_t)(end - at), nesting > 0, buffer);
+        transfer_plain(at, (size_t)(end - at), joins, buffer);
         break;
     }
-    give(mail, buffer, name_of(head, nesting), is_mail ? KIND_MAIL : KINDS);
+    give(mail, buffer, name, is_mail ? KIND_MAIL : KINDS);
     /* A text that begins with an encoded file is one itself. */
     const enum kind kind = buffer->len > 0 ? kind_of(buffer->bytes, buffer->len) : KIND_BINARY;
-    if (!is_mail && (head->encoding == MAIL_PLAIN || head->encoding >= MAIL_UUENCODE) &&
+    if (!is_mail && (head->encoding <= MAIL_7BIT || head->encoding >= MAIL_UUENCODE) &&
         kind != KIND_UUENCODE && kind != KIND_YENC)
         give_encoded(mail, at, end);
+    if (!is_mail &&
+        (head->encoding == MAIL_7BIT ? strcmp(name, "attachment") != 0
+                                     : head->encoding == MAIL_UNSTATED && head->named_by_type))
+        give_misstated(mail, name, at, end);
 }
 
 /* ---- multiparts ------------------------------------------------------------------------------ */
@@ -131,7 +149,8 @@ static void give_rest(const struct mail *mail, const uint8_t *at, const uint8_t 
 
     for (const uint8_t *byte = at; byte < end; byte++)
         if (strchr("\r\n\t ", *byte) == NULL || *byte == '\0') {
-            transfer_plain(at, (size_t)(end - at), true, buffer);
+            transfer_plain(at, (size_t)(end - at), (struct transfer_joins){true, !mail->is_box},
+                           buffer);
             give(mail, buffer, "attachment", KINDS);
             give_encoded(mail, at, end);
             return;
@@ -191,9 +210,9 @@ static const uint8_t *next_mail(const uint8_t *at, const uint8_t *end)
 
 void unpack_mail(struct unpack *unpack, const struct unpack_object *object)
 {
-    const struct mail mail = {unpack, object};
     const uint8_t *at = object->bytes, *end = at + object->len;
     const bool is_box = object->len > 5 && memcmp(at, "From ", 5) == 0;
+    const struct mail mail = {unpack, object, is_box};
 
     while (at < end && !unpack_is_over(unpack)) {
         const uint8_t *next = is_box ? next_mail(at, end) : end;
@@ -205,7 +224,7 @@ void unpack_mail(struct unpack *unpack, const struct unpack_object *object)
 
 void unpack_encoded(struct unpack *unpack, const struct unpack_object *object)
 {
-    const struct mail mail = {unpack, object};
+    const struct mail mail = {unpack, object, false};
 
     give_encoded(&mail, object->bytes, object->bytes + object->len);
 }

@@ -71,7 +71,7 @@ static void take_type(struct mail_head *head, const char *value)
     head->type[n] = '\0';
     (void)take_parameter(value, "boundary", head->boundary, sizeof head->boundary);
     if (head->name[0] == '\0')
-        (void)take_parameter(value, "name", head->name, sizeof head->name);
+        head->named_by_type = take_parameter(value, "name", head->name, sizeof head->name);
 }
 
 static void take_encoding(struct mail_head *head, const char *value)
@@ -81,13 +81,15 @@ static void take_encoding(struct mail_head *head, const char *value)
         enum mail_encoding encoding;
     } names[] = {{"base64", MAIL_BASE64},       {"quoted-printable", MAIL_QUOTED},
                  {"x-uuencode", MAIL_UUENCODE}, {"x-uue", MAIL_UUENCODE},
-                 {"uuencode", MAIL_UUENCODE},   {"x-yencode", MAIL_YENC}};
+                 {"uuencode", MAIL_UUENCODE},   {"x-yencode", MAIL_YENC},
+                 {"8bit", MAIL_PLAIN},          {"binary", MAIL_PLAIN}};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcasestr(value, names[i].name) != NULL) {
             head->encoding = names[i].encoding;
             return;
         }
+    head->encoding = MAIL_7BIT;
 }
 
 static void take_field(struct mail_head *head, const char *name, const char *value)
@@ -98,7 +100,8 @@ static void take_field(struct mail_head *head, const char *name, const char *val
         take_encoding(head, value);
     } else if (strcasecmp(name, "Content-Disposition") == 0) {
         head->has_disposition = true;
-        (void)take_parameter(value, "filename", head->name, sizeof head->name);
+        if (take_parameter(value, "filename", head->name, sizeof head->name))
+            head->named_by_type = false;
     }
 }
 

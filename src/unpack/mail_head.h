@@ -7,7 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum mail_encoding { MAIL_PLAIN, MAIL_BASE64, MAIL_QUOTED, MAIL_UUENCODE, MAIL_YENC };
+enum mail_encoding {
+    MAIL_UNSTATED,
+    MAIL_PLAIN,
+    MAIL_7BIT, /* stated, or one that is not known */
+    MAIL_BASE64,
+    MAIL_QUOTED,
+    MAIL_UUENCODE,
+    MAIL_YENC
+};
 
 struct mail_head {
     char type[64]; /* "text/plain", in lower case; "": none is stated */
@@ -15,7 +23,8 @@ struct mail_head {
     char name[256]; /* of a file, as ClamAV writes it; "": none */
     enum mail_encoding encoding;
     bool has_disposition;
-    bool any; /* it has a field at all */
+    bool named_by_type; /* and not by the disposition */
+    bool any;           /* it has a field at all */
 };
 
 /* Reads a head. Returns the place of the body. */

@@ -34,6 +34,12 @@ size_t text_normalize(const uint8_t *in, size_t len, uint8_t *out)
     return n;
 }
 
+bool text_is_normalized(const struct unpack *unpack, const struct unpack_object *object)
+{
+    return unpack_wishes(unpack)->normalizes && object->kind == KIND_TEXT_ASCII &&
+           object->len <= TEXT_MAX;
+}
+
 void unpack_text(struct unpack *unpack, const struct unpack_object *object)
 {
     struct unpack_buffer *buffer;

@@ -20,25 +20,38 @@ static size_t text_len(const uint8_t *line, size_t len)
     return len;
 }
 
-void transfer_plain(const uint8_t *in, size_t len, bool joins, struct unpack_buffer *buffer)
+static bool is_blank(const uint8_t *line, size_t len)
+{
+    size_t n = 0;
+
+    while (n < len && (line[n] == ' ' || (line[n] >= '\t' && line[n] <= '\r')))
+        n++;
+    return len > 0 && n == len;
+}
+
+void transfer_plain(const uint8_t *in, size_t len, struct transfer_joins joins,
+                    struct unpack_buffer *buffer)
 {
     const uint8_t *const end = in + len;
     size_t room = len + 1, n = 0;
     uint8_t *to = len > 0 ? unpack_buffer_room(buffer, &room) : NULL;
-    bool after_empty = false;
+    bool after_empty = false, after_blank = false;
 
     while (to != NULL && in < end && n < room) {
         const size_t line = transfer_line(in, end);
         size_t text = line - (in[line - 1] == '\n');
 
         text -= text > 0 && text < line && in[text - 1] == '\r';
+        const bool blank = is_blank(in, text);
+        text = blank ? 1 : text;
         text = text < room - n - 1 ? text : room - n - 1;
-        if (text > 0 || !joins || !after_empty) {
-            memcpy(to + n, in, text);
+        if (!(text == 0 && joins.empty && after_empty) && !(blank && joins.blanks && after_blank)) {
+            memcpy(to + n, blank ? (const uint8_t *)" " : in, text);
             to[n + text] = '\n';
             n += text + 1;
         }
         after_empty = text == 0;
+        after_blank = blank;
         in += line;
     }
     buffer->len += n;
@@ -66,7 +79,7 @@ static const uint8_t *base64_digits(void)
     return digits;
 }
 
-void transfer_base64(const uint8_t *in, size_t len, struct unpack_buffer *buffer)
+void transfer_base64(const uint8_t *in, size_t len, bool by_line, struct unpack_buffer *buffer)
 {
     const uint8_t *const digits = base64_digits();
     size_t room = len / 4 * 3 + 3;
@@ -92,7 +105,9 @@ void transfer_base64(const uint8_t *in, size_t len, struct unpack_buffer *buffer
             }
         }
         const unsigned digit = digits[in[i++]];
-        if (digit == 64) /* bodies may be joined */
+        if (digit == 64 && by_line)
+            i += transfer_line(in + i, in + len);
+        else if (digit == 64) /* bodies may be joined */
             n_bits = 0;
         if (digit >= 64)
             continue;
@@ -103,6 +118,8 @@ void transfer_base64(const uint8_t *in, size_t len, struct unpack_buffer *buffer
             to[n++] = (uint8_t)(bits >> n_bits);
         }
     }
+    if (n_bits > 0 && n < room) /* what has no padding may be cut */
+        to[n++] = (uint8_t)(bits << (8 - n_bits));
     buffer->len += n;
 }
 

@@ -8,13 +8,21 @@
 /* The length of the line at `at`, its end included. */
 size_t transfer_line(const uint8_t *at, const uint8_t *end);
 
-void transfer_base64(const uint8_t *in, size_t len, struct unpack_buffer *buffer);
+/* `by_line`: what stands behind a "=" in a line is none of it. */
+void transfer_base64(const uint8_t *in, size_t len, bool by_line, struct unpack_buffer *buffer);
 
-/* `joins`: empty lines behind an empty one are left out, as ClamAV does in parts of a mail. */
+/* What ClamAV leaves out of a text, by the part of a mail that it is. */
+struct transfer_joins {
+    bool empty;  /* empty lines behind an empty one, */
+    bool blanks; /* and lines of blanks behind such a line */
+};
+
 void transfer_quoted(const uint8_t *in, size_t len, bool joins, struct unpack_buffer *buffer);
 
-/* As it is, but for the ends of lines, which become "\n"; the last line gets one. */
-void transfer_plain(const uint8_t *in, size_t len, bool joins, struct unpack_buffer *buffer);
+/* As it is, but for the ends of lines, which become "\n", and lines of blanks, which become one
+ * blank. The last line gets an end, too. */
+void transfer_plain(const uint8_t *in, size_t len, struct transfer_joins joins,
+                    struct unpack_buffer *buffer);
 
 /* uuencode, from its "begin" line on, or yEnc, from its "=ybegin" line on. Returns the bytes that
  * were used. *whole: its end was there. */

@@ -83,14 +83,14 @@ static void list_containers(struct unpack_event *event, const struct unpack_obje
 {
     event->n_containers = container != NULL ? (uint8_t)container->depth : 0;
     for (; container != NULL; container = container->container)
-        event->containers[container->depth - 1] = (uint8_t)container->kind;
+        event->containers[container->depth - 1] = (uint8_t)container->seen;
 }
 
 bool unpack_tell_member(struct unpack *unpack, const struct unpack_object *object,
                         const struct unpack_member *member)
 {
     struct unpack_event event = {.type = UNPACK_MEMBER,
-                                 .kind = (uint8_t)object->kind,
+                                 .kind = (uint8_t)object->seen,
                                  .encrypted = member->encrypted,
                                  .len = member->len,
                                  .packed_len = member->packed_len,
@@ -243,25 +243,43 @@ static bool let_in(struct unpack *unpack, unsigned depth, size_t len)
     return limit == NULL;
 }
 
+/* A signature for texts is one for their normal form. */
+static enum kind searched_as(const struct unpack *unpack, const struct unpack_object *object)
+{
+    return text_is_normalized(unpack, object) ? KIND_BINARY : object->kind;
+}
+
+static bool give_child(struct unpack *unpack, struct unpack_object *child)
+{
+    struct unpack_event event = {.type = UNPACK_OBJECT, .len = child->len};
+
+    if (unpack->over || child->len == 0)
+        return !unpack->over;
+    if (!let_in(unpack, child->depth, child->len))
+        return true;
+    unpack->n_files++;
+    unpack->scanned_len += child->len;
+    if (child->kind == KINDS)
+        child->kind = child->seen = kind_of(child->bytes, child->len);
+    open_object(unpack, child);
+    event.kind = (uint8_t)searched_as(unpack, child);
+    event.hashes_only = child->kind == KIND_HTML && html_is_normalized(unpack, child);
+    list_containers(&event, child->container);
+    return !unpack->over && emit(unpack, &event, child->bytes);
+}
+
 bool unpack_child(struct unpack *unpack, const struct unpack_object *object, const uint8_t *bytes,
                   size_t len, enum kind kind)
 {
-    struct unpack_object child = {bytes, len, kind, object->depth + 1, object};
-    struct unpack_event event = {.type = UNPACK_OBJECT, .len = len};
+    return unpack_child_seen(unpack, object, bytes, len, kind, kind);
+}
 
-    if (unpack->over || len == 0)
-        return !unpack->over;
-    if (!let_in(unpack, child.depth, len))
-        return true;
-    unpack->n_files++;
-    unpack->scanned_len += len;
-    if (kind == KINDS)
-        child.kind = kind_of(bytes, len);
-    open_object(unpack, &child);
-    event.kind = (uint8_t)child.kind;
-    event.hashes_only = child.kind == KIND_HTML && html_is_normalized(unpack, &child);
-    list_containers(&event, object);
-    return !unpack->over && emit(unpack, &event, bytes);
+bool unpack_child_seen(struct unpack *unpack, const struct unpack_object *object,
+                       const uint8_t *bytes, size_t len, enum kind kind, enum kind seen)
+{
+    struct unpack_object child = {bytes, len, kind, seen, object->depth + 1, object};
+
+    return give_child(unpack, &child);
 }
 
 bool unpack_form(struct unpack *unpack, const struct unpack_object *object, const uint8_t *bytes,
@@ -285,8 +303,8 @@ void unpack_file(struct unpack *unpack, const struct unpack_request *request, co
 void unpack_file_as(struct unpack *unpack, const struct unpack_request *request,
                     const uint8_t *bytes, size_t len, enum kind kind)
 {
-    const struct unpack_object file = {bytes, len, kind, 1, NULL};
-    struct unpack_event end = {.type = UNPACK_END, .kind = (uint8_t)file.kind};
+    const struct unpack_object file = {bytes, len, kind, kind, 1, NULL};
+    struct unpack_event end = {.type = UNPACK_END};
 
     unpack->request = *request;
     unpack->scanned_len = len;
@@ -294,6 +312,7 @@ void unpack_file_as(struct unpack *unpack, const struct unpack_request *request,
     unpack->over = unpack->limited = false;
     unpack->reason[0] = '\0';
     open_object(unpack, &file);
+    end.kind = (uint8_t)searched_as(unpack, &file);
     end.hashes_only = kind == KIND_HTML && html_is_normalized(unpack, &file);
     end.limited = unpack->limited;
     memcpy(end.text, unpack->reason, sizeof end.text);

@@ -21,6 +21,7 @@ struct unpack_object {
     const uint8_t *bytes;
     size_t len;
     enum kind kind;
+    enum kind seen; /* by what it holds: its own kind, with few exceptions */
     unsigned depth; /* 1: the file */
     const struct unpack_object *container;
 };
@@ -60,6 +61,10 @@ bool unpack_tell_member(struct unpack *unpack, const struct unpack_object *objec
 /* Gives a child of an object, of a kind that is known or, with KINDS, to be found. */
 bool unpack_child(struct unpack *unpack, const struct unpack_object *object, const uint8_t *bytes,
                   size_t len, enum kind kind);
+
+/* The same of one that is a container of another kind for what it holds. */
+bool unpack_child_seen(struct unpack *unpack, const struct unpack_object *object,
+                       const uint8_t *bytes, size_t len, enum kind kind, enum kind seen);
 
 /* Gives another form of an object, which lies where the object does. */
 bool unpack_form(struct unpack *unpack, const struct unpack_object *object, const uint8_t *bytes,
@@ -130,6 +135,9 @@ void unpack_rest(struct unpack *unpack, const struct unpack_object *object, size
  * likely to be. Returns their number. */
 uint64_t unpack_zip_members(struct unpack *unpack, const struct unpack_object *object,
                             bool embedded);
+
+/* Whether a text is searched in its normal form where signatures ask for a text. */
+bool text_is_normalized(const struct unpack *unpack, const struct unpack_object *object);
 
 /* A text in its normal form, of at most len bytes. Returns its length. */
 size_t text_normalize(const uint8_t *in, size_t len, uint8_t *out);
