@@ -6,9 +6,10 @@
 #include <zlib.h>
 
 #include "base/hex.h"
+#include "unpack/pdf_name.h"
 #include "unpack/streams.h"
 
-enum pdf_filter pdf_filter_of(const char *name, size_t len)
+enum pdf_filter pdf_filter_of(const uint8_t *name, size_t len)
 {
     static const struct {
         const char *name;
@@ -31,7 +32,7 @@ enum pdf_filter pdf_filter_of(const char *name, size_t len)
                  {"JBIG2Decode", PDF_IMAGE}};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strlen(names[i].name) == len && memcmp(names[i].name, name, len) == 0)
+        if (pdf_is_name(name, len, names[i].name))
             return names[i].filter;
     return PDF_OTHER;
 }

@@ -16,7 +16,7 @@ enum pdf_filter {
 };
 
 /* By name, without the slash. */
-enum pdf_filter pdf_filter_of(const char *name, size_t len);
+enum pdf_filter pdf_filter_of(const uint8_t *name, size_t len);
 
 /* Appends what the filter makes of the bytes. False: they are damaged, or end early. */
 bool pdf_filter_run(enum pdf_filter filter, const uint8_t *in, size_t len,
