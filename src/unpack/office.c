@@ -5,6 +5,7 @@
 #include <zlib.h>
 
 #include "unpack/little.h"
+#include "unpack/office_crypt.h"
 #include "unpack/ole2.h"
 #include "unpack/streams.h"
 #include "unpack/vba.h"
@@ -70,10 +71,27 @@ static void give_slides(struct unpack *unpack, const struct unpack_object *objec
     unpack_buffer_free(&buffer);
 }
 
+static bool is_package(const struct ole2_entry *entry)
+{
+    return strcmp(entry->name, "EncryptedPackage") == 0;
+}
+
+/* Gives the document that it holds. False: a password is needed. */
+static bool give_package(struct unpack *unpack, const struct unpack_object *object,
+                         const struct ole2 *ole2, const struct unpack_buffer *stream)
+{
+    struct unpack_buffer document = {0};
+
+    unpack_buffer_init(unpack, &document);
+    const bool opened = office_decrypt(ole2, stream->bytes, stream->len, &document);
+    if (opened)
+        (void)unpack_child(unpack, object, document.bytes, document.len, KINDS);
+    unpack_buffer_free(&document);
+    return opened;
+}
+
 static bool is_encrypted(const struct ole2_entry *entry, const struct unpack_buffer *stream)
 {
-    if (strcmp(entry->name, "EncryptedPackage") == 0)
-        return true;
     return strcmp(entry->name, "WordDocument") == 0 && stream->len > 12 &&
            (stream->bytes[11] & 1) != 0;
 }
@@ -87,7 +105,8 @@ static void give_stream(struct unpack *unpack, const struct unpack_object *objec
         unpack_incomplete(unpack, object, "a stream is cut");
     if (buffer->cut)
         unpack_cut(unpack, buffer);
-    if (is_encrypted(entry, buffer)) {
+    if (is_package(entry) ? !give_package(unpack, object, ole2, buffer)
+                          : is_encrypted(entry, buffer)) {
         unpack_incomplete(unpack, object, "encrypted");
         unpack_alert(unpack, UNPACK_ENCRYPTED_DOC, "Heuristics.Encrypted.OLE2");
     }
