@@ -204,6 +204,26 @@ class RunFlows(case.Case):
                                     "tcp_flags_tc, tcp_state, age FROM flows").fetchall()
         self.assertEqual(rows, [(4000, "closed", "shutdown", 0, 5, "13", "closed", 2)])
 
+    def test_captures_of_alerts(self):
+        found, other = connection(4000, 100, b"a needle"), connection(5000, 100, b"nothing")
+        packets = [packet for pair in zip(found, other) for packet in pair]
+        folder = self.path("captures")
+        alert, = self.events(packets, "--rules", self.path("a.rules", RULE), "--events", "alert",
+                             "--pcap-of-alerts", folder)
+        self.assertEqual(os.listdir(folder), [f"{alert['flow_id']}.pcap"])
+        path = os.path.join(folder, f"{alert['flow_id']}.pcap")
+        result = sluice("run", "-q", "-r", path, "--events", "flow", "--alerts", "eve:-",
+                        "--device", "cpu")
+        flow, = [json.loads(line) for line in result.stdout.splitlines()]
+        self.assertEqual((flow["src_port"], flow["flow"]["pkts_toserver"],
+                          flow["flow"]["pkts_toclient"], flow["flow"]["start"]),
+                         (4000, 5, 3, "1970-01-01T00:01:40.000000+0000"))
+        with open(path, "rb") as file:
+            records = file.read()[24:]
+        self.assertEqual(records, capture(found)[24:])
+        self.assert_refused(sluice("run", "-r", path, "--pcap-of-alerts", folder), folder,
+                            "needs --rules or --scan")
+
     def test_a_machine_that_refuses_sha1(self):
         config = self.path("openssl.cnf", b"openssl_conf = a\n[a]\nalg_section = b\n[b]\n"
                                           b"default_properties = none=such\n")

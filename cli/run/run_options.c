@@ -59,6 +59,7 @@ static const char usage[] =
     "flow,\n"
     "                         quic, fileinfo, stats, comma separated, or all; without it alerts,\n"
     "                         anomalies and names\n"
+    "  --pcap-of-alerts DIR   a capture of each flow that raises an alert, from its begin on\n"
     "  --redundancy SPEC      what eliminating redundancy would save: "
     "SAMPLER[,p=N][,w=N][,cache=N]\n"
     "                         [,interval=N|Ns][,chunks][,no-raise], such as "
@@ -209,6 +210,7 @@ enum {
     OPTION_NAMES_FORMAT,
     OPTION_ALERTS,
     OPTION_EVENTS,
+    OPTION_PCAP_OF_ALERTS,
     OPTION_REDUNDANCY,
     OPTION_COMPARE,
     OPTION_PLOT,
@@ -243,6 +245,7 @@ static const struct option long_options[] = {
     {"names-format", required_argument, NULL, OPTION_NAMES_FORMAT},
     {"alerts", required_argument, NULL, OPTION_ALERTS},
     {"events", required_argument, NULL, OPTION_EVENTS},
+    {"pcap-of-alerts", required_argument, NULL, OPTION_PCAP_OF_ALERTS},
     {"redundancy", required_argument, NULL, OPTION_REDUNDANCY},
     {"compare", no_argument, NULL, OPTION_COMPARE},
     {"plot", required_argument, NULL, OPTION_PLOT},
@@ -361,6 +364,9 @@ static int parse_option(struct run_options *options, int option, int *list, char
         return 0;
     case OPTION_PROFILE:
         run_profile_option_set(&options->profile, optarg);
+        return 0;
+    case OPTION_PCAP_OF_ALERTS:
+        options->config.evidence_folder = optarg;
         return 0;
     case OPTION_DATA_DIR:
         options->config.data_folder = optarg;

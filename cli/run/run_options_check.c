@@ -171,6 +171,9 @@ static bool check_effects(const struct run_options *options)
                   options->rule_files.home, sl_header_check_name(SL_HEADER_PRIVATE_SOURCE),
                   sl_header_check_name(SL_HEADER_PRIVATE_DESTINATION),
                   sl_header_check_name(SL_HEADER_TCP_BROADCAST));
+    else if (!rules && options->config.n_databases == 0 && options->config.evidence_folder != NULL)
+        cli_error("--pcap-of-alerts '%s' needs --rules or --scan: they raise alerts",
+                  options->config.evidence_folder);
     else if (options->has_sensor_id && !shows_flow_ids(options))
         cli_error("--sensor-id %u needs --alerts eve:FILE or sqlite:FILE: nothing else shows flow "
                   "ids",

@@ -145,6 +145,17 @@ static void print_state(const struct sl_run_result *result, FILE *out)
                 cli_count(state->data_values, values), cli_count(state->data_refused, lost));
 }
 
+static void print_evidence(const struct sl_run_result *result, FILE *out)
+{
+    const struct sl_run_evidence *evidence = &result->evidence;
+    char flows[32], packets[32], bytes[32];
+
+    if (result->has_evidence)
+        fprintf(out, "captures   of %s flows with alerts: %s packets, %s bytes\n",
+                cli_count(evidence->flows, flows), cli_count(evidence->packets, packets),
+                cli_count(evidence->bytes, bytes));
+}
+
 static void print_streams(const struct sl_run_result *result, FILE *out)
 {
     const struct sl_stream_stats *stats = &result->streams;
@@ -203,6 +214,7 @@ void run_report_text(const struct sl_run_result *result, bool details, size_t n_
     run_rules_text(result, out);
     run_anomalies_text(result, out);
     run_alerts_text(result, details, out);
+    print_evidence(result, out);
     run_profile_text(result, n_profiled, out);
     run_viruses_text(result, details, out);
     run_names_text(result, details, out);
@@ -213,6 +225,13 @@ void run_report_text(const struct sl_run_result *result, bool details, size_t n_
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
+
+static json_t *evidence(const struct sl_run_result *result)
+{
+    return json_pack("{s:o, s:o, s:o}", "flows", cli_json_uint(result->evidence.flows), "packets",
+                     cli_json_uint(result->evidence.packets), "bytes",
+                     cli_json_uint(result->evidence.bytes));
+}
 
 static json_t *devices(const struct sl_run_result *result)
 {
@@ -366,6 +385,8 @@ void run_report_json(const struct sl_run_result *result, bool details, size_t n_
     json_object_set_new(root, "rules_stopped", cli_json_uint(result->rules_stopped));
     if (n_profiled != 0)
         json_object_set_new(root, "rule_profile", run_profile_json(result, n_profiled));
+    if (result->has_evidence)
+        json_object_set_new(root, "captures_of_alerts", evidence(result));
     if (result->database != NULL)
         json_object_set_new(root, "viruses", run_viruses_json(result));
     if (result->names != NULL)

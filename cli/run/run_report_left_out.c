@@ -147,6 +147,16 @@ static uint64_t missed_names(const struct sl_run_result *result)
     return n;
 }
 
+static uint64_t not_in_evidence(const struct sl_run_result *result)
+{
+    return result->evidence.packets_left_out + result->evidence.packets_without_flow;
+}
+
+static uint64_t without_begin(const struct sl_run_result *result)
+{
+    return result->evidence.flows_without_begin;
+}
+
 /* In text a space takes the place of each '_'. */
 static const struct {
     const char *name;
@@ -162,6 +172,8 @@ static const struct {
     {"unacknowledged_bytes_of_streams", dropped_bytes},
     {"unevaluated_bytes_of_streams", unevaluated},
     {"forgotten_ends_of_streams", forgotten},
+    {"packets_not_in_captures_of_alerts", not_in_evidence},
+    {"captures_of_alerts_without_begin", without_begin},
     {"skipped_rules", skipped_rules},
     {"bad_rules", bad_rules},
     {"repeated_rules", repeated_rules},

@@ -146,6 +146,12 @@ struct sl_run_config {
 
     struct sl_run_redundancy redundancy;
 
+    /* A folder for a capture of each flow that raises an alert, FLOW_ID.pcap, from its first packet
+     * on; made where it is not there. NULL: none. Of all flows the last 64 MiB of packets are kept
+     * in memory, so that what came before an alert can be written. A file has at most 16 MiB, and
+     * all files 4 GiB. A file of that name is replaced. */
+    const char *evidence_folder;
+
     /* Where events go: specs of sl_sink_open, a function, both or neither. The function gets each
      * event in the order of packets, one call at a time; a status but SL_OK ends the run with it.
      */
@@ -239,6 +245,14 @@ struct sl_run_sampler {
     const struct sl_savings *savings;
 };
 
+/* Captures of flows that raised alerts. */
+struct sl_run_evidence {
+    uint64_t flows, packets, bytes; /* written */
+    uint64_t flows_without_begin;   /* their first packets were no longer kept */
+    uint64_t packets_left_out;      /* behind the bounds of files, or of another link type */
+    uint64_t packets_without_flow;  /* that raised alerts */
+};
+
 /* The result of a run. Pointers are borrowed until sl_run_close. */
 struct sl_run_result {
     enum sl_status status; /* of sl_run_execute, but for sinks that fail when they are closed */
@@ -291,6 +305,9 @@ struct sl_run_result {
     const struct sl_run_redundancy *redundancy;
     struct sl_run_sampler samplers[SL_RUN_SAMPLERS_MAX];
     uint32_t n_samplers;
+
+    bool has_evidence; /* captures were asked for */
+    struct sl_run_evidence evidence;
 
     struct sl_run_sink sinks[SL_RUN_SINKS_MAX];
     uint32_t n_sinks;

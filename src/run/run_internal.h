@@ -7,6 +7,7 @@
 #include "run_batch.h"
 #include "run_clock.h"
 #include "run_counts.h"
+#include "run_evidence.h"
 #include "run_flows.h"
 #include "run_redundancy.h"
 #include "run_sinks.h"
@@ -22,7 +23,8 @@ struct sl_run {
     struct run_sinks sinks;
     struct run_counts counts;
     struct own_checksums own_checksums;
-    struct run_batch *batches; /* all that are or were in flight */
+    struct run_evidence *evidence; /* NULL: none is asked for */
+    struct run_batch *batches;     /* all that are or were in flight */
     struct run_clock stats_clock, flush_clock;
 
     struct sl_pipeline_config pipeline;

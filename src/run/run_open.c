@@ -121,6 +121,7 @@ void sl_run_close(struct sl_run *run)
     run_batch_free(run->batches, &run->source);
     run_sinks_clear(&run->sinks);
     run_counts_clear(&run->counts);
+    run_evidence_close(run->evidence);
     run_redundancy_clear(&run->redundancy);
     run_policy_release(run->policy);
     run_streams_free(run->streams);
@@ -173,6 +174,8 @@ static enum sl_status open_tables(struct sl_run *run, struct run_policy *policy,
         status = run_counts_open(&run->counts, policy, diag);
     if (status == SL_OK)
         status = open_sinks(run, diag);
+    if (status == SL_OK && run->config.evidence_folder != NULL)
+        status = run_evidence_open(&run->evidence, run->config.evidence_folder, diag);
     if (status == SL_OK)
         status = run_try_devices(run, &parts, policy, diag);
     if (status == SL_OK)

@@ -79,6 +79,9 @@ void sl_run_result(const struct sl_run *run, struct sl_run_result *result)
         sl_state_stats(run->state, &result->state);
     result->has_streams = run->streams != NULL;
     run_streams_snapshot(run->streams, &result->streams);
+    result->has_evidence = run->evidence != NULL;
+    if (result->has_evidence)
+        run_evidence_stats(run->evidence, &result->evidence);
     result->home_missed = missed_home(&run->counts, result);
     result->redundancy = &run->redundancy.config;
     result->n_samplers = run->redundancy.n_samplers;

@@ -170,6 +170,8 @@ static enum sl_status drain(void *user, const struct sl_batch *batch, const stru
 
     if (status == SL_OK)
         status = run_counts_add(&run->counts, &events, diag);
+    if (status == SL_OK && run->evidence != NULL)
+        status = run_evidence_take(run->evidence, batch, mine->digest, diag);
     if (run->streams != NULL)
         stream_batch_count(&mine->streams, run->streams);
     own_checksums_add(&run->own_checksums, &events, &run->config, &run->notices);
