@@ -13,6 +13,7 @@ import io
 import json
 import lzma
 import os
+import resource
 import shutil
 import struct
 import sys
@@ -23,6 +24,7 @@ import zipfile
 import zlib
 
 import case
+import hostile_scan
 
 SLUICE, SAMPLES = sys.argv[1:3]
 CAPTURE = os.path.join(SAMPLES, "sample.pcap")
@@ -589,6 +591,25 @@ class Limits(case.Case):
                           (f"{path}: INCOMPLETE ({TIME}: not scanned to its end)\n", found),
                           signature)
             self.assertLess(time.monotonic() - begin, 60)
+
+
+class Hostile(case.Case):
+    def cost(self, database, path):
+        """Seconds of a core."""
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        result = sluice("scan", "-d", database, "--no-summary", path)
+        self.assertEqual(result.stdout.decode(), f"{path}: OK\n")
+        return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+
+    def test_what_is_made_to_cost_much_costs_a_known_factor(self):
+        """docs/virus-scan.md has the factor over an ordinary file of the same length."""
+        length = 2 << 20
+        ordinary = self.path("ordinary", bytes(i * i >> 3 & 255 for i in range(length)))
+        for name, ending, signature, repeated in hostile_scan.CASES:
+            database = self.path(f"{name}.{ending}", signature.encode() + b"\n")
+            path = self.path(name, hostile_scan.content(repeated, length))
+            plain = max(self.cost(database, ordinary), 0.02)
+            self.assertLess(self.cost(database, path), 150 * plain, name)
 
 
 class Options(case.Case):

@@ -21,6 +21,16 @@ static bool note_place(struct clam_match *match, uint32_t number)
     return match_note(match, number, true);
 }
 
+/* Counts the places of a body that were tried in this object. */
+static uint32_t count_try(struct clam_match *match, uint32_t number)
+{
+    struct clam_tries *tries = &match->tries[number];
+
+    if (tries->epoch != match->epoch)
+        *tries = (struct clam_tries){match->epoch, 0};
+    return ++tries->n;
+}
+
 bool clam_match_at(struct clam_match *match, uint32_t number, uint32_t seg, uint64_t at)
 {
     const struct clam_pattern *pattern = &match->patterns[number];
@@ -34,13 +44,15 @@ bool clam_match_at(struct clam_match *match, uint32_t number, uint32_t seg, uint
         return false;
     while (a > 0 && segs[a].gap_max != CLAM_UNBOUNDED)
         a--;
+    const uint32_t b = match_group_end(match, pattern, a);
+    if (b > a && match->ahead == NULL && match_is_long(match, segs, a, b, count_try(match, number)))
+        return clam_match_exists(match, number);
     if (a > 0) { /* it may begin anywhere behind the first group */
         from = 0;
         to = match->object->len;
     }
     if (!match_backward(match, segs, seg, a, at, from, to) ||
-        match_forward(match, segs, seg, match_group_end(match, pattern, a), at, 0, NULL) ==
-            MATCH_NOWHERE)
+        match_forward(match, segs, seg, b, at) == MATCH_NOWHERE)
         return false;
     return pattern->groups == 1 ? note_place(match, number) : clam_match_exists(match, number);
 }
@@ -88,19 +100,6 @@ bool clam_match_exists(struct clam_match *match, uint32_t number)
                               MATCH_NOWHERE);
 }
 
-/* Counts the places among those of the set that lead to the body's end. */
-static uint32_t count_parts(struct clam_match *match, const struct clam_seg *segs, uint32_t part,
-                            uint32_t last, size_t *done, uint32_t max)
-{
-    struct clam_positions *tested = &match->tested;
-    uint32_t n = 0;
-
-    for (; *done < tested->n && n < max; ++*done)
-        if (match_forward(match, segs, part, last, tested->at[*done], 0, NULL) != MATCH_NOWHERE)
-            n++;
-    return n;
-}
-
 uint32_t clam_match_count(struct clam_match *match, uint32_t number, uint32_t max)
 {
     const struct clam_pattern *pattern = &match->patterns[number];
@@ -108,7 +107,6 @@ uint32_t clam_match_count(struct clam_match *match, uint32_t number, uint32_t ma
     const uint32_t last = pattern->n_segs - 1, part = pattern->last_part;
     uint64_t from, to;
     uint32_t a, n = 0;
-    size_t done = 0;
 
     const enum clam_known known = clam_match_known(match, number);
 
@@ -119,20 +117,15 @@ uint32_t clam_match_count(struct clam_match *match, uint32_t number, uint32_t ma
         return match->found[number] < max ? match->found[number] : max;
     if (!before_last(match, pattern, &a, &from, &to))
         return match_note(match, number, false);
-    match->tested.n = 0;
-    for (; n < max && from <= to; from++) {
-        from = match_seg_from(match, &segs[a], from, to);
-        if (from == MATCH_NOWHERE)
-            break;
-        if (part <= a) { /* the last part is not reached through the gaps of this group */
-            n += match_forward(match, segs, a, last, from, 0, NULL) != MATCH_NOWHERE;
-            continue;
-        }
-        (void)match_forward(match, segs, a, last, from, part, &match->tested);
-    }
     if (part > a) {
-        match_sort_positions(&match->tested);
-        n = count_parts(match, segs, part, last, &done, max);
+        n = match_group_count(match, segs, a, part, last, from, to, max);
+    } else { /* the last part is not reached through the gaps of this group */
+        for (; n < max && from <= to; from++) {
+            from = match_seg_from(match, &segs[a], from, to);
+            if (from == MATCH_NOWHERE)
+                break;
+            n += match_forward(match, segs, a, last, from) != MATCH_NOWHERE;
+        }
     }
     (void)match_note(match, number, n > 0);
     return n;

@@ -37,6 +37,11 @@ struct clam_ahead {
     uint16_t places[CLAM_MANY_CHUNK];
 };
 
+/* Places of a body that were tried in an object. */
+struct clam_tries {
+    uint32_t epoch, n;
+};
+
 struct clam_pcres; /* compiled where first needed */
 
 struct clam_match {
@@ -59,8 +64,9 @@ struct clam_match {
     uint32_t epoch;  /* counts objects: notes of another one do not hold */
     uint32_t *known; /* by pattern: 4 * epoch + enum clam_known */
     uint32_t *found; /* by pattern of one segment: places where it matched, once it is known */
-    bool complete;   /* all places where the matcher's literals lie have been tried */
-    struct clam_positions now, next, tested;
+    struct clam_tries *tries; /* by pattern */
+    bool complete;            /* all places where the matcher's literals lie have been tried */
+    struct clam_positions now, next;
     struct clam_ahead *ahead; /* NULL: unknown bodies are searched for at once */
     struct clam_pcres *expressions;
     bool no_memory;

@@ -32,7 +32,7 @@ static int compare_positions(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-void match_sort_positions(struct clam_positions *set)
+static void sort_positions(struct clam_positions *set)
 {
     size_t n = 0;
 
@@ -69,15 +69,13 @@ static void add_ends(struct clam_match *match, const struct clam_seg *seg, uint6
             (void)add(match, &match->next, at + match->alts[i].len);
 }
 
-/* From segment k at `at` on to segment b: the least end, or MATCH_NOWHERE. Where `part` is not NULL
- * the places of segment `part_seg` on the way are added to it. */
 uint64_t match_forward(struct clam_match *match, const struct clam_seg *segs, uint32_t k,
-                       uint32_t b, uint64_t at, uint32_t part_seg, struct clam_positions *part)
+                       uint32_t b, uint64_t at)
 {
     match->now.n = match->next.n = 0;
     add_ends(match, &segs[k], at);
     swap_sets(match);
-    match_sort_positions(&match->now);
+    sort_positions(&match->now);
     for (uint32_t j = k + 1; j <= b; j++) {
         const struct clam_seg *seg = &segs[j];
         uint64_t tested = 0; /* places below have been */
@@ -90,15 +88,13 @@ uint64_t match_forward(struct clam_match *match, const struct clam_seg *segs, ui
             if (from < tested)
                 from = tested;
             while (from <= to && (from = match_seg_from(match, seg, from, to)) != MATCH_NOWHERE) {
-                if (part != NULL && j == part_seg)
-                    (void)add(match, part, from);
                 add_ends(match, seg, from);
                 from++;
             }
             tested = to + 1;
         }
         swap_sets(match);
-        match_sort_positions(&match->now);
+        sort_positions(&match->now);
     }
     return match->now.n > 0 ? match->now.at[0] : MATCH_NOWHERE;
 }
@@ -150,7 +146,7 @@ bool match_backward(struct clam_match *match, const struct clam_seg *segs, uint3
             for (uint32_t i = elem->bytes; i < elem->bytes + elem->n_alts; i++)
                 step_back(match, seg, &segs[j], &match->alts[i]);
         swap_sets(match);
-        match_sort_positions(&match->now);
+        sort_positions(&match->now);
     }
     for (size_t i = 0; i < match->now.n; i++)
         if (match->now.at[i] >= from && match->now.at[i] <= to)
@@ -175,7 +171,7 @@ uint64_t match_group_find(struct clam_match *match, const struct clam_seg *segs,
                           uint32_t b, uint64_t from, uint64_t to, bool any)
 {
     const uint32_t driver = clam_rarest_seg(segs, a, b);
-    uint64_t near = 0, far = 0, tail = segs[driver].len, best = MATCH_NOWHERE;
+    uint64_t near = 0, far = 0, tail = segs[driver].len, best = MATCH_NOWHERE, n = 0;
 
     for (uint32_t j = a; j < driver; j++) {
         near += (uint64_t)segs[j].len + segs[j + 1].gap_min;
@@ -189,9 +185,11 @@ uint64_t match_group_find(struct clam_match *match, const struct clam_seg *segs,
         at = match_seg_from(match, &segs[driver], at, last);
         if (at == MATCH_NOWHERE)
             break;
+        if (match_is_long(match, segs, a, b, ++n))
+            return match_group_sweep(match, segs, a, b, from, to);
         if (!match_backward(match, segs, driver, a, at, from, to))
             continue;
-        const uint64_t end = match_forward(match, segs, driver, b, at, 0, NULL);
+        const uint64_t end = match_forward(match, segs, driver, b, at);
         if (end < best) {
             best = end;
             if (any)

@@ -31,13 +31,9 @@ bool match_seg_at(struct clam_match *match, const struct clam_seg *seg, uint64_t
 uint64_t match_seg_from(struct clam_match *match, const struct clam_seg *seg, uint64_t from,
                         uint64_t to);
 
-/* Sorts places, and removes those that are there twice. */
-void match_sort_positions(struct clam_positions *set);
-
-/* From segment k at `at` on to segment b of a group: the least end, or MATCH_NOWHERE. Where `part`
- * is not NULL, the places of segment part_seg on the way are added to it. */
+/* From segment k at `at` on to segment b of a group: the least end, or MATCH_NOWHERE. */
 uint64_t match_forward(struct clam_match *match, const struct clam_seg *segs, uint32_t k,
-                       uint32_t b, uint64_t at, uint32_t part_seg, struct clam_positions *part);
+                       uint32_t b, uint64_t at);
 
 /* From segment k at `at` back to segment a: whether that may begin in [from, to]. */
 bool match_backward(struct clam_match *match, const struct clam_seg *segs, uint32_t k, uint32_t a,
@@ -46,6 +42,19 @@ bool match_backward(struct clam_match *match, const struct clam_seg *segs, uint3
 /* The last segment of the group that begins at segment a. */
 uint32_t match_group_end(const struct clam_match *match, const struct clam_pattern *pattern,
                          uint32_t a);
+
+/* Whether n places of the group a..b took as long, by its gaps, as passes over the object would. */
+bool match_is_long(const struct clam_match *match, const struct clam_seg *segs, uint32_t a,
+                   uint32_t b, uint64_t n);
+
+/* As match_group_find, in such passes. */
+uint64_t match_group_sweep(struct clam_match *match, const struct clam_seg *segs, uint32_t a,
+                           uint32_t b, uint64_t from, uint64_t to);
+
+/* The places of segment `part`, behind a, at which the group a..b goes on to its end, up to max of
+ * them. */
+uint32_t match_group_count(struct clam_match *match, const struct clam_seg *segs, uint32_t a,
+                           uint32_t part, uint32_t b, uint64_t from, uint64_t to, uint32_t max);
 
 /* The least end of the group a..b that begins in [from, to], or some end where `any`. */
 uint64_t match_group_find(struct clam_match *match, const struct clam_seg *segs, uint32_t a,

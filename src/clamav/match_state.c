@@ -25,7 +25,8 @@ bool clam_match_open(struct clam_match *match, const struct clam_block *block)
     match->find_many = clam_many_choose();
     match->known = calloc(block->n[CLAM_A_PATTERNS] + 1, sizeof *match->known);
     match->found = calloc(block->n[CLAM_A_PATTERNS] + 1, sizeof *match->found);
-    return match->known != NULL && match->found != NULL;
+    match->tries = calloc(block->n[CLAM_A_PATTERNS] + 1, sizeof *match->tries);
+    return match->known != NULL && match->found != NULL && match->tries != NULL;
 }
 
 void clam_match_close(struct clam_match *match)
@@ -35,9 +36,9 @@ void clam_match_close(struct clam_match *match)
     clam_pcres_free(match->expressions, match->block->n[CLAM_A_PCRES]);
     free(match->known);
     free(match->found);
+    free(match->tries);
     free(match->now.at);
     free(match->next.at);
-    free(match->tested.at);
 }
 
 void clam_match_begin(struct clam_match *match, struct clam_object *object)
@@ -49,6 +50,7 @@ void clam_match_begin(struct clam_match *match, struct clam_object *object)
     match->epoch++;
     if (match->epoch == UINT32_MAX / 4) {
         memset(match->known, 0, match->block->n[CLAM_A_PATTERNS] * sizeof *match->known);
+        memset(match->tries, 0, match->block->n[CLAM_A_PATTERNS] * sizeof *match->tries);
         match->epoch = 1;
     }
 }
