@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Loading: a filled batch is prepared, then ordered, then collected. */
+/* Loading: a filled batch is prepared, then ordered, then collected. Loaders also digest. */
 #include "base/clock.h"
 #include "pipeline_state.h"
 
@@ -37,15 +37,25 @@ bool pipeline_load(struct pipeline *pipeline, uint64_t sequence)
     return go_on;
 }
 
-/* Claims the next filled batch that no thread has loaded. False: there will be none. */
-static bool claim_load(struct pipeline *pipeline, uint64_t *sequence)
+/* Claims a batch to digest, or else the next filled one that no thread has loaded, which then is
+ * *sequence. False: there will be none. */
+static bool claim_load(struct pipeline *pipeline, struct slot **digest, uint64_t *sequence)
 {
+    *digest = NULL;
     pthread_mutex_lock(&pipeline->lock);
-    while (!pipeline->failed && pipeline->loading == pipeline->filled && !pipeline->ended)
+    pipeline->n_idle_loaders++;
+    while (!pipeline_is_done(pipeline) && pipeline->n_offered == 0 &&
+           pipeline->loading == pipeline->filled)
         pthread_cond_wait(&pipeline->has_filled, &pipeline->lock);
-    const bool there = !pipeline->failed && pipeline->loading < pipeline->filled;
-    if (there)
+    pipeline->n_idle_loaders--;
+    const bool there = !pipeline_is_done(pipeline);
+    if (there && pipeline->n_offered != 0)
+        *digest = pipeline_claim_digest(pipeline);
+    else if (there)
         *sequence = pipeline->loading++;
+    /* The signal may have been for a filled batch. */
+    if (*digest != NULL && pipeline->loading < pipeline->filled)
+        pthread_cond_signal(&pipeline->has_filled);
     pthread_mutex_unlock(&pipeline->lock);
     return there;
 }
@@ -53,9 +63,13 @@ static bool claim_load(struct pipeline *pipeline, uint64_t *sequence)
 void *pipeline_load_loop(void *argument)
 {
     struct pipeline *pipeline = argument;
-    uint64_t sequence;
+    struct slot *slot;
+    uint64_t sequence = 0;
 
-    while (claim_load(pipeline, &sequence) && pipeline_load(pipeline, sequence))
-        ;
+    while (claim_load(pipeline, &slot, &sequence))
+        if (slot != NULL)
+            pipeline_digest(pipeline, slot);
+        else if (!pipeline_load(pipeline, sequence))
+            break;
     return NULL;
 }

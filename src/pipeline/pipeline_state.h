@@ -5,8 +5,9 @@
  * |---|---|---|
  * | fill | pipeline_fill.c | one |
  * | load: prepare, order, collect | pipeline_{load,order,shards}.c | loaders, or workers' own |
- * | work: apply, engines, digest | pipeline_work.c | those of each lane |
- * | settle, decide, report | pipeline_{settle,shards}.c | those of each lane |
+ * | work: apply, engines | pipeline_work.c | those of each lane |
+ * | digest | pipeline_digest.c | those of each lane, and loaders |
+ * | settle, decide, report | pipeline_{settle,shards}.c | as digest |
  * | drain | pipeline_drain.c | the caller's |
  * | read counters | pipeline_snapshot.c | any |
  * | take over from a lost GPU | pipeline_lost.c | the last thread of its lane |
@@ -24,6 +25,7 @@
  * - digested is the first batch whose slot is not digested: workers digest in any order
  * - n_done == slots that are done and not drained: workers report in any order
  * - n_redo == slots with redo set: a batch that a GPU failed on is taken before all others
+ * - n_offered == slots that are offered: any thread may digest them
  * - prepared is set from prepare to order: one thread orders at a time, `ordering`
  * - n_left of a step <= next of each shard <= n_ready: a shard goes through the batches in order
  *
@@ -45,7 +47,8 @@ enum {
 struct slot {
     struct sl_batch *batch;
     struct sl_hits hits[SL_PIPELINE_ENGINES_MAX];
-    bool done, redo, prepared, digested;
+    struct sl_pipeline_device *device; /* that ran the engines */
+    bool done, redo, prepared, offered, digested;
     _Atomic uint32_t n_shards_left; /* that have not had it in the step at hand */
 };
 
@@ -82,6 +85,8 @@ struct pipeline {
     uint64_t filled, loading, ordered, taken, reporting, drained;
     uint32_t n_done;
     uint32_t n_redo;
+    uint32_t n_offered;
+    uint32_t n_idle_loaders; /* that wait for has_filled */
     bool filling, ordering, draining;
     bool ended;            /* no further batch will be filled */
     bool failed;           /* a step failed: every thread ends */
@@ -149,6 +154,20 @@ uint64_t pipeline_visit_shards(struct pipeline *pipeline, struct shard_step *ste
 
 /* The next batch that all shards have done leaves the step. NULL: there is none. */
 struct slot *pipeline_leave_step(struct pipeline *pipeline, struct shard_step *step);
+
+/* ---- pipeline_digest.c; all but the first with the lock held --------------------------------- */
+
+/* Digests a batch whose engines are done, and settles it. */
+void pipeline_digest(struct pipeline *pipeline, struct slot *slot);
+
+/* Leaves it to any thread to digest the batch. */
+void pipeline_offer_digest(struct pipeline *pipeline, struct slot *slot);
+
+/* Signals a thread that is there for an offered batch, if one is. */
+void pipeline_signal_digest(struct pipeline *pipeline);
+
+/* Claims the first batch that is offered; there is one. */
+struct slot *pipeline_claim_digest(struct pipeline *pipeline);
 
 /* ---- pipeline_settle.c ----------------------------------------------------------------------- */
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Work: the engines and the digest, on a worker of a device. */
+/* Work: the engines, on a worker of a device. */
 
 #include <sys/prctl.h>
 
@@ -88,12 +88,13 @@ static void load_next(struct pipeline *pipeline)
     pthread_mutex_lock(&pipeline->lock);
 }
 
-/* Without loaders the thread loads while there is nothing for the engines. With the lock held. */
+/* Waits for a batch, for the engines or to digest. Without loaders the thread loads while there is
+ * nothing for the engines. With the lock held. */
 static void wait_for_work(struct pipeline *pipeline, struct lane *lane)
 {
     uint64_t until = awake_until(lane);
 
-    while (!is_over(pipeline, lane) && !has_work(pipeline, lane))
+    while (!is_over(pipeline, lane) && !has_work(pipeline, lane) && pipeline->n_offered == 0)
         if (pipeline->n_loaders == 0 && pipeline->loading < pipeline->filled) {
             load_next(pipeline);
             until = awake_until(lane);
@@ -104,7 +105,8 @@ static void wait_for_work(struct pipeline *pipeline, struct lane *lane)
         }
 }
 
-/* Claims the next batch for the engines, and a worker for it. NULL: there will be none. */
+/* Claims the next batch for the engines, and a worker for it, or else one to digest. The engines
+ * come first: others may digest. NULL: there will be none. */
 static struct slot *claim_work(struct lane_thread *self)
 {
     struct pipeline *pipeline = self->pipeline;
@@ -114,35 +116,28 @@ static struct slot *claim_work(struct lane_thread *self)
 
     pthread_mutex_lock(&pipeline->lock);
     wait_for_work(pipeline, lane);
-    if (!is_over(pipeline, lane)) {
+    if (is_over(pipeline, lane)) {
+        slot = NULL;
+    } else if (!has_work(pipeline, lane)) {
+        slot = pipeline_claim_digest(pipeline);
+    } else {
         self->worker = lane_take(lane);
         fresh = pipeline->n_redo == 0;
         slot = fresh ? pipeline_slot(pipeline, pipeline->taken++) : claim_redo(pipeline);
         if (has_work(pipeline, lane)) /* the watcher may have had two signals */
             pthread_cond_signal(&lane->ready);
     }
+    if (pipeline->n_offered != 0)
+        pipeline_signal_digest(pipeline);
     pthread_mutex_unlock(&pipeline->lock);
     if (fresh)
         apply(pipeline, slot);
     return slot;
 }
 
-/* Runs the caller's digest over the hits, and measures it. */
-static enum sl_status digest(struct pipeline *pipeline, const struct slot *slot,
-                             uint64_t *digest_ns, struct sl_diag *diag)
-{
-    const struct sl_pipeline_config *config = pipeline->config;
-    const uint64_t begin = clock_ns();
-    enum sl_status status = SL_OK;
-
-    if (config->digest != NULL)
-        status = config->digest(config->user, slot->batch, slot->hits, diag);
-    *digest_ns = clock_ns() - begin;
-    return status;
-}
-
-/* Returns the worker to the lane, where another thread may take it. */
-static void return_worker(struct lane_thread *self)
+/* Returns the worker to the lane, where another thread may take it. A batch that is not NULL is
+ * offered to those who digest. */
+static void return_worker(struct lane_thread *self, struct slot *offered)
 {
     struct pipeline *pipeline = self->pipeline;
     struct lane *lane = self->lane;
@@ -151,19 +146,34 @@ static void return_worker(struct lane_thread *self)
     worker_move_times(self->worker, pipeline->stats);
     lane_return(lane, self->worker);
     self->worker = NULL;
+    if (offered != NULL)
+        pipeline_offer_digest(pipeline, offered);
     if (has_work(pipeline, lane))
         pipeline_signal(&lane->ready, &lane->watch);
     pthread_mutex_unlock(&pipeline->lock);
 }
 
-/* Runs the engines and the digest for one batch, and settles it. The worker is returned before the
- * hits are digested, unless it must first grow. False: the worker's device failed. */
+/* Grows a worker for the next burst, unless the lane has no more work. After a failure it may lack
+ * a context: it is returned when the threads end. */
+static void grow_worker(struct lane_thread *self)
+{
+    struct pipeline *pipeline = self->pipeline;
+
+    pthread_mutex_lock(&pipeline->lock);
+    const bool over = is_over(pipeline, self->lane);
+    pthread_mutex_unlock(&pipeline->lock);
+    if (!over)
+        worker_get_ready(self->worker);
+    return_worker(self, NULL);
+}
+
+/* Runs the engines for one batch, and digests it where no other thread is there for that. The
+ * worker is returned before, unless it must first grow. False: the worker's device failed. */
 static bool work_on(struct lane_thread *self, struct slot *slot)
 {
     struct pipeline *pipeline = self->pipeline;
     struct sl_diag diag = {0};
     enum sl_status status = SL_OK;
-    uint64_t digest_ns = 0;
 
     if (slot->batch->n_items != 0) {
         status = worker_run(self->worker, slot->batch, slot->hits, &diag);
@@ -172,26 +182,21 @@ static bool work_on(struct lane_thread *self, struct slot *slot)
             return false;
         }
     }
-    /* After a failure the worker may lack a context: it is returned when the threads end. */
-    const bool ready = status == SL_OK && worker_is_ready(self->worker);
-    if (ready)
-        return_worker(self);
-    if (status == SL_OK && slot->batch->n_items != 0)
-        status = digest(pipeline, slot, &digest_ns, &diag);
-    if (status != SL_OK)
+    slot->device = self->lane->device;
+    if (status != SL_OK) {
         pipeline_fail(pipeline, status, &diag);
-    pthread_mutex_lock(&pipeline->lock);
-    pipeline->stats->digest_ns += digest_ns;
-    self->lane->device->batches += slot->batch->n_items != 0;
-    if (status == SL_OK)
-        pipeline_settle(pipeline, slot);
-    const bool over = is_over(pipeline, self->lane);
-    pthread_mutex_unlock(&pipeline->lock);
-    if (!ready) { /* no thread waits for the batch any more */
-        if (!over)
-            worker_get_ready(self->worker);
-        return_worker(self);
+        return_worker(self, NULL);
+        return true;
     }
+    const bool ready = worker_is_ready(self->worker);
+    const bool offers = ready && pipeline->n_loaders != 0;
+
+    if (ready)
+        return_worker(self, offers ? slot : NULL);
+    if (!offers)
+        pipeline_digest(pipeline, slot);
+    if (!ready) /* no thread waits for the batch any more */
+        grow_worker(self);
     return true;
 }
 
@@ -202,8 +207,11 @@ static void *work_loop(void *argument)
 
     if (lane_is_cuda(self->lane)) /* waits take microseconds, and this slack is added to each */
         (void)prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
-    while ((slot = claim_work(self)) != NULL && work_on(self, slot))
-        ;
+    while ((slot = claim_work(self)) != NULL)
+        if (self->worker == NULL)
+            pipeline_digest(self->pipeline, slot);
+        else if (!work_on(self, slot))
+            break;
     pipeline_thread_ends(self->pipeline, self->lane);
     return NULL;
 }

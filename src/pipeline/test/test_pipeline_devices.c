@@ -219,6 +219,47 @@ static void test_a_thread_that_digests_returns_its_worker(void **state)
     assert_false(atomic_load(&in_vain));
 }
 
+/* Threads that never run engines digest. */
+static _Thread_local bool runs_engines;
+static atomic_uint n_by_loaders;
+
+static void mark_thread(const struct sl_batch *batch)
+{
+    (void)batch;
+    runs_engines = true;
+}
+
+static enum sl_status digest_slowly(void *user, const struct sl_batch *batch,
+                                    const struct sl_hits *hits, struct sl_diag *diag)
+{
+    (void)user;
+    (void)batch;
+    (void)hits;
+    (void)diag;
+    if (!runs_engines)
+        atomic_fetch_add(&n_by_loaders, 1);
+    usleep(1000);
+    return SL_OK;
+}
+
+static void test_loaders_digest_too(void **state)
+{
+    struct run run = {.n_items = 300, .items_a_batch = 1};
+
+    (void)state;
+    simulated_reset(1, 0);
+    device_run_init(&run, 1);
+    run.config.n_workers = 1;
+    run.config.n_loaders = 3;
+    run.config.n_batches = 8;
+    run.config.digest = digest_slowly;
+    atomic_store(&n_by_loaders, 0);
+    device_run_hook = mark_thread;
+    device_run_complete(&run);
+    device_run_hook = NULL;
+    assert_int_not_equal(atomic_load(&n_by_loaders), 0);
+}
+
 static enum sl_status digest_after_the_cpu(void *user, const struct sl_batch *batch,
                                            const struct sl_hits *hits, struct sl_diag *diag)
 {
@@ -485,6 +526,7 @@ int main(void)
         cmocka_unit_test(test_a_thread_with_two_signals_wakes_another),
         cmocka_unit_test(test_a_burst_makes_workers_ready_between_batches),
         cmocka_unit_test(test_a_thread_that_digests_returns_its_worker),
+        cmocka_unit_test(test_loaders_digest_too),
         cmocka_unit_test(test_the_cpu_takes_what_gpus_cannot),
         cmocka_unit_test(test_bursts_make_room_on_the_device),
         cmocka_unit_test(test_made_items_do_not_depend_on_room),
