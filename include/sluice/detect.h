@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sluice/app.h"
 #include "sluice/batch.h"
 #include "sluice/dissect.h"
 #include "sluice/engine.h"
@@ -144,6 +145,10 @@ SL_API uint32_t sl_rules_buffers(const struct sl_rules *rules);
 /* Whether some compiled rule asks for an application protocol (sl_app_find). */
 SL_API bool sl_rules_need_app(const struct sl_rules *rules);
 
+/* Bit i: some compiled rule asks for value i of messages (enum sl_app_value_id), searched or not.
+ */
+SL_API uint64_t sl_rules_need_values(const struct sl_rules *rules);
+
 /* Whether some compiled rule asks what flows have sent (sl_batch_reserve_totals). A packet whose
  * batch does not tell matches no such rule. */
 SL_API bool sl_rules_need_totals(const struct sl_rules *rules);
@@ -179,11 +184,14 @@ SL_API bool sl_rules_profiled(const struct sl_rules *rules, size_t i,
 /* Accepts NULL. */
 SL_API void sl_rules_free(struct sl_rules *rules);
 
-/* An alert: this packet matches this signature. */
+/* An alert: this packet, or a message that it completed, matches this signature. */
 struct sl_alert {
     uint32_t item;
     uint32_t signature; /* index for sl_rules_signature */
+    uint32_t message;   /* index of the message that it is of; SL_ALERT_NO_MESSAGE: of none */
 };
+
+#define SL_ALERT_NO_MESSAGE UINT32_MAX
 
 /* Bytes that a packet adds to a TCP stream, in their place: what was sent before is not among them.
  * They lie in the packet's payload, or elsewhere where they waited for bytes before them. */
@@ -250,10 +258,11 @@ struct sl_candidates {
 /* Evaluates the rules on a dissected, flow-tracked host batch: the rules whose literal is among the
  * hits, and those without one. sl_app_find has found protocols, where rules ask for one.
  * sl_hits_sort has sorted the hits; they are NULL where no rule has a literal. The result is one
- * alert a packet and signature, ordered by item, priority and signature index. A packet that a
- * `pass` rule matches has none. Among the alerts are candidates, where rules have state. The *n
- * alerts are the evaluator's, until its next run. No result depends on the batches before.
- * SL_EINVAL: the batch is no host batch of packets, or hits are missing. SL_ENOMEM. */
+ * alert a packet and signature, and one a message, ordered by item, priority, signature index and
+ * message. A packet that a `pass` rule matches has none. Among the alerts are candidates, where
+ * rules have state. The *n alerts are the evaluator's, until its next run. No result depends on the
+ * batches before. SL_EINVAL: the batch is no host batch of packets, or hits are missing. SL_ENOMEM.
+ */
 SL_CHECK SL_API enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator,
                                                 const struct sl_batch *batch,
                                                 const struct sl_hits *hits,
@@ -269,6 +278,13 @@ SL_API void sl_evaluator_set_streams(struct sl_evaluator *evaluator,
  * and rules that ask for them match nothing. */
 SL_API void sl_evaluator_set_stream_facts(struct sl_evaluator *evaluator,
                                           const struct sl_stream_facts *of_item);
+
+/* The messages of the batch that comes next, in the order of their items. They must be valid while
+ * it is evaluated, and are forgotten then. A rule that names what messages say is evaluated on them
+ * alone, and alerts once for each side of a transaction: on the message that completed it. Hits in
+ * what messages say are those of made items. */
+SL_API void sl_evaluator_set_messages(struct sl_evaluator *evaluator,
+                                      const struct sl_app_message *messages, size_t n);
 
 /* The *n packets of the last run that have candidates, in their order. */
 SL_API const struct sl_candidates *sl_evaluator_candidates(const struct sl_evaluator *evaluator,

@@ -47,7 +47,7 @@ static void put_others(struct explain_text *text, const struct rule *rule)
 {
     for (size_t i = 0; i < rule->n_payloads; i++) {
         const struct rule_payload *content = &rule->payload[i];
-        const char *unfit = rule_literal_unfit(content);
+        const char *unfit = rule_literal_unfit(rule, content);
 
         if (content->kind != RULE_CONTENT || content == rule->literal)
             continue;
@@ -98,6 +98,7 @@ static void put_key(struct explain_text *text, const struct rule *rule)
         [RULE_BY_APP] = "the application protocol",
         [RULE_BY_SOURCE] = "the source address",
         [RULE_BY_DESTINATION] = "the destination address",
+        [RULE_BY_MESSAGE] = "the side and kind of the message",
     };
 
     explain_put(text, "found by %s: %s\n", keys[rule_key_of(rule)],

@@ -114,7 +114,14 @@ enum {
     RULE_SEES_PACKETS = 1, /* packets that are part of a stream */
     RULE_SEES_STREAMS = 2,
     RULE_SEES_OTHERS = 4, /* packets that are no part of one */
-    RULE_SEES_ALL = 7
+    RULE_SEES_ALL = 7,
+    /* Messages of a side, and of what of it is new. Later: a part of its body, or its certificates.
+     */
+    RULE_SEES_CLIENT = 8,
+    RULE_SEES_CLIENT_LATER = 16,
+    RULE_SEES_SERVER = 32,
+    RULE_SEES_SERVER_LATER = 64,
+    RULE_SEES_MESSAGES = 120
 };
 
 enum { RULE_FLOW_KNOWN = 0x80 }; /* beside SL_FLOW_*: the packet belongs to a flow */
@@ -142,12 +149,45 @@ enum rule_buffer {
     RULE_BUFFER_SNMP_COMMUNITY,
     RULE_BUFFER_SNMP_USM,
     RULE_BUFFER_SIP, /* and enum sip_field */
-    RULE_BUFFER_SIP_END = RULE_BUFFER_SIP + SIP_N_FIELDS
+    RULE_BUFFER_SIP_END = RULE_BUFFER_SIP + SIP_N_FIELDS,
+    RULE_BUFFER_VALUE = RULE_BUFFER_SIP_END /* of messages: by enum rule_side and value */
 };
+
+/* Whose value of a message. */
+enum rule_side { RULE_OF_CLIENT, RULE_OF_SERVER, RULE_OF_SENDER /* of what is new */ };
+
+static inline enum rule_buffer rule_buffer_of(enum rule_side side, enum sl_app_value_id id)
+{
+    return (enum rule_buffer)(RULE_BUFFER_VALUE + (int)side * SL_N_APP_VALUES + (int)id);
+}
+
+static inline bool rule_buffer_is_value(enum rule_buffer buffer)
+{
+    return buffer >= RULE_BUFFER_VALUE;
+}
+
+static inline enum rule_side rule_buffer_side(enum rule_buffer buffer)
+{
+    return (enum rule_side)((buffer - RULE_BUFFER_VALUE) / SL_N_APP_VALUES);
+}
+
+static inline enum sl_app_value_id rule_buffer_id(enum rule_buffer buffer)
+{
+    return (enum sl_app_value_id)((buffer - RULE_BUFFER_VALUE) % SL_N_APP_VALUES);
+}
+
+/* Whether the value comes behind the head of its side. */
+static inline bool rule_value_is_later(enum sl_app_value_id id)
+{
+    return id == SL_APP_BODY || id == SL_TLS_CERT || id == SL_TLS_CERT_ALT_NAME ||
+           (id >= SL_TLS_CERT_SUBJECT && id <= SL_TLS_CERT_NOT_AFTER);
+}
 
 /* SL_BUFFER_* of a buffer that the matcher searches; 0: it does not. */
 static inline uint32_t rule_buffer_searched(enum rule_buffer buffer)
 {
+    if (rule_buffer_is_value(buffer))
+        return sl_app_buffer_of(rule_buffer_id(buffer));
     if (buffer >= RULE_BUFFER_NTP_REFERENCE_ID)
         return SL_BUFFER_PAYLOAD;
     return buffer <= RULE_BUFFER_DNS_RESPONSE ? UINT32_C(1) << buffer : 0;
@@ -173,11 +213,21 @@ static inline enum sip_field rule_buffer_sip(enum rule_buffer buffer)
     return (enum sip_field)(buffer - RULE_BUFFER_SIP);
 }
 
+static inline bool rule_buffer_is_sip(enum rule_buffer buffer)
+{
+    return buffer >= RULE_BUFFER_SIP && buffer < RULE_BUFFER_SIP_END;
+}
+
 /* A buffer of which a message may have several. Each is matched alone. */
 static inline bool rule_buffer_repeats(enum rule_buffer buffer)
 {
+    if (rule_buffer_is_value(buffer)) {
+        const enum sl_app_value_id id = rule_buffer_id(buffer);
+
+        return id == SL_TLS_CERT || id == SL_TLS_CERT_ALT_NAME || id == SL_TLS_ALPN;
+    }
     return rule_buffer_is_name(buffer) ||
-           (buffer >= RULE_BUFFER_SIP && !sip_field_is_single(rule_buffer_sip(buffer)));
+           (rule_buffer_is_sip(buffer) && !sip_field_is_single(rule_buffer_sip(buffer)));
 }
 
 enum rule_payload_kind {
@@ -192,6 +242,8 @@ enum rule_payload_kind {
     RULE_ABSENT, /* the first of its section: the buffer is not there */
     RULE_BASE64  /* the steps of its section behind it are over what it decodes */
 };
+
+enum { RULE_SIZE_MAX = 1 << 30 /* of a buffer, as options compare it; the largest: any more */ };
 
 #define RULE_NO_WINDOW UINT32_MAX /* a content may reach to the payload's end */
 
@@ -253,6 +305,7 @@ struct rule_payload {
     enum rule_buffer buffer;             /* of the section */
     const struct transform_chain *chain; /* of the section: transforms of the buffer; NULL: none */
     bool relative;                       /* to the cursor; otherwise to the payload's first byte */
+    bool moved;                          /* a modifier behind it has put it into its section */
     bool decoded;                        /* it is behind a RULE_BASE64 of its section */
     bool optional;    /* of the section: where its buffer is absent the other steps are met */
     bool nocase;      /* `bytes` are lower case */

@@ -26,6 +26,7 @@ void rule_index_free(struct rule_index *index)
     rule_lists_free(&index->by_app);
     rule_address_index_free(&index->by_source);
     rule_address_index_free(&index->by_destination);
+    rule_lists_free(&index->by_message);
     free(index);
 }
 
@@ -36,7 +37,7 @@ struct compiler {
     struct rule_map known; /* a byte of flags and the literal -> its id + 1, as uint32_t */
     size_t cap_literals, cap_buffers;
     struct rule_pairs by_literal, by_dst_port, by_src_port, by_icmp_type, by_carried, by_app;
-    struct rule_pairs by_source, by_destination;
+    struct rule_pairs by_source, by_destination, by_message;
 };
 
 /* The id of a literal that no rule had before. NULL: no memory. */
@@ -135,6 +136,29 @@ static bool place_by_address(struct compiler *compiler, enum rule_key key, uint3
     return placed || place_by_carried(compiler, i);
 }
 
+/* The rule may be about messages of several protocols: then it names none. */
+static bool place_by_message(struct compiler *compiler, uint32_t i)
+{
+    const struct rule *rule = compiler->rules->rule[i];
+
+    for (uint32_t app = SL_APP_HTTP; app <= SL_APP_QUIC; app++)
+        for (uint32_t sees = RULE_SEES_CLIENT; sees <= RULE_SEES_SERVER_LATER; sees *= 2)
+            if ((rule->app == SL_APP_UNKNOWN || rule->app == app) && (rule->sees & sees) != 0 &&
+                !rule_pairs_add(&compiler->by_message, rule_message_key(app, sees), i))
+                return false;
+    return true;
+}
+
+static uint64_t values_of(const struct rule *rule)
+{
+    uint64_t values = 0;
+
+    for (size_t i = 0; i < rule->n_payloads; i++)
+        if (rule_buffer_is_value(rule->payload[i].buffer))
+            values |= UINT64_C(1) << rule_buffer_id(rule->payload[i].buffer);
+    return values;
+}
+
 /* Whether the rule asks for one of the fields from `first` to `last`. */
 static bool asks(const struct rule *rule, enum rule_field first, enum rule_field last)
 {
@@ -167,8 +191,12 @@ static bool place(struct compiler *compiler, uint32_t i)
     compiler->index->any_stream |= (rule->sees & RULE_SEES_STREAMS) != 0;
     compiler->index->any_total |= asks(rule, RULE_FLOW_AGE, RULE_FLOW_BYTES);
     compiler->index->any_stream_facts |= asks(rule, RULE_STREAM_SIZE, RULE_STREAM_EVENT);
+    compiler->index->any_message |= (rule->sees & RULE_SEES_MESSAGES) != 0;
+    compiler->index->values |= values_of(rule);
     if (rule->literal != NULL)
         return place_by_literal(compiler, i);
+    if (rule_key_of(rule) == RULE_BY_MESSAGE)
+        return place_by_message(compiler, i);
     compiler->index->any_without_literal = true;
     compiler->index->any_stream_without_literal |= (rule->sees & RULE_SEES_STREAMS) != 0;
     const enum rule_key key = rule_key_of(rule);
@@ -184,6 +212,7 @@ static bool place(struct compiler *compiler, uint32_t i)
         return place_by_icmp_type(compiler, i);
     case RULE_BY_APP:
         return rule_pairs_add(&compiler->by_app, rule->app, i);
+    case RULE_BY_MESSAGE:
     case RULE_BY_PROTOCOL:
         break;
     }
@@ -208,7 +237,8 @@ static bool compile(struct compiler *compiler)
            rule_lists_make(&index->by_app, &compiler->by_app, SL_N_APPS) &&
            rule_lists_make(&index->by_source.lists, &compiler->by_source, index->by_source.n) &&
            rule_lists_make(&index->by_destination.lists, &compiler->by_destination,
-                           index->by_destination.n);
+                           index->by_destination.n) &&
+           rule_lists_make(&index->by_message, &compiler->by_message, 4 * SL_N_APPS);
 }
 
 uint32_t sl_rules_buffers(const struct sl_rules *rules)
@@ -219,6 +249,11 @@ uint32_t sl_rules_buffers(const struct sl_rules *rules)
 bool sl_rules_need_app(const struct sl_rules *rules)
 {
     return rules->compiled && rules->index->any_app;
+}
+
+uint64_t sl_rules_need_values(const struct sl_rules *rules)
+{
+    return rules->compiled ? rules->index->values : 0;
 }
 
 bool sl_rules_see_streams(const struct sl_rules *rules)
@@ -319,6 +354,7 @@ enum sl_status sl_rules_compile(struct sl_rules *rules, const struct sl_literal 
     rule_pairs_free(&compiler.by_app);
     rule_pairs_free(&compiler.by_source);
     rule_pairs_free(&compiler.by_destination);
+    rule_pairs_free(&compiler.by_message);
     if (!done) {
         rule_index_free(compiler.index);
         return diag_set(diag, SL_ENOMEM, NULL, 0, "out of memory");

@@ -31,19 +31,28 @@ struct rule_index {
     struct rule_lists by_icmp_type;
     struct rule_lists by_carried; /* enum rule_carried */
     struct rule_lists by_app;     /* enum sl_app */
+    struct rule_lists by_message; /* rule_message_key */
     struct rule_address_index by_source, by_destination;
     bool any_without_literal;
     bool any_expression;
     bool any_stream; /* some rule looks at streams */
     bool any_stream_without_literal;
     bool any_stream_facts;
-    bool any_total; /* some rule asks what flows have sent */
-    bool any_app;   /* some rule asks for a protocol of enum sl_app */
-    uint32_t *rank; /* of each rule, see state_rank; NULL: no rule has state */
-    bool any_data;  /* some rule asks a set of data that rules change */
-    bool any_late;  /* some rule is late, or filters its alerts */
-    bool any_pass;  /* some rule passes what follows in a flow, or alerts though it passes */
+    bool any_total;   /* some rule asks what flows have sent */
+    bool any_message; /* some rule looks at messages */
+    uint64_t values;  /* that rules ask for: bits of enum sl_app_value_id */
+    bool any_app;     /* some rule asks for a protocol of enum sl_app */
+    uint32_t *rank;   /* of each rule, see state_rank; NULL: no rule has state */
+    bool any_data;    /* some rule asks a set of data that rules change */
+    bool any_late;    /* some rule is late, or filters its alerts */
+    bool any_pass;    /* some rule passes what follows in a flow, or alerts though it passes */
 };
+
+/* Of messages of enum sl_app, and one of RULE_SEES_MESSAGES. */
+static inline uint32_t rule_message_key(uint32_t app, uint32_t sees)
+{
+    return 4 * app + (uint32_t)__builtin_ctz(sees / RULE_SEES_CLIENT);
+}
 
 /* Accepts NULL. */
 void rule_index_free(struct rule_index *index);

@@ -7,7 +7,8 @@
 static enum transform_finds finds(const struct rule_payload *content)
 {
     /* The payload has parts of a message as they are alone. */
-    if (content->chain != NULL && content->buffer >= RULE_BUFFER_NTP_REFERENCE_ID)
+    if (content->chain != NULL && content->buffer >= RULE_BUFFER_NTP_REFERENCE_ID &&
+        !rule_buffer_is_value(content->buffer))
         return TRANSFORM_FINDS_NOTHING;
     return content->chain != NULL ? transform_chain_finds(content->chain) : TRANSFORM_FINDS_BYTES;
 }
@@ -17,17 +18,49 @@ static bool ignores_case(const struct rule_payload *content)
     return content->nocase || finds(content) == TRANSFORM_FINDS_LETTERS;
 }
 
+/* The period that "dotprefix" puts before a value of a message is in no made item. */
+static uint32_t unsearched(const struct rule_payload *content)
+{
+    if (content->chain == NULL || !rule_buffer_is_value(content->buffer) ||
+        content->fast_offset != 0 || content->fast_len == 0 || content->bytes[0] != '.')
+        return 0;
+    for (uint32_t i = 0; i < content->chain->n; i++)
+        if (content->chain->step[i].kind == TRANSFORM_DOT_PREFIX)
+            return 1;
+    return 0;
+}
+
 struct sl_literal rule_literal_of(const struct rule_payload *content)
 {
-    const uint32_t len =
-        content->fast_len < SL_RULE_LITERAL_MAX ? content->fast_len : SL_RULE_LITERAL_MAX;
+    const uint32_t skipped = unsearched(content), left = content->fast_len - skipped;
 
-    return (struct sl_literal){.bytes = content->bytes + content->fast_offset,
-                               .len = len,
+    return (struct sl_literal){.bytes = content->bytes + content->fast_offset + skipped,
+                               .len = left < SL_RULE_LITERAL_MAX ? left : SL_RULE_LITERAL_MAX,
                                .flags = ignores_case(content) ? SL_LITERAL_NOCASE : 0};
 }
 
-const char *rule_literal_unfit(const struct rule_payload *content)
+/* Whether a value is new in each message that the rule is evaluated on. Bytes of a packet need not
+ * come with a message. */
+static bool is_new(const struct rule *rule, enum rule_buffer buffer)
+{
+    static const uint8_t of_side[] = {
+        [RULE_OF_CLIENT] = RULE_SEES_CLIENT | RULE_SEES_CLIENT_LATER,
+        [RULE_OF_SERVER] = RULE_SEES_SERVER | RULE_SEES_SERVER_LATER,
+        [RULE_OF_SENDER] = RULE_SEES_MESSAGES,
+    };
+    static const uint8_t later = RULE_SEES_CLIENT_LATER | RULE_SEES_SERVER_LATER;
+
+    if ((rule->sees & RULE_SEES_MESSAGES) == 0)
+        return true;
+    if (!rule_buffer_is_value(buffer))
+        return false;
+
+    const uint8_t when = rule_value_is_later(rule_buffer_id(buffer)) ? later : (uint8_t)~later;
+
+    return (rule->sees & ~(of_side[rule_buffer_side(buffer)] & when)) == 0;
+}
+
+const char *rule_literal_unfit(const struct rule *rule, const struct rule_payload *content)
 {
     if (content->negated)
         return "it is negated";
@@ -35,10 +68,12 @@ const char *rule_literal_unfit(const struct rule_payload *content)
         return "its buffer may be absent";
     if (content->decoded)
         return "it is in base64";
-    if (content->fast_len == 0)
+    if (rule_literal_of(content).len == 0)
         return "no byte of it is certain";
     if (rule_buffer_searched(content->buffer) == 0)
         return "its buffer is not searched";
+    if (!is_new(rule, content->buffer))
+        return "it came before what the rule waits for";
     return finds(content) == TRANSFORM_FINDS_NOTHING ? "its transforms hide it" : NULL;
 }
 
@@ -70,7 +105,7 @@ static const struct rule_payload *rarest(const struct rule *rule, enum rule_payl
     for (size_t i = 0; i < rule->n_payloads; i++) {
         const struct rule_payload *content = &rule->payload[i];
 
-        if (content->kind != kind || rule_literal_unfit(content) != NULL)
+        if (content->kind != kind || rule_literal_unfit(rule, content) != NULL)
             continue;
         if (content->marked)
             return content;
@@ -151,6 +186,8 @@ static bool few_addresses(const struct rule_ranges *addresses)
 
 enum rule_key rule_key_of(const struct rule *rule)
 {
+    if ((rule->sees & RULE_SEES_MESSAGES) != 0)
+        return RULE_BY_MESSAGE;
     if (!rule->both_ways && few_addresses(rule->from.addresses))
         return RULE_BY_SOURCE;
     if (!rule->both_ways && few_addresses(rule->to.addresses))

@@ -13,7 +13,7 @@
 const struct rule_payload *rule_literal_choose(const struct rule *rule);
 
 /* Why a step cannot stand for its rule. NULL: it can. */
-const char *rule_literal_unfit(const struct rule_payload *content);
+const char *rule_literal_unfit(const struct rule *rule, const struct rule_payload *content);
 
 /* How rare a content should be: each byte helps, one that is new in it more, and zeros, ones and
  * blanks, which fill traffic, hardly. Names are few bytes of the traffic. */
@@ -27,12 +27,13 @@ enum { RULE_KEYS_MAX = 64 }; /* ports or ICMP types of a rule that is found by t
 /* The field of a packet that selects a rule without a literal. */
 enum rule_key {
     RULE_BY_PROTOCOL,
-    RULE_BY_DST_PORT,   /* rule->to.ports are at most RULE_KEYS_MAX */
-    RULE_BY_SRC_PORT,   /* rule->from.ports are */
-    RULE_BY_ICMP_TYPE,  /* those of rule_icmp_types are */
-    RULE_BY_APP,        /* rule->app is one */
-    RULE_BY_SOURCE,     /* rule->from.addresses are few, and not the user's networks */
-    RULE_BY_DESTINATION /* rule->to.addresses are */
+    RULE_BY_DST_PORT,    /* rule->to.ports are at most RULE_KEYS_MAX */
+    RULE_BY_SRC_PORT,    /* rule->from.ports are */
+    RULE_BY_ICMP_TYPE,   /* those of rule_icmp_types are */
+    RULE_BY_APP,         /* rule->app is one */
+    RULE_BY_SOURCE,      /* rule->from.addresses are few, and not the user's networks */
+    RULE_BY_DESTINATION, /* rule->to.addresses are */
+    RULE_BY_MESSAGE      /* it is about messages: their side, and what of it is new */
 };
 
 enum rule_key rule_key_of(const struct rule *rule);

@@ -6,6 +6,7 @@
 
 #include "app/ntp.h"
 #include "app/snmp.h"
+#include "evaluate_message.h"
 
 struct bytes {
     const uint8_t *at;
@@ -119,12 +120,24 @@ static bool take_sip(const struct rule_view *view, enum rule_buffer buffer, stru
     return true;
 }
 
+/* What a message says. A packet alone says nothing. */
+static bool take_value(const struct rule_view *view, enum rule_buffer buffer, size_t i,
+                       struct bytes *bytes)
+{
+    struct sl_app_value value;
+
+    if (view->message == NULL || !rule_message_value(view, buffer, i, &value))
+        return false;
+    *bytes = (struct bytes){value.bytes, value.len};
+    return true;
+}
+
 /* Values of SIP are short, and a message may be made of them. Those beyond these are not tried. */
 static bool is_beyond(enum rule_buffer buffer, size_t i)
 {
     enum { VALUES_MAX = 64 };
 
-    return buffer >= RULE_BUFFER_SIP && i >= VALUES_MAX;
+    return rule_buffer_is_sip(buffer) && i >= VALUES_MAX;
 }
 
 /* The i-th buffer, for each i in turn: of names of all buffers the i-th. `walk` is zeroed at first.
@@ -132,7 +145,9 @@ static bool is_beyond(enum rule_buffer buffer, size_t i)
 static bool take(struct rule_buffers *buffers, const struct rule_view *view,
                  enum rule_buffer buffer, size_t i, struct sip_walk *walk, struct bytes *bytes)
 {
-    if (buffer >= RULE_BUFFER_SIP)
+    if (rule_buffer_is_value(buffer))
+        return take_value(view, buffer, i, bytes);
+    if (rule_buffer_is_sip(buffer))
         return take_sip(view, buffer, walk, bytes);
     if (!rule_buffer_is_name(buffer))
         return i == 0 && take_single(view, buffer, bytes);
@@ -248,6 +263,8 @@ static bool may_have(const struct rule_view *view, enum rule_buffer buffer)
     struct sip_walk walk = {0};
     struct sip_span span;
 
+    if (rule_buffer_is_value(buffer))
+        return rule_message_lacks(view, buffer);
     if (buffer == RULE_BUFFER_DNS_QUERY || buffer == RULE_BUFFER_DNS_RESPONSE)
         return message->len > 2 && message->payload[2] >> 7 == (buffer == RULE_BUFFER_DNS_RESPONSE);
     if (buffer < RULE_BUFFER_SIP || rule_buffer_sip(buffer) > SIP_RESPONSE_LINE ||
@@ -304,12 +321,15 @@ bool rule_buffers_match(struct rule_buffers *buffers, const struct rule_view *vi
         scan->payload = bytes.at;
         scan->len = bytes.len;
         scan->is_folded = false;
+        scan->is_open =
+            rule_buffer_is_value(steps[0].buffer) && rule_message_goes_on(view, steps[0].buffer);
         if (!rule_section_match(steps, n, scan, work))
             continue;
         if (!steps[0].asks)
             return true;
         if (!buffers->keeps_values)
-            rule_values_begin_packet(buffers->values, view->scan->len);
+            rule_values_begin_packet(buffers->values,
+                                     view->message != NULL ? view->said : view->scan->len);
         buffers->keeps_values = true;
         if (!rule_values_add(buffers->values, steps[0].section, bytes.at, bytes.len)) {
             rule_work_stop(work);

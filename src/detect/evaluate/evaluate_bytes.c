@@ -26,6 +26,7 @@ static bool find_place(const struct rule_bytes *bytes, const struct rule_numbers
 {
     const int64_t offset = (int64_t)rule_operand_value(&bytes->offset, numbers);
     const bool none = bytes->count.name == 0 && bytes->count.number == 0;
+    const bool all = none && bytes->digits; /* that are digits */
     uint64_t count = rule_operand_value(&bytes->count, numbers);
 
     if (offset > INT32_MAX || offset < -INT32_MAX)
@@ -35,7 +36,7 @@ static bool find_place(const struct rule_bytes *bytes, const struct rule_numbers
     if (begin < 0 || begin > numbers->len)
         return false;
     const uint64_t left = numbers->len - (uint64_t)begin;
-    if (bytes->digits && bytes->snort3 && count > left)
+    if (all || (bytes->digits && bytes->snort3 && count > left))
         count = left;
     if (count > left || (count == 0 && (bytes->has_operator || (bytes->snort3 && !none))))
         return false;

@@ -124,11 +124,13 @@ struct rule_cursors rule_content_step(const struct rule_payload *content, struct
     uint32_t start = 0;
     const struct rule_cursors payload_start = {&start, 1};
 
-    if (!content->negated)
+    if (content->at_end && scan->is_open)
+        before.n = content->negated ? before.n : 0;
+    else if (!content->negated)
         return meet(&search, content->relative ? before : payload_start, behind);
-    if (content->relative)
+    else if (content->relative)
         return avoid(&search, before, behind);
-    if (find(&search, content->distance, window_end(content, 0)) != NOWHERE)
+    else if (find(&search, content->distance, window_end(content, 0)) != NOWHERE)
         before.n = 0;
     return before;
 }

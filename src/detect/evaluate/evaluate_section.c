@@ -105,7 +105,7 @@ static struct rule_cursors step_size(const struct rule_payload *size, const stru
 {
     const bool inside = scan->len >= (uint32_t)size->distance && scan->len <= size->window;
 
-    if (inside == size->negated)
+    if (inside == size->negated || (scan->is_open && size->window < RULE_SIZE_MAX))
         before.n = 0;
     return before;
 }

@@ -62,6 +62,7 @@ static void clear(struct rule_view *view)
     view->app = SL_APP_UNKNOWN;
     view->total = NULL;
     view->facts = NULL;
+    view->message = NULL;
 }
 
 void rule_view_packet(const struct sl_batch *batch, uint32_t item, struct rule_scan *scan,
@@ -101,6 +102,19 @@ void rule_view_packet(const struct sl_batch *batch, uint32_t item, struct rule_s
         view->flow = RULE_FLOW_KNOWN | origin->flow_flags;
         view->total = batch->total != NULL ? &batch->total[item] : NULL;
     }
+}
+
+void rule_view_turn(struct rule_view *view)
+{
+    const unsigned __int128 src = view->src;
+    const uint16_t src_port = view->src_port;
+
+    view->src = view->dst;
+    view->dst = src;
+    view->src_port = view->dst_port;
+    view->dst_port = src_port;
+    view->answer[RULE_SOURCE].addresses = view->answer[RULE_DESTINATION].addresses = NULL;
+    view->flow ^= SL_FLOW_TO_SERVER;
 }
 
 bool rule_view_tunnel(const struct sl_batch *batch, uint32_t item, struct rule_scan *empty,

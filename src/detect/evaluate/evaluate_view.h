@@ -4,6 +4,7 @@
 #define DETECT_EVALUATE_VIEW_H
 
 #include "evaluate_content.h"
+#include "sluice/app.h"
 #include "sluice/batch.h"
 #include "sluice/detect.h"
 #include "sluice/dissect.h"
@@ -38,6 +39,10 @@ struct rule_view {
     const struct sl_flow_total *total;   /* of its flow; NULL: it has none, or it is not known */
     const struct sl_stream_facts *facts; /* NULL: none */
     struct rule_scan *scan;
+    const struct sl_app_message *message; /* NULL: it is about packets or streams */
+    uint32_t body_len; /* bytes of the body of the message's side that rules see */
+    uint32_t said;     /* bytes of all values */
+    bool turned;       /* the packet's receiver sent the message */
 };
 
 /* The packet by its (inner) IP header, or without one. The scan gets its payload. */
@@ -48,6 +53,9 @@ void rule_view_packet(const struct sl_batch *batch, uint32_t item, struct rule_s
  * False: the packet's outer header was not captured. */
 bool rule_view_tunnel(const struct sl_batch *batch, uint32_t item, struct rule_scan *empty,
                       struct rule_view *view);
+
+/* Between what the packet's sender sent and what its receiver sent. */
+void rule_view_turn(struct rule_view *view);
 
 static inline bool rule_view_is_tunnel(const struct sl_packet *packet)
 {

@@ -8,6 +8,7 @@
 #include "detect/state/state.h"
 #include "evaluate_buffer.h"
 #include "evaluate_header.h"
+#include "evaluate_message.h"
 #include "evaluate_stream.h"
 #include "rule_findings.h"
 #include "rule_profile.h"
@@ -26,6 +27,8 @@ struct sl_evaluator {
     const struct sl_stream_part *const *parts; /* by item; NULL: rules look at packets alone */
     const struct sl_stream_facts *facts;       /* by item; NULL: none */
     struct rule_stream stream;
+    const struct sl_app_message *message; /* of the batch that comes next */
+    size_t n_messages, at_message;
     struct rule_buffers buffers;
     struct rule_findings findings; /* of the last run */
 };
@@ -40,6 +43,33 @@ static inline void find_home(struct sl_evaluator *work, const struct rule_view *
     work->saw_home = true;
 }
 
+/* Whether the payload meets a section: of a message's packet, or, where it is in a stream, a part
+ * that the message's side adds to it, with what is known before. */
+static bool meets_payload(struct sl_evaluator *work, const struct rule_payload *steps, size_t n,
+                          const struct rule_view *view)
+{
+    static const struct rule_hits none;
+    const struct sl_stream_part *head =
+        view->message != NULL && work->parts != NULL ? work->parts[view->message->item] : NULL;
+
+    if (head == NULL)
+        return rule_section_match(steps, n, view->scan, &work->work);
+    for (const struct sl_stream_part *part = head; part != NULL; part = part->next) {
+        if (part->reversed != view->turned || part->len == 0)
+            continue;
+        rule_stream_begin(&work->stream, work->batch, view->message->item, head, part);
+        if (!rule_stream_next_block(&work->stream, &none, true))
+            continue;
+        if (!rule_stream_take(&work->stream)) {
+            work->buffers.no_memory = true;
+            return false;
+        }
+        if (rule_section_match(steps, n, &work->stream.scan, &work->work))
+            return true;
+    }
+    return false;
+}
+
 /* Each section of the rule is met by the payload, or by another buffer. */
 static bool meets_contents(struct sl_evaluator *work, const struct rule *rule,
                            const struct rule_view *view)
@@ -47,17 +77,33 @@ static bool meets_contents(struct sl_evaluator *work, const struct rule *rule,
     const struct rule_payload *steps = rule->payload;
     size_t end;
 
-    rule_work_begin(&work->work, view->scan->len);
+    rule_work_begin(&work->work, view->message == NULL ? view->scan->len : view->said);
     work->findings.values.n = work->findings.values.n_kept; /* those of a rule that failed go */
     for (size_t i = 0; i < rule->n_payloads; i = end) {
         for (end = i + 1; end < rule->n_payloads && steps[end].section == steps[i].section; end++)
             ;
         if (steps[i].section == 0
-                ? !rule_section_match(&steps[i], end - i, view->scan, &work->work)
+                ? !meets_payload(work, &steps[i], end - i, view)
                 : !rule_buffers_match(&work->buffers, view, &steps[i], end - i, &work->work))
             return false;
     }
     return true;
+}
+
+/* Whether the rule has matched the message before, which showed less of the body. */
+__attribute__((noinline)) static bool
+matched_before(struct sl_evaluator *work, const struct rule *rule, struct rule_view *view)
+{
+    if (view->message->body_shown == 0)
+        return false;
+    rule_buffers_begin(&work->buffers);
+    view->body_len = view->message->body_shown;
+
+    const bool matched = meets_contents(work, rule, view);
+
+    view->body_len = view->message->body_len;
+    rule_buffers_begin(&work->buffers);
+    return matched;
 }
 
 /* Inlined by force: both of its callers are loops over many rules. */
@@ -70,6 +116,8 @@ __attribute__((always_inline)) static inline void try_rule(struct sl_evaluator *
         (rule->app != SL_APP_UNKNOWN && rule->app != view->app) ||
         (view->flow & rule->flow_mask) != rule->flow_flags || !rule_view_meets_checks(rule, view) ||
         !rule_view_meets_endpoints(rule, view) || !meets_contents(work, rule, view))
+        return;
+    if (view->message != NULL && matched_before(work, rule, view))
         return;
     rule_findings_add(&work->findings, i);
     if (work->findings.values.n != work->findings.values.n_kept)
@@ -186,19 +234,6 @@ static void try_block(struct sl_evaluator *work, const struct rule_hits *hits,
     }
 }
 
-/* Between what the packet's sender sent and what its receiver sent. */
-static void turn(struct rule_view *view)
-{
-    const unsigned __int128 src = view->src;
-    const uint16_t src_port = view->src_port;
-
-    view->src = view->dst;
-    view->dst = src;
-    view->src_port = view->dst_port;
-    view->dst_port = src_port;
-    view->flow ^= SL_FLOW_TO_SERVER;
-}
-
 /* The rules that look at streams, on a part that the packet adds to one. False: no memory. */
 static bool match_part(struct sl_evaluator *work, const struct rule_hits *hits,
                        struct rule_view *view)
@@ -235,13 +270,84 @@ static bool match_stream(struct sl_evaluator *work, uint32_t item, size_t first,
 
     for (const struct sl_stream_part *part = head; part != NULL; part = part->next) {
         if (part->reversed != is_turned)
-            turn(&view);
+            rule_view_turn(&view);
         is_turned = part->reversed;
         rule_stream_begin(&work->stream, work->batch, item, head, part);
         if (!match_part(work, &hits, &view))
             return false;
     }
     return true;
+}
+
+/* The rules that a message may match: whose literal is in one of the packet's messages, and those
+ * without one. */
+static void try_message(struct sl_evaluator *work, const struct rule_hits *hits,
+                        struct rule_view *view)
+{
+    enum { OF_MESSAGES = (1 << 30) - SL_BUFFER_HTTP_URI };
+    const struct rule_index *index = work->rules->index;
+
+    work->items++;
+    for (size_t i = 0; i < hits->n; i++) {
+        const uint32_t id = (uint32_t)hits->hit[i].id;
+        const uint32_t buffers = (uint32_t)(hits->hit[i].id >> 32) & OF_MESSAGES;
+
+        if (id >= index->n_literals || (index->buffers[id] & buffers) == 0 ||
+            work->seen[id] == work->items)
+            continue;
+        work->seen[id] = work->items;
+        try_list(work, &index->by_literal, id, view);
+    }
+    try_list(work, &index->by_message, rule_message_key(view->app, view->sees), view);
+}
+
+/* The rules that look at messages, on those of the packet. Its hits are those from `first` up to
+ * the one at hand. False: no memory. */
+static bool match_messages(struct sl_evaluator *work, uint32_t item, size_t first,
+                           const struct rule_view *packet)
+{
+    struct rule_hits hits = {NULL, work->at_hit - first};
+
+    if (hits.n != 0)
+        hits.hit = work->hits->hit + first;
+    for (; work->at_message < work->n_messages; work->at_message++) {
+        const struct sl_app_message *message = &work->message[work->at_message];
+        const uint8_t sees = rule_message_sees(message);
+
+        if (message->item != item)
+            break;
+        if (sees == 0)
+            continue;
+
+        struct rule_view view = *packet;
+
+        rule_view_message(message, sees, &view);
+        rule_buffers_begin(&work->buffers);
+        if (!rule_findings_begin_message(&work->findings, (uint32_t)work->at_message))
+            return false;
+        try_message(work, &hits, &view);
+    }
+    return true;
+}
+
+/* Whether messages of the packet wait for rules. */
+static bool has_messages(struct sl_evaluator *work, uint32_t item)
+{
+    while (work->at_message < work->n_messages && work->message[work->at_message].item < item)
+        work->at_message++;
+    return work->at_message < work->n_messages && work->message[work->at_message].item == item;
+}
+
+/* The rules without a literal, on the packet, and on a tunnel by its outer header. */
+static void match_header(struct sl_evaluator *work, uint32_t item, struct rule_view *view)
+{
+    try_header(work, view);
+    if (!rule_view_is_tunnel(&work->batch->packet[item]) ||
+        !rule_view_tunnel(work->batch, item, &work->empty, view))
+        return;
+    rule_buffers_begin(&work->buffers);
+    find_home(work, view);
+    try_header(work, view);
 }
 
 static bool match_item(struct sl_evaluator *work, uint32_t item)
@@ -253,7 +359,8 @@ static bool match_item(struct sl_evaluator *work, uint32_t item)
         work->at_hit++;
 
     const bool any_hit = work->at_hit < work->n_hits && work->hits->hit[work->at_hit].item == item;
-    if (!any_hit && !any_header && work->home == NULL)
+    const bool any_message = has_messages(work, item);
+    if (!any_hit && !any_header && !any_message && work->home == NULL)
         return true;
 
     const size_t first = work->at_hit;
@@ -271,15 +378,10 @@ static bool match_item(struct sl_evaluator *work, uint32_t item)
     if (head != NULL && (any_hit || work->rules->index->any_stream_without_literal) &&
         !match_stream(work, item, first, head, &view))
         return false;
-    if (!any_header)
-        return true;
-    try_header(work, &view);
-    if (rule_view_is_tunnel(&work->batch->packet[item]) &&
-        rule_view_tunnel(work->batch, item, &work->empty, &view)) {
-        rule_buffers_begin(&work->buffers);
-        find_home(work, &view);
-        try_header(work, &view);
-    }
+    if (any_message && !match_messages(work, item, first, &view))
+        return false;
+    if (any_header)
+        match_header(work, item, &view);
     return true;
 }
 
@@ -336,6 +438,13 @@ void sl_evaluator_set_stream_facts(struct sl_evaluator *evaluator,
     evaluator->facts = of_item;
 }
 
+void sl_evaluator_set_messages(struct sl_evaluator *evaluator,
+                               const struct sl_app_message *messages, size_t n)
+{
+    evaluator->message = messages;
+    evaluator->n_messages = evaluator->rules->index->any_message ? n : 0;
+}
+
 uint64_t sl_evaluator_stopped(const struct sl_evaluator *evaluator)
 {
     return evaluator->work.n_stopped;
@@ -390,7 +499,7 @@ enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_
     evaluator->buffers.no_memory = evaluator->work.decoded.no_memory = false;
     evaluator->batch = batch;
     evaluator->hits = hits;
-    evaluator->at_hit = evaluator->n_hits = 0;
+    evaluator->at_hit = evaluator->n_hits = evaluator->at_message = 0;
     if (hits != NULL)
         evaluator->n_hits = hits->n < hits->cap ? hits->n : hits->cap;
     for (uint32_t item = 0; item < batch->n_items; item++) {
@@ -402,6 +511,7 @@ enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_
             !rule_findings_end_item(&evaluator->findings, item))
             return SL_ENOMEM;
     }
+    evaluator->n_messages = 0;
     *alerts = evaluator->findings.alert;
     *n = evaluator->findings.n;
     return SL_OK;

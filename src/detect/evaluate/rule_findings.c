@@ -10,7 +10,8 @@ bool rule_findings_open(struct rule_findings *findings, const struct sl_rules *r
 {
     findings->rules = rules;
     findings->any_pass = rules->index->any_pass;
-    findings->matched = calloc(rules->n_rules + 1, sizeof *findings->matched);
+    findings->cap_matched = rules->n_rules + 1;
+    findings->matched = calloc(findings->cap_matched, sizeof *findings->matched);
     findings->last = calloc(rules->n_rules + 1, sizeof *findings->last);
     return findings->matched != NULL && findings->last != NULL &&
            (!rules->index->any_data || rule_values_open(&findings->values, rules->n_rules));
@@ -25,6 +26,24 @@ void rule_findings_close(struct rule_findings *findings)
     free(findings->ask);
     rule_values_close(&findings->values);
     free(findings->held);
+}
+
+bool rule_findings_begin_message(struct rule_findings *findings, uint32_t message)
+{
+    const size_t needed = findings->n_matched + findings->rules->n_rules;
+
+    findings->packets++;
+    findings->message = message;
+    if (needed <= findings->cap_matched)
+        return true;
+
+    struct rule_match *grown = reallocarray(findings->matched, 2 * needed, sizeof *grown);
+
+    if (grown == NULL)
+        return false;
+    findings->matched = grown;
+    findings->cap_matched = 2 * needed;
+    return true;
 }
 
 /* Makes room for n alerts behind those there are. */
@@ -54,20 +73,23 @@ static bool grow_alerts(struct rule_findings *findings, size_t n)
     return true;
 }
 
-static int compare_keys(const void *a, const void *b)
+static int compare_matches(const void *a, const void *b)
 {
-    const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    const struct rule_match *left = a, *right = b;
 
-    return (left > right) - (left < right);
+    if (left->key != right->key)
+        return left->key < right->key ? -1 : 1;
+    return (left->message > right->message) - (left->message < right->message);
 }
 
 /* Appends the rules of the keys' low halves in the keys' order. */
 static void append(struct rule_findings *findings, uint32_t item)
 {
     if (findings->n_matched > 1)
-        qsort(findings->matched, findings->n_matched, sizeof *findings->matched, compare_keys);
+        qsort(findings->matched, findings->n_matched, sizeof *findings->matched, compare_matches);
     for (size_t i = 0; i < findings->n_matched; i++)
-        findings->alert[findings->n++] = (struct sl_alert){item, (uint32_t)findings->matched[i]};
+        findings->alert[findings->n++] = (struct sl_alert){item, (uint32_t)findings->matched[i].key,
+                                                           findings->matched[i].message};
 }
 
 /* Keeps all rules of the packet, in the order in which they take effect. */
@@ -81,9 +103,9 @@ static bool hold(struct rule_findings *findings, uint32_t item)
         return false;
     findings->held = grown;
     for (size_t i = 0; i < findings->n_matched; i++) {
-        const uint32_t rule = (uint32_t)findings->matched[i];
+        const uint32_t rule = (uint32_t)findings->matched[i].key;
 
-        findings->matched[i] = (uint64_t)findings->rules->index->rank[rule] << 32 | rule;
+        findings->matched[i].key = (uint64_t)findings->rules->index->rank[rule] << 32 | rule;
     }
     append(findings, item);
     findings->held[findings->n_held++] =
@@ -110,6 +132,15 @@ bool rule_findings_end_item(struct rule_findings *findings, uint32_t item)
     return held;
 }
 
+/* An alert among those matched, once more. There was room for it before. */
+static void take_back(struct rule_findings *findings, const struct sl_alert *alert)
+{
+    const struct rule *rule = findings->rules->rule[alert->signature];
+
+    findings->matched[findings->n_matched++] = (struct rule_match){
+        (uint64_t)rule->signature.priority << 32 | alert->signature, alert->message};
+}
+
 void rule_findings_conclude(struct rule_findings *findings)
 {
     size_t next = findings->n_held != 0 ? findings->held[0].first : 0; /* the first not read */
@@ -127,7 +158,7 @@ void rule_findings_conclude(struct rule_findings *findings)
         for (; next < held->first + held->n; next++)
             if (findings->outcome[next] == RULE_NOTED ||
                 (findings->outcome[next] == RULE_RAISED && !held->passed))
-                rule_findings_add(findings, findings->alert[next].signature);
+                take_back(findings, &findings->alert[next]);
         append(findings, held->item);
     }
     for (; next < end; next++)

@@ -16,12 +16,19 @@ enum rule_outcome {
     RULE_NOTED   /* and raises an alert */
 };
 
+struct rule_match {
+    uint64_t key; /* priority and index of the rule */
+    uint32_t message;
+};
+
 struct rule_findings {
     const struct sl_rules *rules;
-    uint64_t *last;    /* by rule: the packet that it matched last, as `packets` counts them */
-    uint64_t packets;  /* of all batches */
-    uint64_t *matched; /* of the packet at hand: priority and index of rules */
-    size_t n_matched;
+    uint64_t *last;             /* by rule: what it matched last, as `packets` counts it */
+    uint64_t packets;           /* and messages, of all batches */
+    struct rule_match *matched; /* by the packet at hand, and its messages; room for each rule once
+                                   more */
+    size_t n_matched, cap_matched;
+    uint32_t message;    /* at hand, or SL_ALERT_NO_MESSAGE */
     bool passed, stated; /* some of them is a pass rule; their state decides */
     bool any_pass;       /* as in struct rule_index */
 
@@ -43,11 +50,16 @@ static inline void rule_findings_begin_item(struct rule_findings *findings)
 {
     findings->packets++;
     findings->n_matched = 0;
+    findings->message = SL_ALERT_NO_MESSAGE;
     findings->passed = false;
     findings->stated = findings->any_pass;
 }
 
-/* The packet matches this rule: by each header of a tunnel, and in each place of a stream. */
+/* Goes on with a message of the packet. False: no memory. */
+bool rule_findings_begin_message(struct rule_findings *findings, uint32_t message);
+
+/* The packet or message matches this rule: by each header of a tunnel, and in each place of a
+ * stream. */
 static inline void rule_findings_add(struct rule_findings *findings, uint32_t i)
 {
     const struct rule *rule = findings->rules->rule[i];
@@ -57,7 +69,8 @@ static inline void rule_findings_add(struct rule_findings *findings, uint32_t i)
     findings->last[i] = findings->packets;
     findings->passed |= rule->pass;
     findings->stated |= rule->state != NULL;
-    findings->matched[findings->n_matched++] = (uint64_t)rule->signature.priority << 32 | i;
+    findings->matched[findings->n_matched++] =
+        (struct rule_match){(uint64_t)rule->signature.priority << 32 | i, findings->message};
 }
 
 /* Puts the packet's alerts or candidates behind those there are. False: no memory. */

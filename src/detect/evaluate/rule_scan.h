@@ -15,6 +15,7 @@ struct rule_scan {
     const uint8_t *payload;
     uint32_t len;
     uint64_t before;  /* bytes of a stream that are before it; 0: of other buffers */
+    bool is_open;     /* more of it comes: its end and its length are not known */
     uint32_t max_len; /* that there is room for */
     bool is_folded;
     uint8_t *folded;  /* room for len bytes: the payload in lower case, once it was asked for */

@@ -148,9 +148,14 @@ static bool is_side(struct rule_text word)
     return false;
 }
 
+/* Suricata calls HTTP/1 so, and Snort TLS. */
 enum sl_app rule_app_find(struct rule_text name)
 {
-    for (int app = SL_APP_UNKNOWN + 1; app < SL_APP_HTTP; app++) /* those over UDP */
+    if (rule_text_is(name, "http1"))
+        return SL_APP_HTTP;
+    if (rule_text_is(name, "ssl"))
+        return SL_APP_TLS;
+    for (int app = SL_APP_UNKNOWN + 1; app < SL_N_APPS; app++)
         if (rule_text_is(name, sl_app_name((enum sl_app)app)))
             return (enum sl_app)app;
     return SL_APP_UNKNOWN;

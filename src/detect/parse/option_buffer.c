@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* The options that choose a buffer for the contents behind them, and ask for its length. */
+#include <string.h>
+
 #include "rule_fail.h"
 #include "rule_option.h"
 
 enum {
-    SIZE_MAX_OF_BUFFER = 1 << 30,
     ANY_IP = RULE_PACKET | RULE_IP | RULE_IPV4 | RULE_IPV6,
     OVER_UDP = RULE_UDP | RULE_IP | RULE_IPV4 | RULE_IPV6
 };
@@ -13,8 +14,10 @@ enum {
 
 bool rule_section_has_steps(const struct rule_parser *parser)
 {
-    return parser->n_payloads != 0 &&
-           parser->payload[parser->n_payloads - 1].section == parser->section.section;
+    for (size_t i = parser->n_payloads; i > 0; i--)
+        if (parser->payload[i - 1].section == parser->section.section)
+            return true;
+    return false;
 }
 
 /* A buffer that does not repeat, and that a rule names again, goes on with its section. */
@@ -139,6 +142,8 @@ static const struct buffer {
 
 const char *rule_buffer_name(enum rule_buffer buffer)
 {
+    if (rule_buffer_is_value(buffer))
+        return rule_value_name(buffer);
     for (size_t i = 0; i < sizeof buffers / sizeof buffers[0]; i++)
         if (buffers[i].buffer == buffer)
             return buffers[i].name;
@@ -181,23 +186,29 @@ enum sl_status rule_read_pkt_data(struct rule_parser *parser, struct rule_text v
     return status;
 }
 
+enum sl_status rule_size_add(struct rule_parser *parser, const struct rule_check *check)
+{
+    struct rule_payload *step = rule_payload_add(parser, RULE_SIZE);
+
+    if (step == NULL)
+        return rule_no_memory(parser);
+    step->negated = check->negated;
+    step->distance = (int32_t)check->first;
+    step->window = check->last;
+    return SL_OK;
+}
+
 enum sl_status rule_read_bsize(struct rule_parser *parser, struct rule_text value)
 {
     struct rule_check check;
 
+    if (memmem(value.at, value.len, "relative", strlen("relative")) != NULL) /* Snort 3's */
+        return rule_skip(parser, "a relative bufferlen", (struct rule_text){NULL, 0});
     if (parser->section.section == 0 && !parser->section.decoded)
         return rule_bad_at(parser, parser->name, "bsize does not stand behind a buffer");
-    const enum sl_status status =
-        rule_read_range(parser, value, "bsize", SIZE_MAX_OF_BUFFER, &check);
-    if (status != SL_OK)
-        return status;
-    struct rule_payload *step = rule_payload_add(parser, RULE_SIZE);
-    if (step == NULL)
-        return rule_no_memory(parser);
-    step->negated = check.negated;
-    step->distance = (int32_t)check.first;
-    step->window = check.last;
-    return SL_OK;
+    const enum sl_status status = rule_read_range(parser, value, "bsize", RULE_SIZE_MAX, &check);
+
+    return status == SL_OK ? rule_size_add(parser, &check) : status;
 }
 
 /* A message of a protocol may lack a buffer. Alone, or with "or_else" before other options. */

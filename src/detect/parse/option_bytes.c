@@ -332,7 +332,8 @@ static enum sl_status read_words(struct reading *reading, uint8_t option, struct
         return status;
     if (bytes->count.name == 0 && bytes->count.number > BINARY_MAX && !bytes->digits)
         return rule_bad_at(parser, count.at, "a binary number has at most %d bytes", BINARY_MAX);
-    if (bytes->count.name == 0 && bytes->count.number == 0 && option != JUMP)
+    if (bytes->count.name == 0 && bytes->count.number == 0 && option != JUMP &&
+        (option != TEST || !bytes->digits))
         return rule_bad_at(parser, count.at, "a number of 0 bytes");
     if (reading->has_base && !bytes->digits)
         return rule_bad(parser, "%.*s has a base without 'string'",

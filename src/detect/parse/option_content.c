@@ -450,6 +450,7 @@ enum sl_status rule_content_finish(struct rule_parser *parser)
 
     if (status != SL_OK)
         return status;
+    rule_value_follow(parser);
     rule_section_sort(parser);
     status = check_unplaced(parser);
     if (status == SL_OK)

@@ -32,7 +32,8 @@ static enum sl_status take_parts(struct rule_parser *parser, struct rule_text te
     return SL_OK;
 }
 
-/* 'O' lifts limits that this evaluation keeps, and 'B' asks for the payload as it is. */
+/* A flag of a buffer of HTTP puts the expression into it. 'O' lifts limits that this evaluation
+ * keeps, and 'B' asks for the payload as it is. */
 static enum sl_status read_flag(struct rule_parser *parser, const char *flag,
                                 struct rule_payload *step, uint32_t *options)
 {
@@ -50,7 +51,6 @@ static enum sl_status read_flag(struct rule_parser *parser, const char *flag,
         {'B', 0},
         {'G', RULE_UNGREEDY},
     };
-    char keyword[] = "pcre /?";
 
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
         if (known[i].letter == *flag) {
@@ -65,8 +65,7 @@ static enum sl_status read_flag(struct rule_parser *parser, const char *flag,
     if (*flag == '\0' || strchr("UIPQHDMCKSYVWZ", *flag) == NULL)
         return rule_bad_at(parser, flag, "'%c' is no flag of an expression",
                            *flag > ' ' && *flag < 0x7F ? *flag : '?');
-    keyword[sizeof keyword - 2] = *flag; /* a buffer of HTTP */
-    return rule_skip(parser, keyword, (struct rule_text){NULL, 0});
+    return rule_value_of_flag(parser, *flag, step);
 }
 
 /* Suricata keeps what groups match: ",flow:name" behind the flags, or a group of such a name. */

@@ -83,7 +83,24 @@ void rule_bytes_finish(const struct rule_parser *parser, struct rule_payload *st
 /* option_buffer.c */
 rule_option_reader rule_read_buffer, rule_read_pkt_data, rule_read_bsize, rule_read_absent;
 
-/* Checks the sections of sorted steps that have "absent". */
+/* option_message.c */
+rule_option_reader rule_read_value, rule_read_value_or_modifier, rule_read_uricontent,
+    rule_read_urilen;
+
+/* The name of a buffer that is a value of messages. */
+const char *rule_value_name(enum rule_buffer buffer);
+
+/* Puts an expression into the buffer that its flag names. SL_EFORMAT, without a diagnostic: the
+ * flag names none. */
+enum sl_status rule_value_of_flag(struct rule_parser *parser, char flag, struct rule_payload *step);
+
+/* Ends the steps of a rule: those that are relative to a moved one are in its buffer. */
+void rule_value_follow(struct rule_parser *parser);
+
+/* Those of RULE_SEES_MESSAGES that the rule is evaluated on; 0: it does not ask for messages. */
+uint8_t rule_value_sees(const struct rule_parser *parser);
+
+/* option_buffer.c: checks the sections of sorted steps that have "absent". */
 enum sl_status rule_absent_check(struct rule_parser *parser);
 
 /* A buffer's name in rules; "the payload". */
@@ -94,6 +111,9 @@ enum sl_app rule_app_find(struct rule_text name);
 
 /* Adds a step to the section at hand. NULL: no memory. */
 struct rule_payload *rule_payload_add(struct rule_parser *parser, enum rule_payload_kind kind);
+
+/* Adds a step for the length of the section's buffer. */
+enum sl_status rule_size_add(struct rule_parser *parser, const struct rule_check *check);
 
 /* Ends the section at hand. SL_EFORMAT: it is one of a buffer, and has no step. */
 enum sl_status rule_section_end(struct rule_parser *parser);

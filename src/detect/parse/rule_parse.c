@@ -36,7 +36,12 @@ static enum sl_status read_action(struct rule_parser *parser, struct rule_text *
     return parser->rule->signature.action != NULL ? SL_OK : rule_no_memory(parser);
 }
 
-/* Application protocols are those over UDP. */
+/* The transport that an application protocol is found over. */
+static uint16_t transport_of(enum sl_app app)
+{
+    return app == SL_APP_HTTP || app == SL_APP_TLS ? RULE_TCP : RULE_UDP;
+}
+
 static enum sl_status read_protocol(struct rule_parser *parser, struct rule_text *rest)
 {
     static const struct {
@@ -66,7 +71,7 @@ static enum sl_status read_protocol(struct rule_parser *parser, struct rule_text
     }
     parser->rule->app = (uint8_t)rule_app_find(word);
     if (parser->rule->app != SL_APP_UNKNOWN) {
-        parser->rule->protocol = RULE_UDP;
+        parser->rule->protocol = transport_of((enum sl_app)parser->rule->app);
         return SL_OK;
     }
     for (size_t i = 0; i < word.len; i++) {
@@ -215,6 +220,41 @@ static enum sl_status read_options(struct rule_parser *parser, struct rule_text 
     return status;
 }
 
+static bool begins_with(struct rule_text text, const char *word)
+{
+    const size_t len = strlen(word);
+
+    return text.len >= len && rule_text_is((struct rule_text){text.at, len}, word);
+}
+
+/* Whether the options show that the rule is Snort 3's, which has other senses for some names: by
+ * "service:", or by modifiers behind the quotes of a content. */
+static bool shows_snort3(struct rule_text options)
+{
+    const char *const end = options.at + options.len;
+    struct rule_text option = {options.at, 0};
+
+    for (const char *at = options.at; at < end; at++) {
+        const bool quoted = *at == '"';
+
+        for (at += quoted; quoted && at < end && *at != '"'; at++)
+            at += *at == '\\';
+        if (at >= end)
+            return false;
+
+        const struct rule_text behind =
+            rule_trim((struct rule_text){at + 1, (size_t)(end - at - 1)});
+
+        if (quoted && begins_with(option, "content") && begins_with(behind, ","))
+            return true;
+        if (*at == ';' || *at == '(')
+            option = behind;
+        if (begins_with(option, "service:"))
+            return true;
+    }
+    return false;
+}
+
 /* Reads what stands behind the header. */
 static enum sl_status read_body(struct rule_parser *parser, struct rule_text rest,
                                 enum sl_status status)
@@ -225,6 +265,7 @@ static enum sl_status read_body(struct rule_parser *parser, struct rule_text res
     if (rest.len == 0 || rest.at[0] != '(')
         return rule_bad_at(parser, rest.at,
                            "the options are missing: expected '(' behind the header");
+    parser->snort3 |= shows_snort3(rest);
     return read_options(parser, (struct rule_text){rest.at + 1, rest.len - 1}, status);
 }
 
@@ -266,10 +307,15 @@ static enum sl_status finish(struct rule_parser *parser)
     if (rule->check == NULL)
         return rule_no_memory(parser);
 
+    const uint8_t messages = rule_value_sees(parser);
+
+    if (messages != 0)
+        rule->sees = messages;
+    else if (rule->sees == 0)
+        rule->sees = what_it_sees(parser);
+
     enum sl_status status = rule_content_finish(parser);
 
-    if (rule->sees == 0)
-        rule->sees = what_it_sees(parser);
     if (status == SL_OK)
         status = rule_state_finish(parser);
     return status == SL_OK ? rule_signature_finish(parser) : status;

@@ -242,15 +242,14 @@ static void test_bad_rules(void **state)
 static void test_skipped_rules(void **state)
 {
     static const char *const lines[][2] = {
-        {"alert http any any -> any any (content:\"a\"; lua:\"/a/\"; sid:1;)",
-         "protocol http, lua"},
+        {"alert http any any -> any any (content:\"a\"; lua:\"/a/\"; sid:1;)", "lua"},
         {HEAD "(decode-event:IPv4.trunc_pkt; sid:1;)", "decode-event:ipv4.trunc_pkt"},
         {HEAD "(stream-event:wrong_thread; sid:1;)", "stream-event:wrong_thread"},
-        {HEAD "(app-layer-protocol:!tls; sid:1;)", "app-layer-protocol:tls"},
+        {HEAD "(app-layer-protocol:!smb; sid:1;)", "app-layer-protocol:smb"},
         {HEAD "(app-layer-protocol:dns|tls; sid:1;)", "app-layer-protocol:dns|tls"},
         {HEAD "(vlan.id:5,or_absent; sid:1;)", "index or_absent"},
         {HEAD "(ip.src; xor:extract 1 0; content:\"a\"; sid:1;)", "xor extract"},
-        {"alert http ( msg:\"x\"; sid:1; )", "protocol http"},
+        {"alert smtp ( msg:\"x\"; sid:1; )", "protocol smtp"},
         {"alert ftp-data $NOBODY any -> any any (sid:1;)", "protocol ftp-data"},
         {"react tcp any any -> any any (sid:1;)", "action react"},
         {"pass:flow tcp any any -> any any (sid:1;)", "action pass:flow"},
@@ -259,8 +258,8 @@ static void test_skipped_rules(void **state)
         {"alert tls:client_hello_done any any -> any any (sid:1;)",
          "protocol tls:client_hello_done"},
         {"config dns any any -> any 53 (dns.query; content:\"a\"; sid:1;)", "action config"},
-        {HEAD "(content:\"a\"; http_uri; lua:\"/;)/\"; sid:1;)", "http_uri, lua"},
-        {HEAD "(HTTP.Uri; content:\"a\"; sid:1;)", "http.uri"},
+        {HEAD "(content:\"a\"; smb_share; lua:\"/;)/\"; sid:1;)", "smb_share, lua"},
+        {HEAD "(SMB.Share; content:\"a\"; sid:1;)", "smb.share"},
         {HEAD "(content:\"a\",width 16; sid:1;)", "content width"},
         {HEAD "(flow:established,only_frag; sid:1;)", "flow only_frag"},
         {HEAD "(flow:only_frag; sid:1;)", "flow only_frag"},
@@ -269,7 +268,6 @@ static void test_skipped_rules(void **state)
         {HEAD "(flowbits:unset,all,b; sid:1;)", "flowbits group"},
         {HEAD "(flowbits:reset,b; sid:1;)", "flowbits group"},
         {HEAD "(lua:\"/a;b\\\"/\"; sid:1;)", "lua"},
-        {HEAD "(pcre:\"/a/Ui\"; sid:1;)", "pcre /U"},
         {HEAD "(pcre:\"/(a)/,flow:b\"; sid:1;)", "pcre with captures"},
         {HEAD "(pcre:\"/(?P<pkt_a>b)/\"; sid:1;)", "pcre with captures"},
         {HEAD "(byte_test:1,=,2,0,dce; sid:1;)", "dce in byte_test"},
@@ -294,7 +292,8 @@ static void test_skipped_rules(void **state)
         {HEAD "(ssh-hassh; sid:1;)", "ssh-hassh"},
         {HEAD "(ssh.hassh.server; sid:1;)", "ssh.hassh.server"},
         {HEAD "(s7commplus_func:explore; sid:1;)", "s7commplus_func"},
-        {HEAD "(uricontent:\"a\"; sid:1;)", "uricontent"},
+        {"alert http ( http_header:field a; content:\"b\"; sid:1; )", "a value of http_header"},
+        {"alert http ( http_uri; bufferlen:>5,relative; sid:1; )", "a relative bufferlen"},
         {HEAD "(content:\"a\",endian little; sid:1;)", "content endian"},
         {"alert arp any any -> any any (sid:1;)", "protocol arp"},
         {"alert WINS any any -> any any (sid:1;)", "protocol wins"},
@@ -361,13 +360,13 @@ static void test_skip_reasons(void **state)
     struct sl_rules *rules =
         load_rules(HEAD "(lua:\"/a/\"; sid:1;)\n" HEAD "(cvs:x; sid:2;)\n" HEAD
                         "(LUA:\"/a/\"; sid:3;)\n" HEAD "(asn1:x; sid:4;)\n"
-                        "alert http any any -> any any (http.uri; content:\"a\"; bsize:1; "
+                        "alert smb any any -> any any (smb.share; content:\"a\"; bsize:1; "
                         "lua:\"/a/\"; lua:\"/b/\"; sid:5;)\n");
     static const struct {
         const char *keyword;
         size_t rules, alone;
     } expected[] = {
-        {"lua", 3, 2}, {"asn1", 1, 1}, {"cvs", 1, 1}, {"http.uri", 1, 0}, {"protocol http", 1, 0}};
+        {"lua", 3, 2}, {"asn1", 1, 1}, {"cvs", 1, 1}, {"protocol smb", 1, 0}, {"smb.share", 1, 0}};
     struct sl_rules_lack lack;
 
     (void)state;
@@ -380,7 +379,7 @@ static void test_skip_reasons(void **state)
     assert_false(sl_rules_skip_reason(rules, 5, &lack));
     assert_int_equal(sl_rules_skipped_rule(rules, 2)->line, 3);
     assert_string_equal(sl_rules_skipped_rule(rules, 2)->text, "lua");
-    assert_string_equal(sl_rules_skipped_rule(rules, 4)->text, "protocol http, http.uri, lua");
+    assert_string_equal(sl_rules_skipped_rule(rules, 4)->text, "protocol smb, smb.share, lua");
     sl_rules_free(rules);
 }
 

@@ -1,0 +1,336 @@
+/* SPDX-License-Identifier: MIT */
+/* The options that choose what a message of a flow says as the buffer of contents. */
+#include <string.h>
+
+#include "rule_fail.h"
+#include "rule_option.h"
+
+enum { ANY_IP = RULE_IP | RULE_IPV4 | RULE_IPV6 };
+
+static const struct value_buffer {
+    const char *name;
+    uint8_t side; /* enum rule_side */
+    uint8_t id;   /* enum sl_app_value_id */
+} buffers[] = {
+    {"http.method", RULE_OF_CLIENT, SL_HTTP_METHOD},
+    {"http.uri", RULE_OF_CLIENT, SL_HTTP_URI},
+    {"http.uri.raw", RULE_OF_CLIENT, SL_HTTP_URI_RAW},
+    {"http.host", RULE_OF_CLIENT, SL_HTTP_HOST},
+    {"http.host.raw", RULE_OF_CLIENT, SL_HTTP_HOST_RAW},
+    {"http.protocol", RULE_OF_SENDER, SL_HTTP_PROTOCOL},
+    {"http_protocol", RULE_OF_SENDER, SL_HTTP_PROTOCOL},
+    {"http.request_line", RULE_OF_CLIENT, SL_HTTP_START_LINE},
+    {"http_request_line", RULE_OF_CLIENT, SL_HTTP_START_LINE},
+    {"http.response_line", RULE_OF_SERVER, SL_HTTP_START_LINE},
+    {"http_response_line", RULE_OF_SERVER, SL_HTTP_START_LINE},
+    {"http.start", RULE_OF_SENDER, SL_HTTP_START},
+    {"http_start", RULE_OF_SENDER, SL_HTTP_START},
+    {"http.header", RULE_OF_SENDER, SL_HTTP_HEADER},
+    {"http.header.raw", RULE_OF_SENDER, SL_HTTP_HEADER_RAW},
+    {"http.header_names", RULE_OF_SENDER, SL_HTTP_HEADER_NAMES},
+    {"http_header_names", RULE_OF_SENDER, SL_HTTP_HEADER_NAMES},
+    {"http.cookie", RULE_OF_SENDER, SL_HTTP_COOKIE},
+    {"http.stat_code", RULE_OF_SERVER, SL_HTTP_STAT_CODE},
+    {"http.stat_msg", RULE_OF_SERVER, SL_HTTP_STAT_MSG},
+    {"http.user_agent", RULE_OF_CLIENT, SL_HTTP_USER_AGENT},
+    {"http.referer", RULE_OF_CLIENT, SL_HTTP_REFERER},
+    {"http_referer", RULE_OF_CLIENT, SL_HTTP_REFERER},
+    {"http.accept", RULE_OF_CLIENT, SL_HTTP_ACCEPT},
+    {"http_accept", RULE_OF_CLIENT, SL_HTTP_ACCEPT},
+    {"http.accept_lang", RULE_OF_CLIENT, SL_HTTP_ACCEPT_LANG},
+    {"http_accept_lang", RULE_OF_CLIENT, SL_HTTP_ACCEPT_LANG},
+    {"http.accept_enc", RULE_OF_CLIENT, SL_HTTP_ACCEPT_ENC},
+    {"http_accept_enc", RULE_OF_CLIENT, SL_HTTP_ACCEPT_ENC},
+    {"http.connection", RULE_OF_SENDER, SL_HTTP_CONNECTION},
+    {"http_connection", RULE_OF_SENDER, SL_HTTP_CONNECTION},
+    {"http.content_type", RULE_OF_SENDER, SL_HTTP_CONTENT_TYPE},
+    {"http_content_type", RULE_OF_SENDER, SL_HTTP_CONTENT_TYPE},
+    {"http.content_len", RULE_OF_SENDER, SL_HTTP_CONTENT_LEN},
+    {"http_content_len", RULE_OF_SENDER, SL_HTTP_CONTENT_LEN},
+    {"http.server", RULE_OF_SERVER, SL_HTTP_SERVER},
+    {"http.location", RULE_OF_SERVER, SL_HTTP_LOCATION},
+    {"http.request_body", RULE_OF_CLIENT, SL_APP_BODY},
+    {"http.response_body", RULE_OF_SERVER, SL_APP_BODY},
+    {"file.data", RULE_OF_SENDER, SL_APP_BODY},
+    {"file_data", RULE_OF_SENDER, SL_APP_BODY},
+    {"tls.sni", RULE_OF_CLIENT, SL_TLS_SNI},
+    {"tls_sni", RULE_OF_CLIENT, SL_TLS_SNI},
+    {"tls.cert_subject", RULE_OF_SERVER, SL_TLS_CERT_SUBJECT},
+    {"tls_cert_subject", RULE_OF_SERVER, SL_TLS_CERT_SUBJECT},
+    {"tls.cert_issuer", RULE_OF_SERVER, SL_TLS_CERT_ISSUER},
+    {"tls_cert_issuer", RULE_OF_SERVER, SL_TLS_CERT_ISSUER},
+    {"tls.cert_serial", RULE_OF_SERVER, SL_TLS_CERT_SERIAL},
+    {"tls_cert_serial", RULE_OF_SERVER, SL_TLS_CERT_SERIAL},
+    {"tls.cert_fingerprint", RULE_OF_SERVER, SL_TLS_CERT_FINGERPRINT},
+    {"tls_cert_fingerprint", RULE_OF_SERVER, SL_TLS_CERT_FINGERPRINT},
+    {"tls.certs", RULE_OF_SERVER, SL_TLS_CERT},
+    {"tls.subjectaltname", RULE_OF_SERVER, SL_TLS_CERT_ALT_NAME},
+    {"tls.alpn", RULE_OF_SENDER, SL_TLS_ALPN},
+    {"tls.random", RULE_OF_SENDER, SL_TLS_RANDOM},
+    {"ja3.hash", RULE_OF_CLIENT, SL_TLS_JA3_HASH},
+    {"ja3_hash", RULE_OF_CLIENT, SL_TLS_JA3_HASH},
+    {"ja3.string", RULE_OF_CLIENT, SL_TLS_JA3},
+    {"ja3_string", RULE_OF_CLIENT, SL_TLS_JA3},
+    {"ja3s.hash", RULE_OF_SERVER, SL_TLS_JA3S_HASH},
+    {"ja3s.string", RULE_OF_SERVER, SL_TLS_JA3S},
+    {"ja4.hash", RULE_OF_CLIENT, SL_TLS_JA4},
+    {"ja4_hash", RULE_OF_CLIENT, SL_TLS_JA4},
+    {"quic.sni", RULE_OF_CLIENT, SL_TLS_SNI},
+    {"quic_sni", RULE_OF_CLIENT, SL_TLS_SNI},
+};
+
+enum { N_BUFFERS = sizeof buffers / sizeof buffers[0] };
+
+/* The modifiers of Suricata and Snort 2: they put the content before them into a buffer. Snort 3
+ * writes the same names before contents, as buffers. */
+static const struct value_buffer modifiers[] = {
+    {"http_method", RULE_OF_CLIENT, SL_HTTP_METHOD},
+    {"http_uri", RULE_OF_CLIENT, SL_HTTP_URI},
+    {"http_raw_uri", RULE_OF_CLIENT, SL_HTTP_URI_RAW},
+    {"http_host", RULE_OF_CLIENT, SL_HTTP_HOST},
+    {"http_raw_host", RULE_OF_CLIENT, SL_HTTP_HOST_RAW},
+    {"http_header", RULE_OF_SENDER, SL_HTTP_HEADER},
+    {"http_raw_header", RULE_OF_SENDER, SL_HTTP_HEADER_RAW},
+    {"http_cookie", RULE_OF_SENDER, SL_HTTP_COOKIE},
+    {"http_user_agent", RULE_OF_CLIENT, SL_HTTP_USER_AGENT},
+    {"http_stat_code", RULE_OF_SERVER, SL_HTTP_STAT_CODE},
+    {"http_stat_msg", RULE_OF_SERVER, SL_HTTP_STAT_MSG},
+    {"http_client_body", RULE_OF_CLIENT, SL_APP_BODY},
+    {"http_server_body", RULE_OF_SERVER, SL_APP_BODY},
+};
+
+enum { N_MODIFIERS = sizeof modifiers / sizeof modifiers[0] };
+
+static const struct value_buffer *find(const struct value_buffer *among, size_t n,
+                                       struct rule_text name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (rule_text_is(name, among[i].name))
+            return &among[i];
+    return NULL;
+}
+
+const char *rule_value_name(enum rule_buffer buffer)
+{
+    for (size_t i = 0; i < N_BUFFERS; i++)
+        if (rule_buffer_of((enum rule_side)buffers[i].side, (enum sl_app_value_id)buffers[i].id) ==
+            buffer)
+            return buffers[i].name;
+    return "";
+}
+
+/* ---- protocols ------------------------------------------------------------------------------- */
+
+static bool is_http(enum sl_app_value_id id)
+{
+    return id < SL_TLS_SNI || id >= SL_FILE_NAME;
+}
+
+/* Sets the protocol of the rule's messages: HTTP, or TLS and QUIC, as far as the header tells. */
+static enum sl_status take_app(struct rule_parser *parser, enum sl_app_value_id id)
+{
+    struct rule *rule = parser->rule;
+    const bool tcp = (rule->protocol & (RULE_TCP | ANY_IP)) != 0;
+    const bool udp = (rule->protocol & (RULE_UDP | ANY_IP)) != 0;
+    enum sl_app app = is_http(id) ? SL_APP_HTTP : SL_APP_UNKNOWN;
+
+    if (!is_http(id) && (!tcp || !udp))
+        app = tcp ? SL_APP_TLS : SL_APP_QUIC;
+    if ((!tcp && !udp) || (app == SL_APP_HTTP && !tcp) ||
+        (rule->app != SL_APP_UNKNOWN && rule->app != app &&
+         (is_http(id) || (rule->app != SL_APP_TLS && rule->app != SL_APP_QUIC))))
+        return rule_bad_at(parser, parser->name, "'%.*s' is no buffer of the rule's protocol",
+                           RULE_QUOTE(parser->option.name));
+    if (rule->app == SL_APP_UNKNOWN)
+        rule->app = (uint8_t)app;
+    return SL_OK;
+}
+
+/* ---- sections -------------------------------------------------------------------------------- */
+
+static struct rule_payload section_of(const struct value_buffer *buffer, uint32_t number)
+{
+    return (struct rule_payload){
+        .section = number,
+        .buffer = rule_buffer_of((enum rule_side)buffer->side, (enum sl_app_value_id)buffer->id)};
+}
+
+static enum sl_status begin(struct rule_parser *parser, const struct value_buffer *buffer)
+{
+    enum sl_status status = rule_section_end(parser);
+
+    if (status == SL_OK)
+        status = take_app(parser, (enum sl_app_value_id)buffer->id);
+    if (status != SL_OK)
+        return status;
+    parser->section = section_of(buffer, ++parser->n_sections);
+    parser->content = SIZE_MAX;
+    return SL_OK;
+}
+
+enum sl_status rule_read_value(struct rule_parser *parser, struct rule_text value)
+{
+    (void)value;
+    return begin(parser, find(buffers, N_BUFFERS, parser->option.name));
+}
+
+/* Puts a step of the payload into a buffer, beside those that are there. */
+static enum sl_status put(struct rule_parser *parser, struct rule_payload *step,
+                          const struct value_buffer *buffer)
+{
+    const enum sl_status status = take_app(parser, (enum sl_app_value_id)buffer->id);
+    const struct rule_payload section = section_of(buffer, 0);
+
+    if (status != SL_OK)
+        return status;
+    step->section = 0;
+    if (parser->section.section != 0 && parser->section.buffer == section.buffer &&
+        parser->section.chain == NULL)
+        step->section = parser->section.section;
+    for (size_t i = 0; i < parser->n_payloads; i++)
+        if (parser->payload[i].section != 0 && parser->payload[i].buffer == section.buffer &&
+            parser->payload[i].chain == NULL)
+            step->section = parser->payload[i].section;
+    if (step->section == 0)
+        step->section = ++parser->n_sections;
+    step->buffer = section.buffer;
+    step->moved = true;
+    return SL_OK;
+}
+
+enum sl_status rule_read_value_or_modifier(struct rule_parser *parser, struct rule_text value)
+{
+    const struct value_buffer *buffer = find(modifiers, N_MODIFIERS, parser->option.name);
+    const bool of_content = parser->section.section == 0 && parser->content != SIZE_MAX;
+
+    if (parser->snort3 && value.len != 0)
+        return rule_skip(parser, "a value of ", parser->option.name);
+    if (value.len != 0)
+        return rule_bad(parser, "%s takes no value", buffer->name);
+    if (parser->snort3)
+        return begin(parser, buffer);
+    if (!of_content)
+        return rule_bad_at(parser, parser->name, "%s has no content before it", buffer->name);
+    return put(parser, &parser->payload[parser->content], buffer);
+}
+
+enum sl_status rule_read_uricontent(struct rule_parser *parser, struct rule_text value)
+{
+    static const struct value_buffer uri = {"uricontent", RULE_OF_CLIENT, SL_HTTP_URI};
+    const enum sl_status status = rule_read_content(parser, value);
+
+    return status == SL_OK ? put(parser, &parser->payload[parser->content], &uri) : status;
+}
+
+/* "n", "n<>m" and the like, with ",norm" or ",raw" behind it. */
+enum sl_status rule_read_urilen(struct rule_parser *parser, struct rule_text value)
+{
+    struct value_buffer uri = {"urilen", RULE_OF_CLIENT, SL_HTTP_URI};
+    struct rule_check check;
+    struct rule_text number;
+
+    rule_text_split(&value, ',', &number);
+    value = rule_trim(value);
+    if (rule_text_is(value, "raw"))
+        uri.id = SL_HTTP_URI_RAW;
+    else if (value.len != 0 && !rule_text_is(value, "norm"))
+        return rule_bad_at(parser, value.at, "urilen does not know '%.*s'", RULE_QUOTE(value));
+    enum sl_status status = rule_read_range(parser, number, "urilen", RULE_SIZE_MAX, &check);
+    if (status == SL_OK)
+        status = rule_size_add(parser, &check);
+    return status == SL_OK ? put(parser, &parser->payload[parser->n_payloads - 1], &uri) : status;
+}
+
+enum sl_status rule_value_of_flag(struct rule_parser *parser, char flag, struct rule_payload *step)
+{
+    static const struct {
+        char flag;
+        struct value_buffer buffer;
+    } flags[] = {
+        {'U', {"", RULE_OF_CLIENT, SL_HTTP_URI}},
+        {'I', {"", RULE_OF_CLIENT, SL_HTTP_URI_RAW}},
+        {'P', {"", RULE_OF_CLIENT, SL_APP_BODY}},
+        {'Q', {"", RULE_OF_SENDER, SL_APP_BODY}},
+        {'H', {"", RULE_OF_SENDER, SL_HTTP_HEADER}},
+        {'D', {"", RULE_OF_SENDER, SL_HTTP_HEADER_RAW}},
+        {'M', {"", RULE_OF_CLIENT, SL_HTTP_METHOD}},
+        {'C', {"", RULE_OF_SENDER, SL_HTTP_COOKIE}},
+        {'K', {"", RULE_OF_SENDER, SL_HTTP_COOKIE}},
+        {'S', {"", RULE_OF_SERVER, SL_HTTP_STAT_CODE}},
+        {'Y', {"", RULE_OF_SERVER, SL_HTTP_STAT_MSG}},
+        {'V', {"", RULE_OF_CLIENT, SL_HTTP_USER_AGENT}},
+        {'W', {"", RULE_OF_CLIENT, SL_HTTP_HOST}},
+        {'Z', {"", RULE_OF_CLIENT, SL_HTTP_HOST_RAW}},
+    };
+
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+        if (flags[i].flag == flag)
+            return put(parser, step, &flags[i].buffer);
+    return SL_EFORMAT;
+}
+
+/* A step that is relative to a content, and has no buffer of its own, goes where that was put. */
+void rule_value_follow(struct rule_parser *parser)
+{
+    const struct rule_payload *before = NULL;
+
+    for (size_t i = 0; i < parser->n_payloads; i++) {
+        struct rule_payload *step = &parser->payload[i];
+
+        if (before != NULL && before->moved && step->relative && step->section == 0 &&
+            !step->decoded && step->kind != RULE_CONTENT) {
+            step->section = before->section;
+            step->buffer = before->buffer;
+            step->moved = true;
+        }
+        before = step;
+    }
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+/* The sides whose messages complete what a rule asks for. A value of one side is known when the
+ * other side answers. */
+static uint8_t sides_of(const struct rule_parser *parser, uint32_t asked)
+{
+    const struct rule *rule = parser->rule;
+
+    if ((rule->flow_mask & SL_FLOW_TO_SERVER) != 0)
+        return (rule->flow_flags & SL_FLOW_TO_SERVER) != 0 ? 1 << RULE_OF_CLIENT
+                                                           : 1 << RULE_OF_SERVER;
+    if ((asked & 1u << RULE_OF_SERVER) != 0)
+        return 1 << RULE_OF_SERVER;
+    if ((asked & 1u << RULE_OF_CLIENT) != 0)
+        return 1 << RULE_OF_CLIENT;
+    return 1 << RULE_OF_CLIENT | 1 << RULE_OF_SERVER;
+}
+
+uint8_t rule_value_sees(const struct rule_parser *parser)
+{
+    uint32_t asked = 0, later = 0; /* bits of enum rule_side */
+    uint8_t sees = 0;
+
+    for (size_t i = 0; i < parser->n_payloads; i++) {
+        const enum rule_buffer buffer = parser->payload[i].buffer;
+
+        if (!rule_buffer_is_value(buffer))
+            continue;
+        asked |= 1u << rule_buffer_side(buffer);
+        if (rule_value_is_later(rule_buffer_id(buffer)))
+            later |= 1u << rule_buffer_side(buffer);
+    }
+    if (asked == 0)
+        return 0;
+
+    const uint8_t sides = sides_of(parser, asked);
+
+    if ((sides & 1 << RULE_OF_CLIENT) != 0)
+        sees |= (later & (1u << RULE_OF_CLIENT | 1u << RULE_OF_SENDER)) != 0
+                    ? RULE_SEES_CLIENT_LATER
+                    : RULE_SEES_CLIENT;
+    if ((sides & 1 << RULE_OF_SERVER) != 0)
+        sees |= (later & (1u << RULE_OF_SERVER | 1u << RULE_OF_SENDER)) != 0
+                    ? RULE_SEES_SERVER_LATER
+                    : RULE_SEES_SERVER;
+    return sees;
+}

@@ -1,0 +1,547 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules about what messages of flows say: on which messages they alert. */
+#include "detect_fixture.h"
+
+#include "sluice/app.h"
+
+enum { MESSAGES_MAX = 8, VALUES_MAX = 24, ALL_OF_MESSAGES = (1 << 30) - 1 };
+
+struct value {
+    enum sl_app_value_id id;
+    const char *text;
+};
+
+/* Messages, the values of their halves, and the packets that they are of. */
+struct scene {
+    struct sl_batch *batch;
+    struct sl_app_message message[MESSAGES_MAX];
+    size_t n;
+    struct sl_app_value values[MESSAGES_MAX][2][VALUES_MAX];
+};
+
+static const struct value request[] = {
+    {SL_HTTP_METHOD, "POST"},
+    {SL_HTTP_URI, "/a/index.php?id=7"},
+    {SL_HTTP_URI_RAW, "/a/%69ndex.php?id=7"},
+    {SL_HTTP_HOST, "www.evil.example"},
+    {SL_HTTP_HOST_RAW, "WWW.evil.example:80"},
+    {SL_HTTP_PROTOCOL, "HTTP/1.1"},
+    {SL_HTTP_START_LINE, "POST /a/%69ndex.php?id=7 HTTP/1.1"},
+    {SL_HTTP_START, "POST /a HTTP/1.1\r\nHost: x\r\n\r\n"},
+    {SL_HTTP_HEADER, "Host: www.evil.example\r\nUser-Agent: Probe 1.0\r\n"},
+    {SL_HTTP_HEADER_RAW, "HOST: WWW.evil.example\r\nUser-Agent: Probe 1.0\r\n\r\n"},
+    {SL_HTTP_HEADER_NAMES, "\r\nHost\r\nUser-Agent\r\n\r\n"},
+    {SL_HTTP_COOKIE, "id=asked"},
+    {SL_HTTP_USER_AGENT, "Probe 1.0"},
+    {SL_HTTP_REFERER, "http://before.example/"},
+    {SL_HTTP_ACCEPT, "*/*"},
+    {SL_HTTP_ACCEPT_LANG, "en-GB"},
+    {SL_HTTP_ACCEPT_ENC, "gzip"},
+    {SL_HTTP_CONNECTION, "keep-alive"},
+    {SL_HTTP_CONTENT_TYPE, "text/csv"},
+    {SL_HTTP_CONTENT_LEN, "26"},
+};
+
+static const struct value response[] = {
+    {SL_HTTP_PROTOCOL, "HTTP/1.0"},
+    {SL_HTTP_START_LINE, "HTTP/1.0 404 Not Found"},
+    {SL_HTTP_HEADER, "Server: Box/9\r\nSet: 1\r\n"},
+    {SL_HTTP_COOKIE, "id=given"},
+    {SL_HTTP_STAT_CODE, "404"},
+    {SL_HTTP_STAT_MSG, "Not Found"},
+    {SL_HTTP_CONTENT_TYPE, "text/html"},
+    {SL_HTTP_SERVER, "Box/9"},
+    {SL_HTTP_LOCATION, "http://next.example/"},
+};
+
+static const char asked[] = "name=value&more=first,second", given[] = "<html>none such</html>";
+
+#define COUNT(array) (sizeof(array) / sizeof(array)[0])
+
+static void say(struct scene *scene, int side, const struct value *value, size_t n)
+{
+    struct sl_app_half *half = &scene->message[scene->n].half[side];
+    struct sl_app_value *to = scene->values[scene->n][side];
+
+    half->value = to;
+    for (size_t i = 0; i < n; i++)
+        to[half->n_values++] = (struct sl_app_value){
+            (const uint8_t *)value[i].text, (uint32_t)strlen(value[i].text), (uint32_t)value[i].id};
+    half->has_head = true;
+}
+
+/* Ends the message: it is of the packet, and shows the first `len` bytes of a body. */
+static void add_message(struct scene *scene, uint32_t item, enum sl_app app, int side,
+                        enum sl_app_step step, const char *body, uint32_t shown, uint32_t len)
+{
+    struct sl_app_message *message = &scene->message[scene->n];
+    struct sl_app_half *half = &message->half[side];
+
+    message->item = item;
+    message->app = (uint8_t)app;
+    message->side = (uint8_t)side;
+    message->step = (uint8_t)step;
+    message->flow = 1;
+    half->has_ended = step == SL_APP_END;
+    if (body != NULL) {
+        scene->values[scene->n][side][half->n_values++] =
+            (struct sl_app_value){(const uint8_t *)body, len, SL_APP_BODY};
+        half->body_len = message->body_len = len;
+        message->body_shown = shown;
+    }
+    scene->n++;
+}
+
+static void open_scene(struct scene *scene)
+{
+    const struct packet packets[] = {
+        {.src_port = 4000,
+         .dst_port = 80,
+         .payload = "POST packet",
+         .flow = SL_FLOW_TO_SERVER | SL_FLOW_ESTABLISHED},
+        {.src_port = 80, .dst_port = 4000, .payload = "HTTP packet", .flow = SL_FLOW_ESTABLISHED},
+    };
+
+    memset(scene, 0, sizeof *scene);
+    scene->batch = fixture_batch(2);
+    add_packet(scene->batch, &packets[0]);
+    add_packet(scene->batch, &packets[1]);
+    dissect_batch(scene->batch);
+}
+
+/* 0: the head of a request; 1: the begin of its body; 2: its end. 3: the head of the response; 4:
+ * its end, with the body. */
+static void open_http(struct scene *scene)
+{
+    open_scene(scene);
+    for (int i = 0; i < 3; i++) {
+        say(scene, 0, request, COUNT(request));
+        add_message(scene, 0, SL_APP_HTTP, 0,
+                    i == 0   ? SL_APP_HEAD
+                    : i == 1 ? SL_APP_MORE
+                             : SL_APP_END,
+                    i == 0 ? NULL : asked, i == 2 ? 10 : 0, i == 1 ? 10 : (uint32_t)strlen(asked));
+    }
+    for (int i = 0; i < 2; i++) {
+        say(scene, 0, request, COUNT(request));
+        say(scene, 1, response, COUNT(response));
+        add_message(scene, 1, SL_APP_HTTP, 1, i == 0 ? SL_APP_HEAD : SL_APP_END,
+                    i == 0 ? NULL : given, 0, (uint32_t)strlen(given));
+    }
+}
+
+static const struct value client_hello[] = {
+    {SL_TLS_SNI, "mail.evil.example"},
+    {SL_TLS_JA3_HASH, "0123456789abcdef0123456789abcdef"},
+    {SL_TLS_JA3, "771,49195-49199,0-10,23,0"},
+    {SL_TLS_JA4, "t13d1516h2_8daaf6152771_b186095e22b6"},
+    {SL_TLS_ALPN, "h2"},
+    {SL_TLS_ALPN, "http/1.1"},
+    {SL_TLS_RANDOM, "client client client client rand"},
+};
+
+static const struct value server_hello[] = {
+    {SL_TLS_VERSION, "1.2"},
+    {SL_TLS_JA3S_HASH, "fedcba9876543210fedcba9876543210"},
+    {SL_TLS_JA3S, "771,49195,0"},
+    {SL_TLS_ALPN, "h2"},
+    {SL_TLS_RANDOM, "server server server server rand"},
+};
+
+static const struct value certificates[] = {
+    {SL_TLS_VERSION, "1.2"},
+    {SL_TLS_CERT_SUBJECT, "CN=mail.evil.example"},
+    {SL_TLS_CERT_ISSUER, "C=XX, O=Nobody"},
+    {SL_TLS_CERT_SERIAL, "01:23:AB"},
+    {SL_TLS_CERT_FINGERPRINT, "aa:bb:cc"},
+    {SL_TLS_JA3S_HASH, "fedcba9876543210fedcba9876543210"},
+    {SL_TLS_CERT, "first in DER"},
+    {SL_TLS_CERT, "second in DER"},
+    {SL_TLS_CERT_ALT_NAME, "mail.evil.example"},
+    {SL_TLS_CERT_ALT_NAME, "www.evil.example"},
+};
+
+/* 0: the client's hello; 1: the server's; 2: its certificates. */
+static void open_tls(struct scene *scene)
+{
+    open_scene(scene);
+    say(scene, 0, client_hello, COUNT(client_hello));
+    add_message(scene, 0, SL_APP_TLS, 0, SL_APP_HEAD, NULL, 0, 0);
+    for (int i = 0; i < 2; i++) {
+        say(scene, 0, client_hello, COUNT(client_hello));
+        if (i == 0)
+            say(scene, 1, server_hello, COUNT(server_hello));
+        else
+            say(scene, 1, certificates, COUNT(certificates));
+        scene->message[scene->n].n_certificates = i == 0 ? 0 : 2;
+        add_message(scene, 1, SL_APP_TLS, 1, SL_APP_HEAD, NULL, 0, 0);
+    }
+}
+
+/* ---- evaluation ------------------------------------------------------------------------------ */
+
+static void add_hit(struct sl_hits *hits, uint32_t item, uint64_t id)
+{
+    if (hits->n == hits->cap) {
+        hits->cap *= 2;
+        hits->hit = realloc(hits->hit, hits->cap * sizeof *hits->hit);
+    }
+    assert_non_null(hits->hit);
+    hits->hit[hits->n++] = (struct sl_hit){item, 0, id};
+}
+
+/* Whether this value was not in a message of the side before. */
+static bool is_new(const struct scene *scene, size_t m, int side, const struct sl_app_value *value)
+{
+    const struct sl_app_half *before = m != 0 ? &scene->message[m - 1].half[side] : NULL;
+
+    if (side != scene->message[m].side)
+        return false;
+    for (uint32_t i = 0; before != NULL && i < before->n_values; i++)
+        if (before->value[i].id == value->id && before->value[i].len == value->len &&
+            before->value[i].bytes == value->bytes)
+            return false;
+    return true;
+}
+
+static bool holds(const struct sl_app_value *value, const struct sl_literal *literal)
+{
+    for (uint32_t at = 0; at + literal->len <= value->len; at++)
+        if (literal_is_at(literal, value->bytes + at))
+            return true;
+    return false;
+}
+
+/* The hits in payloads, and in what is new in messages. */
+static void find_all(struct sl_hits *hits, const struct scene *scene,
+                     const struct sl_literal *literals, size_t n_literals)
+{
+    find_hits(hits, scene->batch, literals, n_literals);
+    for (size_t m = 0; m < scene->n; m++)
+        for (int side = 0; side < 2; side++) {
+            const struct sl_app_half *half = &scene->message[m].half[side];
+
+            for (uint32_t i = 0; i < half->n_values; i++)
+                for (size_t id = 0; id < n_literals; id++)
+                    if (is_new(scene, m, side, &half->value[i]) &&
+                        holds(&half->value[i], &literals[id]))
+                        add_hit(hits, scene->message[m].item,
+                                (uint64_t)sl_app_buffer_of(half->value[i].id) << 32 | id);
+        }
+    hits->in_order = false;
+    sl_hits_sort(hits);
+}
+
+/* Every literal in every buffer. */
+static void claim_all(struct sl_hits *hits, const struct scene *scene, size_t n_literals)
+{
+    claim_hits(hits, scene->batch, n_literals);
+    for (size_t i = 0; i < hits->n; i++)
+        hits->hit[i].id |= (uint64_t)ALL_OF_MESSAGES << 32;
+}
+
+/* Writes the indices of the messages of the alerts, and "-" for one of none. */
+static void alerted(const struct sl_rules *rules, const struct scene *scene,
+                    const struct sl_hits *hits, char *text)
+{
+    struct sl_evaluator *evaluator;
+    const struct sl_alert *alerts;
+    struct sl_diag diag;
+    size_t n;
+
+    assert_int_equal(sl_evaluator_create(&evaluator, rules, &diag), SL_OK);
+    sl_evaluator_set_messages(evaluator, scene->message, scene->n);
+    assert_int_equal(sl_evaluator_run(evaluator, scene->batch, hits, &alerts, &n), SL_OK);
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t m = alerts[i].message;
+
+        *text++ = m == SL_ALERT_NO_MESSAGE ? '-' : (char)('0' + m);
+        if (m != SL_ALERT_NO_MESSAGE)
+            assert_int_equal(alerts[i].item, scene->message[m].item);
+    }
+    *text = '\0';
+    sl_evaluator_free(evaluator);
+}
+
+static bool alerts_on(const struct scene *scene, const char *text, const char *expected)
+{
+    const struct sl_literal *literals;
+    struct sl_rules *rules = load_rules(text);
+    struct sl_hits hits;
+    size_t n_literals;
+    struct sl_diag diag;
+    char found[64], claimed[64];
+
+    if (sl_rules_signature(rules, 0) == NULL) {
+        const struct sl_diag *bad = sl_rules_bad_line(rules, 0);
+
+        bad = bad != NULL ? bad : sl_rules_skipped_rule(rules, 0);
+        print_error("%s: %s\n", text, bad != NULL ? bad->text : "");
+        sl_rules_free(rules);
+        return false;
+    }
+    assert_int_equal(sl_rules_compile(rules, &literals, &n_literals, &diag), SL_OK);
+    find_all(&hits, scene, literals, n_literals);
+    alerted(rules, scene, &hits, found);
+    free(hits.hit);
+    claim_all(&hits, scene, n_literals);
+    alerted(rules, scene, &hits, claimed);
+    free(hits.hit);
+    sl_rules_free(rules);
+    if (strcmp(found, expected) == 0 && strcmp(claimed, expected) == 0)
+        return true;
+    print_error("%s: '%s', and of claimed hits '%s', not '%s'\n", text, found, claimed, expected);
+    return false;
+}
+
+struct row {
+    const char *options, *expected;
+};
+
+static void check(const struct scene *scene, const char *head, const struct row *rows, size_t n)
+{
+    char text[512];
+    int n_wrong = 0;
+
+    for (size_t i = 0; i < n; i++) {
+        snprintf(text, sizeof text, "%s (%s sid:1;)", head, rows[i].options);
+        n_wrong += !alerts_on(scene, text, rows[i].expected);
+    }
+    assert_int_equal(n_wrong, 0);
+}
+
+/* ---- tests ----------------------------------------------------------------------------------- */
+
+/* Each buffer has its bytes, and no other buffer has them. */
+static void test_http_buffers(void **state)
+{
+    static const struct row rows[] = {
+        {"http.method; content:\"POST\"; bsize:4;", "0"},
+        {"http.uri; content:\"/a/index.php\"; startswith;", "0"},
+        {"http.uri; content:\"%69ndex\";", ""},
+        {"http.uri.raw; content:\"%69ndex\";", "0"},
+        {"http.host; content:\"www.evil.example\"; bsize:16;", "0"},
+        {"http.host.raw; content:\"WWW\"; startswith;", "0"},
+        {"http.protocol; content:\"HTTP/1.1\";", "0"},
+        {"http.protocol; content:\"HTTP/1.0\";", "3"},
+        {"http.protocol; content:\"HTTP/1.\";", "03"},
+        {"http.request_line; content:\"POST /a\"; startswith;", "0"},
+        {"http.response_line; content:\"404 Not\";", "3"},
+        {"http.request_line; content:\"404 Not\";", ""},
+        {"http.start; content:\"HTTP/1.1|0d 0a|Host\";", "0"},
+        {"http.header; content:\"Probe 1.0|0d 0a|\";", "0"},
+        {"http.header; content:\"Server: Box/9\";", "3"},
+        {"http.header.raw; content:\"HOST: \";", "0"},
+        {"http.header_names; content:\"|0d 0a|User-Agent|0d 0a|\";", "0"},
+        {"http.header_names; content:!\"Referer\";", "0"},
+        {"http.cookie; content:\"id=asked\";", "0"},
+        {"http.cookie; content:\"id=given\";", "3"},
+        {"flow:to_server; http.cookie; content:\"id=\";", "0"},
+        {"flow:to_client,established; http.cookie; content:\"id=\";", "3"},
+        {"http.user_agent; content:\"Probe\"; pcre:\"/^Probe \\d\\.\\d$/\";", "0"},
+        {"http.referer; content:\"before\";", "0"},
+        {"http.accept; content:\"*/*\";", "0"},
+        {"http.accept_lang; content:\"en-GB\";", "0"},
+        {"http.accept_enc; content:\"gzip\";", "0"},
+        {"http.connection; content:\"keep-alive\";", "0"},
+        {"http.content_type; content:\"text/\";", "03"},
+        {"http.content_len; byte_test:0,>,25,0,string,dec;", "0"},
+        {"http.content_len; byte_test:0,>,26,0,string,dec;", ""},
+        {"http.stat_code; content:\"404\";", "3"},
+        {"http.stat_msg; content:\"Not Found\";", "3"},
+        {"http.server; content:\"Box\";", "3"},
+        {"http.location; content:\"next.example\";", "3"},
+        {"urilen:17;", "0"},
+        {"urilen:>17;", ""},
+        {"urilen:19,raw;", "0"},
+        {"http.host; dotprefix; content:\".evil.example\"; endswith;", "0"},
+        {"http.host; dotprefix; content:\".www.evil.example\"; startswith;", "0"},
+        {"http.host.raw; to_lowercase; content:\"www.\";", "0"},
+        {"http.uri; to_md5; content:\"a\";", ""},
+    };
+    struct scene scene;
+
+    (void)state;
+    open_http(&scene);
+    check(&scene, "alert http any any -> any any", rows, COUNT(rows));
+    check(&scene, "alert tcp any any -> any any", rows, COUNT(rows));
+    sl_batch_free(scene.batch);
+}
+
+/* A body is seen at each step, and a rule that has matched does not alert again. */
+static void test_bodies(void **state)
+{
+    static const struct row rows[] = {
+        {"http.request_body; content:\"name=value\";", "1"},
+        {"http.request_body; content:\"more=first\";", "2"},
+        {"http.request_body; content:\"name=\"; content:\"second\"; distance:0;", "2"},
+        {"http.request_body; content:\"second\"; endswith;", "2"},
+        {"http.request_body; content:\"value\"; endswith;", ""},
+        {"http.request_body; bsize:28;", "2"},
+        {"http.request_body; bsize:10;", ""},
+        {"http.request_body; content:!\"none such\";", "1"},
+        {"http.response_body; content:\"none such\";", "4"},
+        {"file.data; content:\"none such\";", "4"},
+        {"file_data; content:\"=\";", "1"},
+        {"file_data; content:\"n\";", "14"},
+        {"flow:to_client; file_data; content:\"n\";", "4"},
+        {"http.uri; content:\"index\"; http.request_body; content:\"name\";", "1"},
+        {"http.uri; content:\"index\"; http.request_body; content:!\"zzz\";", "1"},
+        {"http.uri; content:\"other\"; http.request_body; content:\"name\";", ""},
+        {"http.method; content:\"POST\"; http.request_body; content:\"more\";", "2"},
+        {"http.stat_code; content:\"404\"; file.data; content:\"<html>\"; depth:6;", "4"},
+        {"http.stat_code; content:\"404\"; http.uri; content:\"index\";", "3"},
+        {"http.response_body; absent;", ""},
+        {"http.request_body; to_lowercase; content:\"more=\";", "2"},
+    };
+    struct scene scene;
+
+    (void)state;
+    open_http(&scene);
+    check(&scene, "alert http any any -> any any", rows, COUNT(rows));
+    sl_batch_free(scene.batch);
+}
+
+/* What older rules and those of Snort 3 write. */
+static void test_dialects(void **state)
+{
+    static const struct row rows[] = {
+        {"content:\"index\"; http_uri; content:\"Probe\"; http_user_agent;", "0"},
+        {"content:\"index\"; http_uri; content:\"php\"; distance:1; within:3; http_uri;", "0"},
+        {"content:\"index\"; http_uri; content:\"php\"; distance:2; http_uri;", ""},
+        {"content:\"id=7\"; http_uri; isdataat:!1,relative;", "0"},
+        {"content:\"id=\"; http_uri; isdataat:!1,relative;", ""},
+        {"content:\"POST\"; http_method; pcre:\"/index\\.php/Ui\";", "0"},
+        {"content:\"POST\"; http_method; pcre:\"/Host\\x3a [a-z.]+\\r\\n/H\";", "0"},
+        {"pcre:\"/^name=/P\";", "1"},
+        {"pcre:\"/such/Q\";", "4"},
+        {"pcre:\"/^40\\d$/S\";", "3"},
+        {"uricontent:\"INDEX\"; nocase;", "0"},
+        {"content:\"404\"; http_stat_code;", "3"},
+        {"content:!\"Referer\"; http_header; content:\"Probe\"; http_header;", "0"},
+        {"http_uri; content:\"index\",fast_pattern,nocase; content:\".php\",distance 0;", "0"},
+        {"http_header; content:\"Probe\"; service:http;", "0"},
+        {"flow:to_client; http_uri; content:\"index\"; file_data; content:\"html\"; service:http;",
+         "4"},
+        {"http_client_body; bufferlen:>20; content:\"name\"; service:http;", "2"},
+    };
+    struct scene scene;
+
+    (void)state;
+    open_http(&scene);
+    check(&scene, "alert tcp any any -> any any", rows, COUNT(rows));
+    sl_batch_free(scene.batch);
+}
+
+/* Addresses, ports and the flow are those of the message's side. Payload is the packet's. */
+static void test_headers(void **state)
+{
+    static const struct row to_server[] = {
+        {"http.uri; content:\"index\";", "0"},
+        {"http.stat_code; content:\"404\";", ""},
+        {"http.uri; content:\"index\"; content:\"php\"; distance:1;", "0"},
+        {"content:\"POST packet\"; http.uri; content:\"index\";", "0"},
+        {"content:\"HTTP packet\"; http.uri; content:\"index\";", ""},
+        {"http.uri; content:\"index\"; dsize:11;", "0"},
+        {"content:\"POST packet\"; flow:to_server;", "-"},
+    };
+    static const struct row to_client[] = {
+        {"http.uri; content:\"index\";", ""},
+        {"http.stat_code; content:\"404\";", "3"},
+    };
+    struct scene scene;
+
+    (void)state;
+    open_http(&scene);
+    check(&scene, "alert tcp any any -> any 80", to_server, COUNT(to_server));
+    check(&scene, "alert tcp any 80 -> any any", to_client, COUNT(to_client));
+    for (size_t i = 0; i < scene.n; i++) /* a packet of the other side completes it */
+        scene.message[i].item = 1;
+    check(&scene, "alert tcp any any -> any 80", to_server, 3);
+    check(&scene, "alert tcp any 80 -> any any", to_client, COUNT(to_client));
+    sl_batch_free(scene.batch);
+}
+
+static void test_tls(void **state)
+{
+    static const struct row rows[] = {
+        {"tls.sni; content:\"mail.evil.example\"; bsize:17;", "0"},
+        {"tls.sni; dotprefix; content:\".evil.example\"; endswith;", "0"},
+        {"tls_sni; content:\"mail\"; tls.cert_subject; content:\"mail\";", "2"},
+        {"tls.cert_subject; content:\"CN=mail\";", "2"},
+        {"tls_cert_issuer; content:\"O=Nobody\";", "2"},
+        {"tls.cert_serial; content:\"01:23\";", "2"},
+        {"tls.cert_fingerprint; content:\"aa:bb:cc\";", "2"},
+        {"tls.certs; content:\"second\"; startswith;", "2"},
+        {"tls.certs; content:\"first\"; content:\"second\";", ""},
+        {"tls.subjectaltname; content:\"www.evil.example\"; bsize:16;", "2"},
+        {"ja3.hash; content:\"0123456789abcdef\";", "0"},
+        {"ja3_hash; content:\"fedcba\";", ""},
+        {"ja3.string; content:\"49195-49199\";", "0"},
+        {"ja3s.hash; content:\"fedcba\";", "1"},
+        {"ja3s.string; content:\"49195\";", "1"},
+        {"ja4.hash; content:\"t13d1516h2_\"; startswith;", "0"},
+        {"tls.alpn; content:\"http/1.1\";", "0"},
+        {"tls.alpn; content:\"h2\";", "01"},
+        {"tls.random; content:\"client\"; startswith; bsize:32;", "0"},
+    };
+    struct scene scene;
+
+    (void)state;
+    open_tls(&scene);
+    check(&scene, "alert tls any any -> any any", rows, COUNT(rows));
+    check(&scene, "alert tcp any any -> any any", rows, COUNT(rows));
+    check(&scene, "alert ip any any -> any any", rows, COUNT(rows));
+    sl_batch_free(scene.batch);
+}
+
+/* Of several messages of a packet each alerts, and those of a priority are in their order. */
+static void test_order(void **state)
+{
+    struct scene scene;
+
+    (void)state;
+    open_http(&scene);
+    scene.message[1] = scene.message[0];
+    scene.message[1].transaction = 1;
+    assert_true(alerts_on(&scene,
+                          "alert http any any -> any any (http.uri; content:\"index\"; sid:1; "
+                          "priority:2;)\n"
+                          "alert http any any -> any any (http.method; content:\"POST\"; sid:2; "
+                          "priority:1;)\n"
+                          "alert tcp any any -> any any (content:\"POST\"; sid:3; priority:2;)",
+                          "0101-"));
+    sl_batch_free(scene.batch);
+}
+
+static void test_values_are_asked_for(void **state)
+{
+    const struct sl_literal *literals;
+    struct sl_rules *rules = load_rules("alert http any any -> any any (http.uri; content:\"abc\"; "
+                                        "http.cookie; content:!\"d\"; sid:1;)");
+    struct sl_diag diag;
+    size_t n;
+
+    (void)state;
+    assert_int_equal(sl_rules_compile(rules, &literals, &n, &diag), SL_OK);
+    assert_int_equal(sl_rules_need_values(rules),
+                     UINT64_C(1) << SL_HTTP_URI | UINT64_C(1) << SL_HTTP_COOKIE);
+    assert_int_equal(sl_rules_buffers(rules), SL_BUFFER_HTTP_URI);
+    assert_int_equal(n, 1);
+    sl_rules_free(rules);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_http_buffers),
+        cmocka_unit_test(test_bodies),
+        cmocka_unit_test(test_dialects),
+        cmocka_unit_test(test_headers),
+        cmocka_unit_test(test_tls),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_values_are_asked_for),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
