@@ -72,6 +72,8 @@ enum rule_field {
     RULE_DHCP_LEASE_TIME,
     RULE_DHCP_RENEWAL_TIME,
     RULE_DHCP_REBINDING_TIME,
+    RULE_TLS_VERSION, /* bits of the versions of the message's side; from here on of messages */
+    RULE_TLS_SEEN,    /* SL_TLS_SEEN_*, of messages of TLS */
     /* Fields that repeat. */
     RULE_VLAN_ID,
     RULE_FLOW_AGE,     /* seconds */
@@ -153,12 +155,18 @@ enum rule_buffer {
     RULE_BUFFER_VALUE = RULE_BUFFER_SIP_END /* of messages: by enum rule_side and value */
 };
 
+/* What rules name of a message: its values, and what is made of them. */
+enum rule_value_id {
+    RULE_HTTP_FIELD_LINES = SL_N_APP_VALUES, /* "name: value", one for each field */
+    RULE_N_VALUES
+};
+
 /* Whose value of a message. */
 enum rule_side { RULE_OF_CLIENT, RULE_OF_SERVER, RULE_OF_SENDER /* of what is new */ };
 
-static inline enum rule_buffer rule_buffer_of(enum rule_side side, enum sl_app_value_id id)
+static inline enum rule_buffer rule_buffer_of(enum rule_side side, uint32_t id)
 {
-    return (enum rule_buffer)(RULE_BUFFER_VALUE + (int)side * SL_N_APP_VALUES + (int)id);
+    return (enum rule_buffer)(RULE_BUFFER_VALUE + (uint32_t)side * RULE_N_VALUES + id);
 }
 
 static inline bool rule_buffer_is_value(enum rule_buffer buffer)
@@ -168,16 +176,25 @@ static inline bool rule_buffer_is_value(enum rule_buffer buffer)
 
 static inline enum rule_side rule_buffer_side(enum rule_buffer buffer)
 {
-    return (enum rule_side)((buffer - RULE_BUFFER_VALUE) / SL_N_APP_VALUES);
+    return (enum rule_side)((buffer - RULE_BUFFER_VALUE) / RULE_N_VALUES);
 }
 
-static inline enum sl_app_value_id rule_buffer_id(enum rule_buffer buffer)
+/* enum sl_app_value_id, or enum rule_value_id. */
+static inline uint32_t rule_buffer_id(enum rule_buffer buffer)
 {
-    return (enum sl_app_value_id)((buffer - RULE_BUFFER_VALUE) % SL_N_APP_VALUES);
+    return (buffer - RULE_BUFFER_VALUE) % RULE_N_VALUES;
+}
+
+/* The value of the message that the buffer's bytes lie in. */
+static inline enum sl_app_value_id rule_buffer_source(enum rule_buffer buffer)
+{
+    const uint32_t id = rule_buffer_id(buffer);
+
+    return id == RULE_HTTP_FIELD_LINES ? SL_HTTP_START : (enum sl_app_value_id)id;
 }
 
 /* Whether the value comes behind the head of its side. */
-static inline bool rule_value_is_later(enum sl_app_value_id id)
+static inline bool rule_value_is_later(uint32_t id)
 {
     return id == SL_APP_BODY || id == SL_TLS_CERT || id == SL_TLS_CERT_ALT_NAME ||
            (id >= SL_TLS_CERT_SUBJECT && id <= SL_TLS_CERT_NOT_AFTER);
@@ -187,7 +204,7 @@ static inline bool rule_value_is_later(enum sl_app_value_id id)
 static inline uint32_t rule_buffer_searched(enum rule_buffer buffer)
 {
     if (rule_buffer_is_value(buffer))
-        return sl_app_buffer_of(rule_buffer_id(buffer));
+        return sl_app_buffer_of(rule_buffer_source(buffer));
     if (buffer >= RULE_BUFFER_NTP_REFERENCE_ID)
         return SL_BUFFER_PAYLOAD;
     return buffer <= RULE_BUFFER_DNS_RESPONSE ? UINT32_C(1) << buffer : 0;
@@ -222,9 +239,10 @@ static inline bool rule_buffer_is_sip(enum rule_buffer buffer)
 static inline bool rule_buffer_repeats(enum rule_buffer buffer)
 {
     if (rule_buffer_is_value(buffer)) {
-        const enum sl_app_value_id id = rule_buffer_id(buffer);
+        const uint32_t id = rule_buffer_id(buffer);
 
-        return id == SL_TLS_CERT || id == SL_TLS_CERT_ALT_NAME || id == SL_TLS_ALPN;
+        return id == SL_TLS_CERT || id == SL_TLS_CERT_ALT_NAME || id == SL_TLS_ALPN ||
+               id == RULE_HTTP_FIELD_LINES;
     }
     return rule_buffer_is_name(buffer) ||
            (rule_buffer_is_sip(buffer) && !sip_field_is_single(rule_buffer_sip(buffer)));
@@ -335,6 +353,7 @@ struct rule {
     uint16_t protocol; /* RULE_*, any of them suffices */
     uint8_t app;       /* enum sl_app of the packet; SL_APP_UNKNOWN: any */
     bool both_ways;    /* "<>" */
+    bool both_sides;   /* "=>": it may ask for values of both sides */
     bool pass;
     bool alerts;        /* a pass rule: it alerts as well */
     bool passes_flow;   /* a pass rule: what follows in the flow passes too */

@@ -155,7 +155,7 @@ static uint64_t values_of(const struct rule *rule)
 
     for (size_t i = 0; i < rule->n_payloads; i++)
         if (rule_buffer_is_value(rule->payload[i].buffer))
-            values |= UINT64_C(1) << rule_buffer_id(rule->payload[i].buffer);
+            values |= UINT64_C(1) << rule_buffer_source(rule->payload[i].buffer);
     return values;
 }
 

@@ -156,6 +156,24 @@ static bool read_message_field(const struct rule_view *view, enum rule_field fie
     return field == RULE_SNMP_VERSION || snmp.has_pdu_type;
 }
 
+/* The versions of TLS as bits: of SSL 2 and 3, then of TLS 1.0 and later. */
+static uint32_t version_bit(uint16_t version)
+{
+    if (version == 0x0002)
+        return 1;
+    return version >= 0x0300 && version <= 0x0304 ? 2u << (version - 0x0300) : 0;
+}
+
+static bool read_tls_field(const struct sl_app_message *message, enum rule_field field,
+                           uint32_t *value)
+{
+    if (message == NULL || message->app != SL_APP_TLS)
+        return false;
+    *value =
+        field == RULE_TLS_VERSION ? version_bit(message->version[message->side]) : message->seen;
+    return true;
+}
+
 static bool read_icmp_field(const struct rule_view *view, enum rule_field field, uint32_t *value)
 {
     const uint32_t icmp = RULE_ICMPV4 | RULE_ICMPV6;
@@ -254,6 +272,9 @@ bool rule_view_rare_field(const struct rule_view *view, enum rule_field field, u
     case RULE_DHCP_RENEWAL_TIME:
     case RULE_DHCP_REBINDING_TIME:
         return read_message_field(view, field, value);
+    case RULE_TLS_VERSION:
+    case RULE_TLS_SEEN:
+        return read_tls_field(view->message, field, value);
     case RULE_IPV6_EVENTS:
         if ((view->protocols & RULE_IPV6) == 0)
             return false;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "evaluate_message.h"
 
+#include <string.h>
+
 /* Of TLS the server's certificates are later than its hello, of HTTP a body than its head. */
 uint8_t rule_message_sees(const struct sl_app_message *message)
 {
@@ -45,10 +47,31 @@ static int half_of(const struct sl_app_message *message, enum rule_buffer buffer
     return side == RULE_OF_SENDER ? message->side : side == RULE_OF_SERVER;
 }
 
+/* The i-th line behind the first, which is followed by an empty one. */
+static bool take_line(struct sl_app_value *value, size_t i)
+{
+    const uint8_t *at = value->bytes, *const end = at + value->len;
+
+    for (size_t line = 0; at < end; line++) {
+        const uint8_t *stop = memmem(at, (size_t)(end - at), "\r\n", 2);
+
+        if (stop == NULL || (line != 0 && stop == at))
+            return false;
+        if (line == i + 1) {
+            *value = (struct sl_app_value){at, (uint32_t)(stop - at), value->id};
+            return true;
+        }
+        at = stop + 2;
+    }
+    return false;
+}
+
 bool rule_message_value(const struct rule_view *view, enum rule_buffer buffer, size_t i,
                         struct sl_app_value *value)
 {
-    const enum sl_app_value_id id = rule_buffer_id(buffer);
+    const bool lines = rule_buffer_id(buffer) == RULE_HTTP_FIELD_LINES;
+    const size_t index = lines ? 0 : i;
+    const enum sl_app_value_id id = rule_buffer_source(buffer);
     const struct sl_app_message *message = view->message;
     const int side = half_of(message, buffer);
     const struct sl_app_half *half = &message->half[side];
@@ -56,9 +79,11 @@ bool rule_message_value(const struct rule_view *view, enum rule_buffer buffer, s
 
     while (k < half->n_values && half->value[k].id < id)
         k++;
-    if (i >= half->n_values - k || half->value[k + i].id != id)
+    if (index >= half->n_values - k || half->value[k + index].id != id)
         return false;
-    *value = half->value[k + i];
+    *value = half->value[k + index];
+    if (lines)
+        return take_line(value, i);
     if (id == SL_APP_BODY && side == message->side)
         value->len = view->body_len;
     return id != SL_APP_BODY || value->len != 0;

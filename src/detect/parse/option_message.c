@@ -10,7 +10,7 @@ enum { ANY_IP = RULE_IP | RULE_IPV4 | RULE_IPV6 };
 static const struct value_buffer {
     const char *name;
     uint8_t side; /* enum rule_side */
-    uint8_t id;   /* enum sl_app_value_id */
+    uint8_t id;   /* of rule_buffer_id */
 } buffers[] = {
     {"http.method", RULE_OF_CLIENT, SL_HTTP_METHOD},
     {"http.uri", RULE_OF_CLIENT, SL_HTTP_URI},
@@ -30,6 +30,8 @@ static const struct value_buffer {
     {"http.header_names", RULE_OF_SENDER, SL_HTTP_HEADER_NAMES},
     {"http_header_names", RULE_OF_SENDER, SL_HTTP_HEADER_NAMES},
     {"http.cookie", RULE_OF_SENDER, SL_HTTP_COOKIE},
+    {"http.request_header", RULE_OF_CLIENT, RULE_HTTP_FIELD_LINES},
+    {"http.response_header", RULE_OF_SERVER, RULE_HTTP_FIELD_LINES},
     {"http.stat_code", RULE_OF_SERVER, SL_HTTP_STAT_CODE},
     {"http.stat_msg", RULE_OF_SERVER, SL_HTTP_STAT_MSG},
     {"http.user_agent", RULE_OF_CLIENT, SL_HTTP_USER_AGENT},
@@ -113,21 +115,20 @@ static const struct value_buffer *find(const struct value_buffer *among, size_t 
 const char *rule_value_name(enum rule_buffer buffer)
 {
     for (size_t i = 0; i < N_BUFFERS; i++)
-        if (rule_buffer_of((enum rule_side)buffers[i].side, (enum sl_app_value_id)buffers[i].id) ==
-            buffer)
+        if (rule_buffer_of((enum rule_side)buffers[i].side, buffers[i].id) == buffer)
             return buffers[i].name;
     return "";
 }
 
 /* ---- protocols ------------------------------------------------------------------------------- */
 
-static bool is_http(enum sl_app_value_id id)
+static bool is_http(uint32_t id)
 {
-    return id < SL_TLS_SNI || id >= SL_FILE_NAME;
+    return id < SL_TLS_SNI || id >= SL_FILE_NAME; /* bodies, and what is made of fields, too */
 }
 
 /* Sets the protocol of the rule's messages: HTTP, or TLS and QUIC, as far as the header tells. */
-static enum sl_status take_app(struct rule_parser *parser, enum sl_app_value_id id)
+static enum sl_status take_app(struct rule_parser *parser, uint32_t id)
 {
     struct rule *rule = parser->rule;
     const bool tcp = (rule->protocol & (RULE_TCP | ANY_IP)) != 0;
@@ -151,8 +152,7 @@ static enum sl_status take_app(struct rule_parser *parser, enum sl_app_value_id 
 static struct rule_payload section_of(const struct value_buffer *buffer, uint32_t number)
 {
     return (struct rule_payload){
-        .section = number,
-        .buffer = rule_buffer_of((enum rule_side)buffer->side, (enum sl_app_value_id)buffer->id)};
+        .section = number, .buffer = rule_buffer_of((enum rule_side)buffer->side, buffer->id)};
 }
 
 static enum sl_status begin(struct rule_parser *parser, const struct value_buffer *buffer)
@@ -160,7 +160,7 @@ static enum sl_status begin(struct rule_parser *parser, const struct value_buffe
     enum sl_status status = rule_section_end(parser);
 
     if (status == SL_OK)
-        status = take_app(parser, (enum sl_app_value_id)buffer->id);
+        status = take_app(parser, buffer->id);
     if (status != SL_OK)
         return status;
     parser->section = section_of(buffer, ++parser->n_sections);
@@ -168,17 +168,26 @@ static enum sl_status begin(struct rule_parser *parser, const struct value_buffe
     return SL_OK;
 }
 
+/* A value that both sides may have takes a side. */
 enum sl_status rule_read_value(struct rule_parser *parser, struct rule_text value)
 {
-    (void)value;
-    return begin(parser, find(buffers, N_BUFFERS, parser->option.name));
+    struct value_buffer buffer = *find(buffers, N_BUFFERS, parser->option.name);
+    const bool to_server = rule_text_is(value, "to_server");
+
+    if (value.len != 0 && buffer.side != RULE_OF_SENDER)
+        return rule_bad(parser, "%s takes no value", buffer.name);
+    if (value.len != 0 && !to_server && !rule_text_is(value, "to_client"))
+        return rule_bad(parser, "%s does not know '%.*s'", buffer.name, RULE_QUOTE(value));
+    if (value.len != 0)
+        buffer.side = to_server ? RULE_OF_CLIENT : RULE_OF_SERVER;
+    return begin(parser, &buffer);
 }
 
 /* Puts a step of the payload into a buffer, beside those that are there. */
 static enum sl_status put(struct rule_parser *parser, struct rule_payload *step,
                           const struct value_buffer *buffer)
 {
-    const enum sl_status status = take_app(parser, (enum sl_app_value_id)buffer->id);
+    const enum sl_status status = take_app(parser, buffer->id);
     const struct rule_payload section = section_of(buffer, 0);
 
     if (status != SL_OK)
@@ -291,46 +300,157 @@ void rule_value_follow(struct rule_parser *parser)
 
 /* The sides whose messages complete what a rule asks for. A value of one side is known when the
  * other side answers. */
-static uint8_t sides_of(const struct rule_parser *parser, uint32_t asked)
+static uint32_t sides_of(const struct rule_parser *parser, uint32_t asked)
 {
     const struct rule *rule = parser->rule;
+    const uint32_t client = 1u << RULE_OF_CLIENT, server = 1u << RULE_OF_SERVER;
 
+    if (rule->both_sides)
+        return server;
     if ((rule->flow_mask & SL_FLOW_TO_SERVER) != 0)
-        return (rule->flow_flags & SL_FLOW_TO_SERVER) != 0 ? 1 << RULE_OF_CLIENT
-                                                           : 1 << RULE_OF_SERVER;
-    if ((asked & 1u << RULE_OF_SERVER) != 0)
-        return 1 << RULE_OF_SERVER;
-    if ((asked & 1u << RULE_OF_CLIENT) != 0)
-        return 1 << RULE_OF_CLIENT;
-    return 1 << RULE_OF_CLIENT | 1 << RULE_OF_SERVER;
+        return (rule->flow_flags & SL_FLOW_TO_SERVER) != 0 ? client : server;
+    if ((asked & server) != 0)
+        return server;
+    return (asked & client) != 0 ? client : client | server;
 }
 
-uint8_t rule_value_sees(const struct rule_parser *parser)
+/* Adds the sides that options ask for, as bits of enum rule_side, and those of them that are asked
+ * for what is later. */
+static void add_values(const struct rule_parser *parser, uint32_t *asked, uint32_t *later)
 {
-    uint32_t asked = 0, later = 0; /* bits of enum rule_side */
-    uint8_t sees = 0;
-
     for (size_t i = 0; i < parser->n_payloads; i++) {
         const enum rule_buffer buffer = parser->payload[i].buffer;
 
         if (!rule_buffer_is_value(buffer))
             continue;
-        asked |= 1u << rule_buffer_side(buffer);
+        *asked |= 1u << rule_buffer_side(buffer);
         if (rule_value_is_later(rule_buffer_id(buffer)))
-            later |= 1u << rule_buffer_side(buffer);
+            *later |= 1u << rule_buffer_side(buffer);
     }
+}
+
+/* The state of a handshake stands beside contents of its payload, up to the certificates. */
+static void add_checks(const struct rule_parser *parser, uint32_t *asked, uint32_t *later)
+{
+    for (size_t i = 0; i < parser->n_checks; i++) {
+        const uint8_t field = parser->check[i].field;
+
+        if (field == RULE_TLS_VERSION || field == RULE_TLS_SEEN)
+            *asked |= 1u << RULE_OF_SENDER;
+        if (field == RULE_TLS_SEEN && parser->n_payloads != 0)
+            *later |= 1u << RULE_OF_SERVER;
+    }
+}
+
+static uint8_t sees_of(const struct rule_parser *parser)
+{
+    const uint32_t sender = 1u << RULE_OF_SENDER, client = 1u << RULE_OF_CLIENT,
+                   server = 1u << RULE_OF_SERVER;
+    uint32_t asked = 0, later = 0;
+    uint8_t sees = 0;
+
+    add_values(parser, &asked, &later);
+    add_checks(parser, &asked, &later);
     if (asked == 0)
         return 0;
 
-    const uint8_t sides = sides_of(parser, asked);
+    const uint32_t sides = sides_of(parser, asked);
 
-    if ((sides & 1 << RULE_OF_CLIENT) != 0)
-        sees |= (later & (1u << RULE_OF_CLIENT | 1u << RULE_OF_SENDER)) != 0
-                    ? RULE_SEES_CLIENT_LATER
-                    : RULE_SEES_CLIENT;
-    if ((sides & 1 << RULE_OF_SERVER) != 0)
-        sees |= (later & (1u << RULE_OF_SERVER | 1u << RULE_OF_SENDER)) != 0
-                    ? RULE_SEES_SERVER_LATER
-                    : RULE_SEES_SERVER;
+    if ((sides & client) != 0)
+        sees |= (later & (client | sender)) != 0 ? RULE_SEES_CLIENT_LATER : RULE_SEES_CLIENT;
+    if ((sides & server) != 0)
+        sees |= (later & (server | sender)) != 0 ? RULE_SEES_SERVER_LATER : RULE_SEES_SERVER;
     return sees;
+}
+
+enum sl_status rule_value_finish(struct rule_parser *parser)
+{
+    struct rule *rule = parser->rule;
+    const uint8_t sees = sees_of(parser);
+
+    if (sees == 0)
+        return rule->both_sides ? rule_bad_at(parser, parser->direction,
+                                              "=> stands in a rule without buffers of messages")
+                                : SL_OK;
+    rule->sees = sees;
+    if (rule->both_sides) { /* the response completes it */
+        const struct rule_endpoint from = rule->from;
+
+        rule->from = rule->to;
+        rule->to = from;
+    }
+    if (parser->has_service) /* on any port */
+        rule->from.ports = rule->to.ports = NULL;
+    return SL_OK;
+}
+
+/* ---- numbers of TLS -------------------------------------------------------------------------- */
+
+struct bit {
+    const char *name;
+    uint32_t bit;
+};
+
+/* Reads names of bits with commas between them, or with '!' before all or each. */
+static enum sl_status read_bits(struct rule_parser *parser, struct rule_text value,
+                                enum rule_field field, const struct bit *bits, size_t n)
+{
+    struct rule_check check = {.field = (uint8_t)field, .first = 1, .last = UINT32_MAX};
+    struct rule_text word;
+    const enum sl_status status = take_app(parser, SL_TLS_VERSION);
+
+    if (status != SL_OK)
+        return status;
+    while (rule_text_split(&value, ',', &word)) {
+        size_t i = 0;
+
+        if (word.len != 0 && word.at[0] == '!') {
+            check.negated = true;
+            word = rule_trim((struct rule_text){word.at + 1, word.len - 1});
+        }
+        while (i < n && !rule_text_is(word, bits[i].name))
+            i++;
+        if (i == n)
+            return rule_bad_at(parser, word.at, "%.*s does not know '%.*s'",
+                               RULE_QUOTE(parser->option.name), RULE_QUOTE(word));
+        check.mask |= bits[i].bit;
+    }
+    return rule_check_add(parser, check);
+}
+
+enum sl_status rule_read_tls_version(struct rule_parser *parser, struct rule_text value)
+{
+    static const struct bit versions[] = {
+        {"sslv2", 1},   {"sslv3", 2}, {"tls1.0", 4}, {"tls1.1", 8}, {"tls1.2", 16},
+        {"tls1.3", 32}, {"1.0", 4},   {"1.1", 8},    {"1.2", 16},   {"1.3", 32},
+    };
+
+    if (value.len > 2 && value.at[0] == '"' && value.at[value.len - 1] == '"')
+        value = (struct rule_text){value.at + 1, value.len - 2};
+    return read_bits(parser, value, RULE_TLS_VERSION, versions,
+                     sizeof versions / sizeof versions[0]);
+}
+
+enum sl_status rule_read_ssl_state(struct rule_parser *parser, struct rule_text value)
+{
+    static const struct bit states[] = {
+        {"client_hello", SL_TLS_SEEN_CLIENT_HELLO},
+        {"server_hello", SL_TLS_SEEN_SERVER_HELLO},
+        {"client_keyx", SL_TLS_SEEN_CLIENT_KEYS},
+        {"server_keyx", SL_TLS_SEEN_SERVER_KEYS},
+    };
+    struct rule_text word = value;
+
+    if (memmem(value.at, value.len, "unknown", strlen("unknown")) != NULL)
+        return rule_skip(parser, "ssl_state unknown", (struct rule_text){NULL, 0});
+    if (memchr(value.at, '|', value.len) != NULL) {
+        char *text = rule_arena_text(&parser->rules->arena, value.at, value.len);
+
+        for (size_t i = 0; text != NULL && i < value.len; i++)
+            text[i] = (char)(text[i] == '|' ? ',' : text[i]);
+        word.at = text;
+    }
+    if (word.at == NULL)
+        return rule_no_memory(parser);
+    return read_bits(parser, word, RULE_TLS_SEEN, states, sizeof states / sizeof states[0]);
 }

@@ -161,12 +161,12 @@ enum sl_status rule_read_metadata(struct rule_parser *parser, struct rule_text v
 }
 
 /* Snort 3 applies a rule to flows of the services it has recognised, on any port, and else to the
- * ports of the header. No service is recognised here, so the ports decide. */
+ * ports of the header. Here the ports decide, but for rules about messages. */
 enum sl_status rule_read_service(struct rule_parser *parser, struct rule_text value)
 {
     struct rule_text word;
 
-    parser->snort3 = true;
+    parser->snort3 = parser->has_service = true;
     while (rule_text_split(&value, ',', &word))
         if (!rule_is_keyword(word))
             return rule_bad_at(parser, word.at, "service is '%.*s', not one word",

@@ -66,6 +66,9 @@ rule_option_reader rule_read_pcre;
 rule_option_reader rule_read_byte_test, rule_read_byte_jump, rule_read_byte_extract,
     rule_read_byte_math;
 
+/* option_requires.c */
+rule_option_reader rule_read_requires;
+
 /* option_base64.c */
 rule_option_reader rule_read_base64_decode, rule_read_base64_data;
 
@@ -85,7 +88,7 @@ rule_option_reader rule_read_buffer, rule_read_pkt_data, rule_read_bsize, rule_r
 
 /* option_message.c */
 rule_option_reader rule_read_value, rule_read_value_or_modifier, rule_read_uricontent,
-    rule_read_urilen;
+    rule_read_urilen, rule_read_tls_version, rule_read_ssl_state;
 
 /* The name of a buffer that is a value of messages. */
 const char *rule_value_name(enum rule_buffer buffer);
@@ -97,8 +100,8 @@ enum sl_status rule_value_of_flag(struct rule_parser *parser, char flag, struct 
 /* Ends the steps of a rule: those that are relative to a moved one are in its buffer. */
 void rule_value_follow(struct rule_parser *parser);
 
-/* Those of RULE_SEES_MESSAGES that the rule is evaluated on; 0: it does not ask for messages. */
-uint8_t rule_value_sees(const struct rule_parser *parser);
+/* Sets which messages the rule is evaluated on, where it asks for some. SL_EFORMAT. */
+enum sl_status rule_value_finish(struct rule_parser *parser);
 
 /* option_buffer.c: checks the sections of sorted steps that have "absent". */
 enum sl_status rule_absent_check(struct rule_parser *parser);

@@ -127,9 +127,11 @@ static enum sl_status read_direction(struct rule_parser *parser, struct rule_tex
 {
     const struct rule_text word = rule_word(rest);
 
+    parser->direction = word.at;
     parser->rule->both_ways = rule_text_is(word, "<>");
-    if (!parser->rule->both_ways && !rule_text_is(word, "->"))
-        return rule_bad_at(parser, word.at, "the direction is '%.*s', not -> or <>",
+    parser->rule->both_sides = rule_text_is(word, "=>");
+    if (!parser->rule->both_ways && !parser->rule->both_sides && !rule_text_is(word, "->"))
+        return rule_bad_at(parser, word.at, "the direction is '%.*s', not ->, <> or =>",
                            RULE_QUOTE(word));
     return SL_OK;
 }
@@ -307,15 +309,12 @@ static enum sl_status finish(struct rule_parser *parser)
     if (rule->check == NULL)
         return rule_no_memory(parser);
 
-    const uint8_t messages = rule_value_sees(parser);
+    enum sl_status status = rule_value_finish(parser);
 
-    if (messages != 0)
-        rule->sees = messages;
-    else if (rule->sees == 0)
+    if (rule->sees == 0)
         rule->sees = what_it_sees(parser);
-
-    enum sl_status status = rule_content_finish(parser);
-
+    if (status == SL_OK)
+        status = rule_content_finish(parser);
     if (status == SL_OK)
         status = rule_state_finish(parser);
     return status == SL_OK ? rule_signature_finish(parser) : status;
@@ -338,7 +337,7 @@ enum sl_status rule_parse(struct rule_parser *parser, struct rule_text line, str
     parser->base64 = (struct rule_payload){.decoded = false};
     parser->n_sections = 0;
     parser->n_names = 0;
-    parser->has_flow = parser->snort3 = false;
+    parser->has_flow = parser->snort3 = parser->has_service = false;
     parser->class = (struct rule_text){NULL, 0};
 
     enum sl_status status = read_header(parser, &line);

@@ -27,6 +27,7 @@ struct rule_parser {
     struct sl_diag *diag;
     const char *file;               /* of the rules */
     const char *where;              /* the byte of the rule that a diagnostic is about */
+    const char *direction;          /* the arrow of the header */
     const char *name;               /* of the option or modifier that is read */
     struct rule_option_text option; /* the one that is read */
     struct rule *rule;
@@ -49,7 +50,8 @@ struct rule_parser {
     } named[RULE_NAMES_MAX]; /* the results of byte_extract and byte_math */
     uint8_t n_names;
     bool has_flow;
-    bool snort3; /* it shows syntax that only Snort 3 has */
+    bool has_service; /* Snort 3: it is for a service, on any port */
+    bool snort3;      /* it shows syntax that only Snort 3 has */
     struct rule_text class;
 };
 

@@ -166,6 +166,8 @@ static void open_tls(struct scene *scene)
 {
     open_scene(scene);
     say(scene, 0, client_hello, COUNT(client_hello));
+    scene->message[0].version[0] = 0x0304;
+    scene->message[0].seen = SL_TLS_SEEN_CLIENT_HELLO;
     add_message(scene, 0, SL_APP_TLS, 0, SL_APP_HEAD, NULL, 0, 0);
     for (int i = 0; i < 2; i++) {
         say(scene, 0, client_hello, COUNT(client_hello));
@@ -174,6 +176,9 @@ static void open_tls(struct scene *scene)
         else
             say(scene, 1, certificates, COUNT(certificates));
         scene->message[scene->n].n_certificates = i == 0 ? 0 : 2;
+        scene->message[scene->n].version[0] = 0x0304;
+        scene->message[scene->n].version[1] = 0x0303;
+        scene->message[scene->n].seen = SL_TLS_SEEN_CLIENT_HELLO | SL_TLS_SEEN_SERVER_HELLO;
         add_message(scene, 1, SL_APP_TLS, 1, SL_APP_HEAD, NULL, 0, 0);
     }
 }
@@ -351,6 +356,11 @@ static void test_http_buffers(void **state)
         {"http.stat_msg; content:\"Not Found\";", "3"},
         {"http.server; content:\"Box\";", "3"},
         {"http.location; content:\"next.example\";", "3"},
+        {"http.request_header; content:\"Host: x\"; bsize:7;", "0"},
+        {"http.request_header; content:\"POST\";", ""},
+        {"http.response_header; content:\"Host\";", ""},
+        {"http.protocol:to_client; content:\"HTTP/1.\";", "3"},
+        {"http.protocol:to_server; content:\"HTTP/1.\";", "0"},
         {"urilen:17;", "0"},
         {"urilen:>17;", ""},
         {"urilen:19,raw;", "0"},
@@ -433,6 +443,26 @@ static void test_dialects(void **state)
     sl_batch_free(scene.batch);
 }
 
+/* "=>" asks for values of both sides. */
+static void test_both_sides(void **state)
+{
+    static const struct row rows[] = {
+        {"http.uri; content:\"index\"; http.stat_code; content:\"404\";", "3"},
+        {"http.uri; content:\"other\"; http.stat_code; content:\"404\";", ""},
+        {"http.uri; content:\"index\"; fast_pattern; http.response_body; content:\"such\";", "4"},
+        {"http.protocol:to_server; content:\"1.1\"; http.protocol:to_client; content:\"1.0\";",
+         "3"},
+        {"http.protocol:to_client; content:\"1.1\"; http.protocol:to_server; content:\"1.0\";", ""},
+        {"http.uri; content:\"index\";", "3"},
+    };
+    struct scene scene;
+
+    (void)state;
+    open_http(&scene);
+    check(&scene, "alert http any any => any 80", rows, COUNT(rows));
+    sl_batch_free(scene.batch);
+}
+
 /* Addresses, ports and the flow are those of the message's side. Payload is the packet's. */
 static void test_headers(void **state)
 {
@@ -459,6 +489,8 @@ static void test_headers(void **state)
         scene.message[i].item = 1;
     check(&scene, "alert tcp any any -> any 80", to_server, 3);
     check(&scene, "alert tcp any 80 -> any any", to_client, COUNT(to_client));
+    check(&scene, "alert tcp any any -> any 9",
+          (const struct row[]){{"http_uri; content:\"index\"; service:http;", "0"}}, 1);
     sl_batch_free(scene.batch);
 }
 
@@ -483,6 +515,13 @@ static void test_tls(void **state)
         {"ja4.hash; content:\"t13d1516h2_\"; startswith;", "0"},
         {"tls.alpn; content:\"http/1.1\";", "0"},
         {"tls.alpn; content:\"h2\";", "01"},
+        {"tls.version:1.2;", "1"},
+        {"ssl_version:tls1.2,tls1.3;", "01"},
+        {"ssl_version:!tls1.2;", "0"},
+        {"ssl_state:client_hello;", "01"},
+        {"ssl_state:server_hello;", "1"},
+        {"ssl_state:!server_hello;", "0"},
+        {"ssl_state:server_hello; content:\"HTTP packet\";", "2"},
         {"tls.random; content:\"client\"; startswith; bsize:32;", "0"},
     };
     struct scene scene;
@@ -534,13 +573,10 @@ static void test_values_are_asked_for(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_http_buffers),
-        cmocka_unit_test(test_bodies),
-        cmocka_unit_test(test_dialects),
-        cmocka_unit_test(test_headers),
-        cmocka_unit_test(test_tls),
-        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_values_are_asked_for),
+        cmocka_unit_test(test_http_buffers), cmocka_unit_test(test_bodies),
+        cmocka_unit_test(test_dialects),     cmocka_unit_test(test_headers),
+        cmocka_unit_test(test_tls),          cmocka_unit_test(test_both_sides),
+        cmocka_unit_test(test_order),        cmocka_unit_test(test_values_are_asked_for),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
