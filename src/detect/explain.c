@@ -149,6 +149,7 @@ static void put_check(struct explain_text *text, const struct rule_check *check)
         [RULE_DHCP_RENEWAL_TIME] = "dhcp.renewal_time",
         [RULE_DHCP_REBINDING_TIME] = "dhcp.rebinding_time",
         [RULE_TLS_VERSION] = "bits of tls.version",
+        [RULE_FILE_SIZE] = "filesize",
         [RULE_TLS_SEEN] = "bits of ssl_state",
         [RULE_VLAN_ID] = "vlan.id",
         [RULE_FLOW_AGE] = "flow.age",

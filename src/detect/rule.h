@@ -73,6 +73,7 @@ enum rule_field {
     RULE_DHCP_RENEWAL_TIME,
     RULE_DHCP_REBINDING_TIME,
     RULE_TLS_VERSION, /* bits of the versions of the message's side; from here on of messages */
+    RULE_FILE_SIZE,   /* of the file of a message */
     RULE_TLS_SEEN,    /* SL_TLS_SEEN_*, of messages of TLS */
     /* Fields that repeat. */
     RULE_VLAN_ID,
@@ -123,7 +124,8 @@ enum {
     RULE_SEES_CLIENT_LATER = 16,
     RULE_SEES_SERVER = 32,
     RULE_SEES_SERVER_LATER = 64,
-    RULE_SEES_MESSAGES = 120
+    RULE_SEES_FILES = 128, /* that a message carried, of either side */
+    RULE_SEES_MESSAGES = 248
 };
 
 enum { RULE_FLOW_KNOWN = 0x80 }; /* beside SL_FLOW_*: the packet belongs to a flow */
@@ -158,6 +160,10 @@ enum rule_buffer {
 /* What rules name of a message: its values, and what is made of them. */
 enum rule_value_id {
     RULE_HTTP_FIELD_LINES = SL_N_APP_VALUES, /* "name: value", one for each field */
+    RULE_FILE_MD5,                           /* of messages of files, as what follows */
+    RULE_FILE_SHA1,
+    RULE_FILE_SHA256,
+    RULE_QUIC_VERSION, /* 4 bytes */
     RULE_N_VALUES
 };
 
@@ -185,12 +191,20 @@ static inline uint32_t rule_buffer_id(enum rule_buffer buffer)
     return (buffer - RULE_BUFFER_VALUE) % RULE_N_VALUES;
 }
 
-/* The value of the message that the buffer's bytes lie in. */
+/* The value of the message that the buffer's bytes lie in; SL_N_APP_VALUES: in none. */
 static inline enum sl_app_value_id rule_buffer_source(enum rule_buffer buffer)
 {
     const uint32_t id = rule_buffer_id(buffer);
 
-    return id == RULE_HTTP_FIELD_LINES ? SL_HTTP_START : (enum sl_app_value_id)id;
+    if (id == RULE_HTTP_FIELD_LINES)
+        return SL_HTTP_START;
+    return id < SL_N_APP_VALUES ? (enum sl_app_value_id)id : SL_N_APP_VALUES;
+}
+
+static inline bool rule_value_is_of_file(uint32_t id)
+{
+    return id == SL_FILE_NAME || id == SL_FILE_MAGIC ||
+           (id >= RULE_FILE_MD5 && id <= RULE_FILE_SHA256);
 }
 
 /* Whether the value comes behind the head of its side. */

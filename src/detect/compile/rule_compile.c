@@ -142,7 +142,7 @@ static bool place_by_message(struct compiler *compiler, uint32_t i)
     const struct rule *rule = compiler->rules->rule[i];
 
     for (uint32_t app = SL_APP_HTTP; app <= SL_APP_QUIC; app++)
-        for (uint32_t sees = RULE_SEES_CLIENT; sees <= RULE_SEES_SERVER_LATER; sees *= 2)
+        for (uint32_t sees = RULE_SEES_CLIENT; sees <= RULE_SEES_FILES; sees *= 2)
             if ((rule->app == SL_APP_UNKNOWN || rule->app == app) && (rule->sees & sees) != 0 &&
                 !rule_pairs_add(&compiler->by_message, rule_message_key(app, sees), i))
                 return false;
@@ -154,7 +154,8 @@ static uint64_t values_of(const struct rule *rule)
     uint64_t values = 0;
 
     for (size_t i = 0; i < rule->n_payloads; i++)
-        if (rule_buffer_is_value(rule->payload[i].buffer))
+        if (rule_buffer_is_value(rule->payload[i].buffer) &&
+            rule_buffer_source(rule->payload[i].buffer) < SL_N_APP_VALUES)
             values |= UINT64_C(1) << rule_buffer_source(rule->payload[i].buffer);
     return values;
 }
@@ -238,7 +239,7 @@ static bool compile(struct compiler *compiler)
            rule_lists_make(&index->by_source.lists, &compiler->by_source, index->by_source.n) &&
            rule_lists_make(&index->by_destination.lists, &compiler->by_destination,
                            index->by_destination.n) &&
-           rule_lists_make(&index->by_message, &compiler->by_message, 4 * SL_N_APPS);
+           rule_lists_make(&index->by_message, &compiler->by_message, RULE_MESSAGE_KEYS);
 }
 
 uint32_t sl_rules_buffers(const struct sl_rules *rules)

@@ -48,10 +48,12 @@ struct rule_index {
     bool any_pass;    /* some rule passes what follows in a flow, or alerts though it passes */
 };
 
+enum { RULE_MESSAGE_KEYS = 8 * SL_N_APPS };
+
 /* Of messages of enum sl_app, and one of RULE_SEES_MESSAGES. */
 static inline uint32_t rule_message_key(uint32_t app, uint32_t sees)
 {
-    return 4 * app + (uint32_t)__builtin_ctz(sees / RULE_SEES_CLIENT);
+    return 8 * app + (uint32_t)__builtin_ctz(sees / RULE_SEES_CLIENT);
 }
 
 /* Accepts NULL. */

@@ -52,7 +52,7 @@ static bool is_new(const struct rule *rule, enum rule_buffer buffer)
 
     if ((rule->sees & RULE_SEES_MESSAGES) == 0)
         return true;
-    if (!rule_buffer_is_value(buffer))
+    if (!rule_buffer_is_value(buffer) || (rule->sees & RULE_SEES_FILES) != 0)
         return false;
 
     const uint8_t when = rule_value_is_later(rule_buffer_id(buffer)) ? later : (uint8_t)~later;

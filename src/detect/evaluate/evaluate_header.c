@@ -164,10 +164,14 @@ static uint32_t version_bit(uint16_t version)
     return version >= 0x0300 && version <= 0x0304 ? 2u << (version - 0x0300) : 0;
 }
 
-static bool read_tls_field(const struct sl_app_message *message, enum rule_field field,
-                           uint32_t *value)
+static bool read_said_field(const struct sl_app_message *message, enum rule_field field,
+                            uint32_t *value)
 {
-    if (message == NULL || message->app != SL_APP_TLS)
+    if (message != NULL && field == RULE_FILE_SIZE && message->file != NULL) {
+        *value = message->file->size < UINT32_MAX ? (uint32_t)message->file->size : UINT32_MAX;
+        return true;
+    }
+    if (message == NULL || message->app != SL_APP_TLS || field == RULE_FILE_SIZE)
         return false;
     *value =
         field == RULE_TLS_VERSION ? version_bit(message->version[message->side]) : message->seen;
@@ -274,7 +278,8 @@ bool rule_view_rare_field(const struct rule_view *view, enum rule_field field, u
         return read_message_field(view, field, value);
     case RULE_TLS_VERSION:
     case RULE_TLS_SEEN:
-        return read_tls_field(view->message, field, value);
+    case RULE_FILE_SIZE:
+        return read_said_field(view->message, field, value);
     case RULE_IPV6_EVENTS:
         if ((view->protocols & RULE_IPV6) == 0)
             return false;

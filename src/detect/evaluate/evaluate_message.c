@@ -9,6 +9,8 @@ uint8_t rule_message_sees(const struct sl_app_message *message)
     const bool head = message->step == SL_APP_HEAD;
     const bool later = head ? message->side == 1 && message->n_certificates != 0 : true;
 
+    if (message->step == SL_APP_FILE && message->file != NULL)
+        return RULE_SEES_FILES;
     if (!head && message->step != SL_APP_MORE && message->step != SL_APP_END)
         return 0;
     if (message->side == 0)
@@ -38,6 +40,8 @@ void rule_view_message(const struct sl_app_message *message, uint8_t sees, struc
     view->app = message->app;
     view->body_len = message->body_len;
     view->said = said(message);
+    for (int i = 0; i < 4; i++)
+        view->quic_version[i] = (uint8_t)(message->quic_version >> (24 - 8 * i));
 }
 
 static int half_of(const struct sl_app_message *message, enum rule_buffer buffer)
@@ -66,6 +70,28 @@ static bool take_line(struct sl_app_value *value, size_t i)
     return false;
 }
 
+/* What is known of the message's file. */
+static bool take_of_file(const struct sl_app_file *file, uint32_t id, struct sl_app_value *value)
+{
+    static const struct {
+        uint32_t id;
+        enum sl_file_hash hash;
+        uint32_t len;
+    } hashes[] = {{RULE_FILE_MD5, SL_FILE_MD5, 16},
+                  {RULE_FILE_SHA1, SL_FILE_SHA1, 20},
+                  {RULE_FILE_SHA256, SL_FILE_SHA256, 32}};
+
+    if (file == NULL)
+        return false;
+    for (size_t i = 0; i < sizeof hashes / sizeof hashes[0]; i++)
+        if (hashes[i].id == id) {
+            *value = (struct sl_app_value){file->hash[hashes[i].hash], hashes[i].len, id};
+            return (file->hashes >> hashes[i].hash & 1) != 0;
+        }
+    *value = id == SL_FILE_NAME ? file->name : file->magic;
+    return value->len != 0;
+}
+
 bool rule_message_value(const struct rule_view *view, enum rule_buffer buffer, size_t i,
                         struct sl_app_value *value)
 {
@@ -77,6 +103,12 @@ bool rule_message_value(const struct rule_view *view, enum rule_buffer buffer, s
     const struct sl_app_half *half = &message->half[side];
     uint32_t k = 0;
 
+    if (rule_buffer_id(buffer) == RULE_QUIC_VERSION) {
+        *value = (struct sl_app_value){view->quic_version, sizeof view->quic_version, 0};
+        return i == 0 && message->app == SL_APP_QUIC;
+    }
+    if (rule_value_is_of_file(rule_buffer_id(buffer)))
+        return i == 0 && take_of_file(message->file, rule_buffer_id(buffer), value);
     while (k < half->n_values && half->value[k].id < id)
         k++;
     if (index >= half->n_values - k || half->value[k + index].id != id)

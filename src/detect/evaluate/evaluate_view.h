@@ -40,9 +40,10 @@ struct rule_view {
     const struct sl_stream_facts *facts; /* NULL: none */
     struct rule_scan *scan;
     const struct sl_app_message *message; /* NULL: it is about packets or streams */
-    uint32_t body_len; /* bytes of the body of the message's side that rules see */
-    uint32_t said;     /* bytes of all values */
-    bool turned;       /* the packet's receiver sent the message */
+    uint32_t body_len;       /* bytes of the body of the message's side that rules see */
+    uint32_t said;           /* bytes of all values */
+    uint8_t quic_version[4]; /* of the message, as it is sent */
+    bool turned;             /* the packet's receiver sent the message */
 };
 
 /* The packet by its (inner) IP header, or without one. The scan gets its payload. */

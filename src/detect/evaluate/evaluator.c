@@ -94,7 +94,7 @@ static bool meets_contents(struct sl_evaluator *work, const struct rule *rule,
 __attribute__((noinline)) static bool
 matched_before(struct sl_evaluator *work, const struct rule *rule, struct rule_view *view)
 {
-    if (view->message->body_shown == 0)
+    if (view->message->body_shown == 0 || view->sees == RULE_SEES_FILES)
         return false;
     rule_buffers_begin(&work->buffers);
     view->body_len = view->message->body_shown;

@@ -357,3 +357,12 @@ enum sl_status rule_read_datarep(struct rule_parser *parser, struct rule_text va
                : rule_bad(parser, "the set of data '%.*s' has no reputations",
                           RULE_QUOTE(words.name));
 }
+
+enum sl_status rule_data_list(struct rule_parser *parser, struct rule_text file, const char *type,
+                              bool negated)
+{
+    const struct words words = {.name = file, .type = {type, strlen(type)}, .load = file};
+
+    return add_step(parser, &words,
+                    (struct rule_data){.act = negated ? DATA_IS_NOT_SET : DATA_IS_SET});
+}

@@ -55,6 +55,8 @@ static const struct value_buffer {
     {"http.response_body", RULE_OF_SERVER, SL_APP_BODY},
     {"file.data", RULE_OF_SENDER, SL_APP_BODY},
     {"file_data", RULE_OF_SENDER, SL_APP_BODY},
+    {"file.name", RULE_OF_SENDER, SL_FILE_NAME},
+    {"file.magic", RULE_OF_SENDER, SL_FILE_MAGIC},
     {"tls.sni", RULE_OF_CLIENT, SL_TLS_SNI},
     {"tls_sni", RULE_OF_CLIENT, SL_TLS_SNI},
     {"tls.cert_subject", RULE_OF_SERVER, SL_TLS_CERT_SUBJECT},
@@ -78,6 +80,8 @@ static const struct value_buffer {
     {"ja4.hash", RULE_OF_CLIENT, SL_TLS_JA4},
     {"ja4_hash", RULE_OF_CLIENT, SL_TLS_JA4},
     {"quic.sni", RULE_OF_CLIENT, SL_TLS_SNI},
+    {"quic.version", RULE_OF_CLIENT, RULE_QUIC_VERSION},
+    {"quic_version", RULE_OF_CLIENT, RULE_QUIC_VERSION},
     {"quic_sni", RULE_OF_CLIENT, SL_TLS_SNI},
 };
 
@@ -124,7 +128,9 @@ const char *rule_value_name(enum rule_buffer buffer)
 
 static bool is_http(uint32_t id)
 {
-    return id < SL_TLS_SNI || id >= SL_FILE_NAME; /* bodies, and what is made of fields, too */
+    return id < SL_TLS_SNI ||
+           (id >= SL_FILE_NAME &&
+            id != RULE_QUIC_VERSION); /* bodies, and what is made of fields, too */
 }
 
 /* Sets the protocol of the rule's messages: HTTP, or TLS and QUIC, as far as the header tells. */
@@ -342,6 +348,18 @@ static void add_checks(const struct rule_parser *parser, uint32_t *asked, uint32
     }
 }
 
+static bool asks_file(const struct rule_parser *parser)
+{
+    for (size_t i = 0; i < parser->n_checks; i++)
+        if (parser->check[i].field == RULE_FILE_SIZE)
+            return true;
+    for (size_t i = 0; i < parser->n_payloads; i++)
+        if (rule_buffer_is_value(parser->payload[i].buffer) &&
+            rule_value_is_of_file(rule_buffer_id(parser->payload[i].buffer)))
+            return true;
+    return false;
+}
+
 static uint8_t sees_of(const struct rule_parser *parser)
 {
     const uint32_t sender = 1u << RULE_OF_SENDER, client = 1u << RULE_OF_CLIENT,
@@ -349,6 +367,8 @@ static uint8_t sees_of(const struct rule_parser *parser)
     uint32_t asked = 0, later = 0;
     uint8_t sees = 0;
 
+    if (asks_file(parser))
+        return RULE_SEES_FILES;
     add_values(parser, &asked, &later);
     add_checks(parser, &asked, &later);
     if (asked == 0)
@@ -373,7 +393,7 @@ enum sl_status rule_value_finish(struct rule_parser *parser)
                                               "=> stands in a rule without buffers of messages")
                                 : SL_OK;
     rule->sees = sees;
-    if (rule->both_sides) { /* the response completes it */
+    if (rule->both_sides && sees != RULE_SEES_FILES) { /* the response completes it */
         const struct rule_endpoint from = rule->from;
 
         rule->from = rule->to;
@@ -453,4 +473,84 @@ enum sl_status rule_read_ssl_state(struct rule_parser *parser, struct rule_text 
     if (word.at == NULL)
         return rule_no_memory(parser);
     return read_bits(parser, word, RULE_TLS_SEEN, states, sizeof states / sizeof states[0]);
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/* Takes '!' and quotes off. */
+static struct rule_text bare(struct rule_text value, bool *negated)
+{
+    *negated = value.len != 0 && value.at[0] == '!';
+    if (*negated)
+        value = rule_trim((struct rule_text){value.at + 1, value.len - 1});
+    if (value.len >= 2 && value.at[0] == '"' && value.at[value.len - 1] == '"')
+        value = rule_trim((struct rule_text){value.at + 1, value.len - 2});
+    return value;
+}
+
+/* A content of the file's name or kind, in any case. An extension stands behind a period, and ends
+ * the name. */
+enum sl_status rule_read_file_text(struct rule_parser *parser, struct rule_text value)
+{
+    const bool extension = rule_text_is(parser->option.name, "fileext");
+    const struct value_buffer buffer = {
+        "", RULE_OF_SENDER,
+        rule_text_is(parser->option.name, "filemagic") ? SL_FILE_MAGIC : SL_FILE_NAME};
+    struct rule_payload *content;
+    bool negated;
+
+    value = bare(value, &negated);
+    if (value.len == 0 || value.len > UINT16_MAX)
+        return rule_bad(parser, "%.*s has no text", RULE_QUOTE(parser->option.name));
+
+    uint8_t *bytes = rule_arena_alloc(&parser->rules->arena, value.len + 1);
+
+    content = rule_payload_add(parser, RULE_CONTENT);
+    if (bytes == NULL || content == NULL)
+        return rule_no_memory(parser);
+    bytes[0] = '.';
+    memcpy(bytes + extension, value.at, value.len);
+    content->bytes = bytes;
+    content->len = content->fast_len = (uint32_t)(value.len + extension);
+    content->negated = negated;
+    content->nocase = true;
+    content->at_end = extension;
+    return put(parser, content, &buffer);
+}
+
+/* The file's size; "to_server," or "to_client," before it is that of the file's side. */
+enum sl_status rule_read_filesize(struct rule_parser *parser, struct rule_text value)
+{
+    struct rule_check check;
+    struct rule_text side = value, rest = value;
+
+    rule_text_split(&rest, ',', &side);
+    if (rule_text_is(side, "to_server") || rule_text_is(side, "to_client"))
+        value = rule_trim(rest);
+
+    enum sl_status status = rule_read_range(parser, value, "filesize", UINT32_MAX, &check);
+    check.field = RULE_FILE_SIZE;
+    if (status == SL_OK)
+        status = take_app(parser, SL_FILE_NAME);
+    return status == SL_OK ? rule_check_add(parser, check) : status;
+}
+
+enum sl_status rule_read_file_digest(struct rule_parser *parser, struct rule_text value)
+{
+    const bool is_md5 = rule_text_is(parser->option.name, "filemd5");
+    const struct value_buffer buffer = {"", RULE_OF_SENDER,
+                                        is_md5 ? RULE_FILE_MD5 : RULE_FILE_SHA256};
+    const struct rule_payload section = parser->section;
+    const size_t content = parser->content;
+    bool negated;
+
+    enum sl_status status = take_app(parser, buffer.id);
+    if (status != SL_OK)
+        return status;
+    value = bare(value, &negated);
+    parser->section = section_of(&buffer, ++parser->n_sections);
+    status = rule_data_list(parser, value, is_md5 ? "md5" : "sha256", negated);
+    parser->section = section;
+    parser->content = content;
+    return status;
 }

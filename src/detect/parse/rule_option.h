@@ -88,7 +88,8 @@ rule_option_reader rule_read_buffer, rule_read_pkt_data, rule_read_bsize, rule_r
 
 /* option_message.c */
 rule_option_reader rule_read_value, rule_read_value_or_modifier, rule_read_uricontent,
-    rule_read_urilen, rule_read_tls_version, rule_read_ssl_state;
+    rule_read_urilen, rule_read_tls_version, rule_read_ssl_state, rule_read_file_text,
+    rule_read_filesize, rule_read_file_digest;
 
 /* The name of a buffer that is a value of messages. */
 const char *rule_value_name(enum rule_buffer buffer);
@@ -132,6 +133,10 @@ enum sl_status rule_content_finish(struct rule_parser *parser);
 
 /* option_data.c */
 rule_option_reader rule_read_dataset, rule_read_datarep;
+
+/* Adds a step to the section: its buffer is, or, negated, is not, in the set of a file. */
+enum sl_status rule_data_list(struct rule_parser *parser, struct rule_text file, const char *type,
+                              bool negated);
 
 /* option_transform.c */
 rule_option_reader rule_read_transform, rule_read_xor, rule_read_from_base64;

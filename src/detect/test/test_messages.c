@@ -463,6 +463,74 @@ static void test_both_sides(void **state)
     sl_batch_free(scene.batch);
 }
 
+/* Rules about files are evaluated on their messages, and know what the transaction has said. */
+static void test_files(void **state)
+{
+    static const struct row rows[] = {
+        {"file.name; content:\"report.PDF\"; bsize:10;", "5"},
+        {"flow:to_client; file.name; content:\"report\";", "5"},
+        {"flow:to_server; file.name; content:\"report\";", ""},
+        {"fileext:\"pdf\";", "5"},
+        {"fileext:df;", ""},
+        {"fileext:!\"pdf\";", ""},
+        {"fileext:!\"doc\"; filestore;", "5"},
+        {"filename:\"PORT.\";", "5"},
+        {"filename:!report;", ""},
+        {"file.magic; content:\"PDF document\"; startswith;", "5"},
+        {"filemagic:\"pdf\";", "5"},
+        {"filesize:22;", "5"},
+        {"filesize:20<>24; fileext:pdf;", "5"},
+        {"filesize:>22;", ""},
+        {"http.uri; content:\"index\"; fileext:pdf;", "5"},
+        {"http.uri; content:\"other\"; fileext:pdf;", ""},
+        {"http.stat_code; content:\"404\"; file.data; content:\"such\"; filesize:<30;", "5"},
+    };
+    const struct sl_app_file file = {
+        .name = {(const uint8_t *)"report.PDF", 10, SL_FILE_NAME},
+        .magic = {(const uint8_t *)"PDF document, version 1.4", 25, SL_FILE_MAGIC},
+        .size = 22,
+    };
+    struct scene scene;
+
+    (void)state;
+    open_http(&scene);
+    say(&scene, 0, request, COUNT(request));
+    say(&scene, 1, response, COUNT(response));
+    scene.message[5].file = &file;
+    add_message(&scene, 1, SL_APP_HTTP, 1, SL_APP_FILE, given, (uint32_t)strlen(given),
+                (uint32_t)strlen(given));
+    check(&scene, "alert http any any -> any any", rows, COUNT(rows));
+    check(&scene, "alert http any any => any any",
+          (const struct row[]){{"http.uri; content:\"index\"; filesize:to_client,<30;", "5"}}, 1);
+    sl_batch_free(scene.batch);
+}
+
+static void test_quic(void **state)
+{
+    static const struct row rows[] = {
+        {"quic.version; content:\"|6b 33 43 cf|\"; bsize:4;", "0"},
+        {"quic.version; content:\"|00 00 00 01|\";", ""},
+        {"quic.sni; content:\"mail\"; startswith;", "0"},
+        {"tls.sni; content:\"mail\"; quic_version; content:\"k3C\";", "0"},
+        {"ja3.hash; content:\"0123456789\";", "0"},
+        {"ja4.hash; content:\"t13\";", "0"},
+    };
+    const struct packet packet = {.kind = UDP, .dst_port = 443, .flow = SL_FLOW_TO_SERVER};
+    struct scene scene;
+
+    (void)state;
+    memset(&scene, 0, sizeof scene);
+    scene.batch = fixture_batch(1);
+    add_packet(scene.batch, &packet);
+    dissect_batch(scene.batch);
+    say(&scene, 0, client_hello, COUNT(client_hello));
+    scene.message[0].quic_version = 0x6b3343cf;
+    add_message(&scene, 0, SL_APP_QUIC, 0, SL_APP_HEAD, NULL, 0, 0);
+    check(&scene, "alert quic any any -> any any", rows, COUNT(rows));
+    check(&scene, "alert udp any any -> any any", rows, COUNT(rows));
+    sl_batch_free(scene.batch);
+}
+
 /* Addresses, ports and the flow are those of the message's side. Payload is the packet's. */
 static void test_headers(void **state)
 {
@@ -575,7 +643,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_http_buffers), cmocka_unit_test(test_bodies),
         cmocka_unit_test(test_dialects),     cmocka_unit_test(test_headers),
-        cmocka_unit_test(test_tls),          cmocka_unit_test(test_both_sides),
+        cmocka_unit_test(test_tls),          cmocka_unit_test(test_files),
+        cmocka_unit_test(test_quic),         cmocka_unit_test(test_both_sides),
         cmocka_unit_test(test_order),        cmocka_unit_test(test_values_are_asked_for),
     };
 
