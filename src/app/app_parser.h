@@ -12,6 +12,7 @@
 #define APP_PARSER_H
 
 #include "app_text.h"
+#include "sluice/app.h"
 
 /* Who sent the bytes: half 0 and half 1 of a TCP stream. */
 enum app_side { APP_CLIENT, APP_SERVER };

@@ -45,38 +45,10 @@ enum app_likeness http_probe(enum app_side side, const uint8_t *bytes, uint32_t 
 
 /* ---- what a transaction says ----------------------------------------------------------------- */
 
-enum http_buffer {
-    HTTP_METHOD,
-    HTTP_URI,     /* normalised: path, query and fragment */
-    HTTP_URI_RAW, /* as it was sent */
-    HTTP_HOST,    /* of the URI, else of the field; in lower case, without port */
-    HTTP_HOST_RAW,
-    HTTP_PROTOCOL,     /* of the side, as the next ones are */
-    HTTP_START_LINE,   /* the first line */
-    HTTP_START,        /* the first line and all fields, normalised, and an empty line */
-    HTTP_HEADER,       /* "Name: value\r\n" for all fields but cookies */
-    HTTP_HEADER_RAW,   /* fields as they were sent, and the empty line */
-    HTTP_HEADER_NAMES, /* "\r\nName\r\n...\r\n\r\n" */
-    HTTP_COOKIE,       /* Cookie, or Set-Cookie */
-    HTTP_STAT_CODE,
-    HTTP_STAT_MSG,
-    HTTP_USER_AGENT, /* values of fields, from here on */
-    HTTP_REFERER,
-    HTTP_ACCEPT,
-    HTTP_ACCEPT_LANG,
-    HTTP_ACCEPT_ENC,
-    HTTP_CONNECTION,
-    HTTP_CONTENT_TYPE,
-    HTTP_CONTENT_LEN,
-    HTTP_SERVER,
-    HTTP_LOCATION,
-    HTTP_N_BUFFERS
-};
-
-/* A buffer of the side's head. What has to be put together is appended to `text`; then the value is
- * valid until `text` changes. False: the side has no such buffer. */
-bool http_buffer_get(struct app_span *value, const struct http_transaction *transaction,
-                     enum app_side side, enum http_buffer buffer, struct app_text *text);
+/* A value of the side's head, SL_HTTP_*. What has to be put together is appended to `text`; then
+ * the value is valid until `text` changes. False: the side has none. */
+bool http_value_get(struct app_span *value, const struct http_transaction *transaction,
+                    enum app_side side, enum sl_app_value_id id, struct app_text *text);
 
 /* The value of any field, by its name in lower case. */
 bool http_field_get(struct app_span *value, const struct http_transaction *transaction,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The buffers of rules that a transaction of HTTP has. */
+/* The values that a transaction of HTTP has. */
 #include "http.h"
 #include "http_uri.h"
 
@@ -110,18 +110,18 @@ static void add_names(struct app_text *text, const struct http_head *head)
 }
 
 static bool get_made(struct app_span *value, const struct http_head *head, enum app_side side,
-                     enum http_buffer buffer, struct app_text *text)
+                     enum sl_app_value_id id, struct app_text *text)
 {
     const struct app_span line = http_head_span(head, head->line);
     const uint32_t begin = text->len;
     struct http_uri uri;
 
-    if (buffer == HTTP_URI) {
+    if (id == SL_HTTP_URI) {
         http_uri_cut(&uri, http_head_span(head, head->first[1]));
         http_uri_normal(text, &uri);
-    } else if (buffer == HTTP_HEADER) {
+    } else if (id == SL_HTTP_HEADER) {
         add_fields(text, head, side == APP_CLIENT ? "cookie" : "set-cookie");
-    } else if (buffer == HTTP_HEADER_NAMES) {
+    } else if (id == SL_HTTP_HEADER_NAMES) {
         add_names(text, head);
     } else {
         app_text_add(text, line.bytes, line.len);
@@ -135,25 +135,25 @@ static bool get_made(struct app_span *value, const struct http_head *head, enum 
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static const char *field_of(enum http_buffer buffer)
+static const char *field_of(enum sl_app_value_id id)
 {
     static const char *const names[] = {
-        [0] = "user-agent", /* HTTP_USER_AGENT */
-        [HTTP_REFERER - HTTP_USER_AGENT] = "referer",
-        [HTTP_ACCEPT - HTTP_USER_AGENT] = "accept",
-        [HTTP_ACCEPT_LANG - HTTP_USER_AGENT] = "accept-language",
-        [HTTP_ACCEPT_ENC - HTTP_USER_AGENT] = "accept-encoding",
-        [HTTP_CONNECTION - HTTP_USER_AGENT] = "connection",
-        [HTTP_CONTENT_TYPE - HTTP_USER_AGENT] = "content-type",
-        [HTTP_CONTENT_LEN - HTTP_USER_AGENT] = "content-length",
-        [HTTP_SERVER - HTTP_USER_AGENT] = "server",
-        [HTTP_LOCATION - HTTP_USER_AGENT] = "location",
+        [0] = "user-agent", /* SL_HTTP_USER_AGENT */
+        [SL_HTTP_REFERER - SL_HTTP_USER_AGENT] = "referer",
+        [SL_HTTP_ACCEPT - SL_HTTP_USER_AGENT] = "accept",
+        [SL_HTTP_ACCEPT_LANG - SL_HTTP_USER_AGENT] = "accept-language",
+        [SL_HTTP_ACCEPT_ENC - SL_HTTP_USER_AGENT] = "accept-encoding",
+        [SL_HTTP_CONNECTION - SL_HTTP_USER_AGENT] = "connection",
+        [SL_HTTP_CONTENT_TYPE - SL_HTTP_USER_AGENT] = "content-type",
+        [SL_HTTP_CONTENT_LEN - SL_HTTP_USER_AGENT] = "content-length",
+        [SL_HTTP_SERVER - SL_HTTP_USER_AGENT] = "server",
+        [SL_HTTP_LOCATION - SL_HTTP_USER_AGENT] = "location",
     };
 
-    return names[buffer - HTTP_USER_AGENT];
+    return names[id - SL_HTTP_USER_AGENT];
 }
 
-/* A part of the first line; one that is not there is no buffer. */
+/* A part of the first line; one that is not there is none. */
 static bool get_part(struct app_span *value, const struct http_head *head, struct http_part part)
 {
     *value = http_head_span(head, part);
@@ -161,46 +161,46 @@ static bool get_part(struct app_span *value, const struct http_head *head, struc
 }
 
 static bool get_of_side(struct app_span *value, const struct http_transaction *transaction,
-                        enum app_side side, enum http_buffer buffer, struct app_text *text)
+                        enum app_side side, enum sl_app_value_id id, struct app_text *text)
 {
     const struct http_head *head = &transaction->message[side].head;
     const struct http_part fields = {head->fields_at, (uint16_t)(head->len - head->fields_at)};
 
-    switch (buffer) {
-    case HTTP_PROTOCOL:
+    switch (id) {
+    case SL_HTTP_PROTOCOL:
         return get_part(value, head, head->first[side == APP_CLIENT ? 2 : 0]);
-    case HTTP_START_LINE:
+    case SL_HTTP_START_LINE:
         return get_part(value, head, head->line);
-    case HTTP_HEADER_RAW:
+    case SL_HTTP_HEADER_RAW:
         return get_part(value, head, fields);
-    case HTTP_COOKIE:
+    case SL_HTTP_COOKIE:
         return http_field_get(value, transaction, side,
                               side == APP_CLIENT ? "cookie" : "set-cookie", text);
     default:
-        return buffer >= HTTP_USER_AGENT
-                   ? http_field_get(value, transaction, side, field_of(buffer), text)
-                   : get_made(value, head, side, buffer, text);
+        return id >= SL_HTTP_USER_AGENT
+                   ? http_field_get(value, transaction, side, field_of(id), text)
+                   : get_made(value, head, side, id, text);
     }
 }
 
-bool http_buffer_get(struct app_span *value, const struct http_transaction *transaction,
-                     enum app_side side, enum http_buffer buffer, struct app_text *text)
+bool http_value_get(struct app_span *value, const struct http_transaction *transaction,
+                    enum app_side side, enum sl_app_value_id id, struct app_text *text)
 {
     const struct http_message *message = &transaction->message[side];
-    const bool of_request = buffer <= HTTP_HOST_RAW && side == APP_CLIENT;
+    const bool of_request = id <= SL_HTTP_HOST_RAW && side == APP_CLIENT;
     const bool of_response =
-        (buffer == HTTP_STAT_CODE || buffer == HTTP_STAT_MSG) && side == APP_SERVER;
+        (id == SL_HTTP_STAT_CODE || id == SL_HTTP_STAT_MSG) && side == APP_SERVER;
 
     if (!message->has_head)
         return false;
     if (of_response)
-        return get_part(value, &message->head, message->head.first[buffer - HTTP_STAT_CODE + 1]);
-    if (of_request && (buffer == HTTP_HOST || buffer == HTTP_HOST_RAW))
-        return get_host(value, transaction, buffer == HTTP_HOST_RAW, text);
-    if (of_request && buffer != HTTP_URI)
-        return get_part(value, &message->head, message->head.first[buffer == HTTP_URI_RAW]);
-    if (buffer == HTTP_STAT_CODE || buffer == HTTP_STAT_MSG ||
-        (buffer <= HTTP_HOST_RAW && !of_request))
+        return get_part(value, &message->head, message->head.first[id - SL_HTTP_STAT_CODE + 1]);
+    if (of_request && (id == SL_HTTP_HOST || id == SL_HTTP_HOST_RAW))
+        return get_host(value, transaction, id == SL_HTTP_HOST_RAW, text);
+    if (of_request && id != SL_HTTP_URI)
+        return get_part(value, &message->head, message->head.first[id == SL_HTTP_URI_RAW]);
+    if (id == SL_HTTP_STAT_CODE || id == SL_HTTP_STAT_MSG ||
+        (id <= SL_HTTP_HOST_RAW && !of_request))
         return false;
-    return get_of_side(value, transaction, side, buffer, text);
+    return get_of_side(value, transaction, side, id, text);
 }

@@ -48,26 +48,9 @@ enum app_likeness tls_probe(enum app_side side, const uint8_t *bytes, uint32_t l
 /* "TLS 1.2", as EVE has it; "UNDETERMINED" for what is none. */
 const char *tls_version_text(uint16_t version);
 
-enum tls_buffer {
-    TLS_SNI,
-    TLS_VERSION, /* that the server chose */
-    TLS_CERT_SUBJECT,
-    TLS_CERT_ISSUER,
-    TLS_CERT_SERIAL,
-    TLS_CERT_FINGERPRINT,
-    TLS_CERT_NOT_BEFORE,
-    TLS_CERT_NOT_AFTER,
-    TLS_JA3_HASH,
-    TLS_JA3_STRING,
-    TLS_JA3S_HASH,
-    TLS_JA3S_STRING,
-    TLS_JA4_HASH,
-    TLS_N_BUFFERS
-};
-
-/* False: the session has no such buffer so far. */
-bool tls_buffer_get(struct app_span *value, const struct tls_session *session,
-                    enum tls_buffer buffer);
+/* A value SL_TLS_SNI to SL_TLS_JA4. False: the session has none so far. */
+bool tls_value_get(struct app_span *value, const struct tls_session *session,
+                   enum sl_app_value_id id);
 
 /* The next of the texts of client_alpns, server_alpns or names. *at is 0 at first. */
 bool tls_text_next(struct app_span *value, const struct app_text *texts, uint32_t *at);

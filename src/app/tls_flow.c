@@ -344,33 +344,33 @@ static bool get_text(struct app_span *value, const struct app_text *text)
     return value->len != 0;
 }
 
-bool tls_buffer_get(struct app_span *value, const struct tls_session *session,
-                    enum tls_buffer buffer)
+bool tls_value_get(struct app_span *value, const struct tls_session *session,
+                   enum sl_app_value_id id)
 {
-    switch (buffer) {
-    case TLS_SNI:
+    switch (id) {
+    case SL_TLS_SNI:
         return get_text(value, &session->sni);
-    case TLS_VERSION:
+    case SL_TLS_VERSION:
         return session->version != 0 && get_string(value, tls_version_text(session->version));
-    case TLS_CERT_SUBJECT:
+    case SL_TLS_CERT_SUBJECT:
         return get_text(value, &session->subject);
-    case TLS_CERT_ISSUER:
+    case SL_TLS_CERT_ISSUER:
         return get_text(value, &session->issuer);
-    case TLS_CERT_SERIAL:
+    case SL_TLS_CERT_SERIAL:
         return get_text(value, &session->serial);
-    case TLS_CERT_FINGERPRINT:
+    case SL_TLS_CERT_FINGERPRINT:
         return get_string(value, session->fingerprint);
-    case TLS_CERT_NOT_BEFORE:
+    case SL_TLS_CERT_NOT_BEFORE:
         return get_string(value, session->not_before);
-    case TLS_CERT_NOT_AFTER:
+    case SL_TLS_CERT_NOT_AFTER:
         return get_string(value, session->not_after);
-    case TLS_JA3_HASH:
+    case SL_TLS_JA3_HASH:
         return get_string(value, session->ja3_hash);
-    case TLS_JA3_STRING:
+    case SL_TLS_JA3:
         return get_text(value, &session->ja3);
-    case TLS_JA3S_HASH:
+    case SL_TLS_JA3S_HASH:
         return get_string(value, session->ja3s_hash);
-    case TLS_JA3S_STRING:
+    case SL_TLS_JA3S:
         return get_text(value, &session->ja3s);
     default:
         return get_string(value, session->ja4);

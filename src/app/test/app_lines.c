@@ -32,19 +32,19 @@ static void print(const char *name, struct app_span value)
 static void print_http(const struct app_news *news)
 {
     static const struct {
-        enum http_buffer buffer;
+        enum sl_app_value_id id;
         const char *name;
-    } parts[] = {{HTTP_METHOD, "http.request.method"}, {HTTP_URI_RAW, "http.request.uri"},
-                 {HTTP_HOST_RAW, "http.host"},         {HTTP_USER_AGENT, "http.user_agent"},
-                 {HTTP_REFERER, "http.referer"},       {HTTP_STAT_CODE, "http.response.code"},
-                 {HTTP_SERVER, "http.server"},         {HTTP_LOCATION, "http.location"}};
+    } parts[] = {{SL_HTTP_METHOD, "http.request.method"}, {SL_HTTP_URI_RAW, "http.request.uri"},
+                 {SL_HTTP_HOST_RAW, "http.host"},         {SL_HTTP_USER_AGENT, "http.user_agent"},
+                 {SL_HTTP_REFERER, "http.referer"},       {SL_HTTP_STAT_CODE, "http.response.code"},
+                 {SL_HTTP_SERVER, "http.server"},         {SL_HTTP_LOCATION, "http.location"}};
     struct app_text text = {0};
     struct app_span value;
 
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         text.len = 0;
-        if (http_buffer_get(&value, news->transaction, (enum app_side)news->side, parts[i].buffer,
-                            &text))
+        if (http_value_get(&value, news->transaction, (enum app_side)news->side, parts[i].id,
+                           &text))
             print(parts[i].name, value);
     }
     app_text_free(&text);
@@ -54,19 +54,19 @@ static void print_tls(const struct tls_session *session, bool is_client)
 {
     struct app_span value;
 
-    if (is_client && tls_buffer_get(&value, session, TLS_SNI))
+    if (is_client && tls_value_get(&value, session, SL_TLS_SNI))
         print("tls.handshake.extensions_server_name", value);
-    if (is_client && tls_buffer_get(&value, session, TLS_JA3_STRING))
+    if (is_client && tls_value_get(&value, session, SL_TLS_JA3))
         print("tls.handshake.ja3_full", value);
-    if (is_client && tls_buffer_get(&value, session, TLS_JA3_HASH))
+    if (is_client && tls_value_get(&value, session, SL_TLS_JA3_HASH))
         print("tls.handshake.ja3", value);
-    if (is_client && tls_buffer_get(&value, session, TLS_JA4_HASH))
+    if (is_client && tls_value_get(&value, session, SL_TLS_JA4))
         print("ja4", value);
-    if (!is_client && session->chain == NULL && tls_buffer_get(&value, session, TLS_JA3S_HASH))
+    if (!is_client && session->chain == NULL && tls_value_get(&value, session, SL_TLS_JA3S_HASH))
         print("tls.handshake.ja3s", value);
-    if (session->chain != NULL && tls_buffer_get(&value, session, TLS_CERT_FINGERPRINT))
+    if (session->chain != NULL && tls_value_get(&value, session, SL_TLS_CERT_FINGERPRINT))
         print("fingerprint", value);
-    if (session->chain != NULL && tls_buffer_get(&value, session, TLS_CERT_SUBJECT))
+    if (session->chain != NULL && tls_value_get(&value, session, SL_TLS_CERT_SUBJECT))
         print("subject", value);
 }
 

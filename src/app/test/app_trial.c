@@ -35,7 +35,7 @@ static void say_bytes(struct app_text *text, struct app_span span)
 
 static void say_http_head(struct app_text *told, const struct app_news *news)
 {
-    static const char *const names[HTTP_N_BUFFERS] = {
+    static const char *const names[] = {
         "method", "uri",        "uri_raw", "host",        "host_raw", "protocol",
         "line",   "start",      "header",  "header_raw",  "names",    "cookie",
         "code",   "msg",        "agent",   "referer",     "accept",   "lang",
@@ -43,12 +43,12 @@ static void say_http_head(struct app_text *told, const struct app_news *news)
     struct app_text text = {0};
     struct app_span value;
 
-    for (int buffer = 0; buffer < HTTP_N_BUFFERS; buffer++) {
+    for (int id = 0; id <= SL_HTTP_LOCATION; id++) {
         text.len = 0;
-        if (!http_buffer_get(&value, news->transaction, (enum app_side)news->side,
-                             (enum http_buffer)buffer, &text))
+        if (!http_value_get(&value, news->transaction, (enum app_side)news->side,
+                            (enum sl_app_value_id)id, &text))
             continue;
-        say(told, " %s=[", names[buffer]);
+        say(told, " %s=[", names[id]);
         say_bytes(told, value);
         say(told, "]");
     }
@@ -69,15 +69,15 @@ static void say_texts(struct app_text *told, const char *name, const struct app_
 
 static void say_tls(struct app_text *told, const struct tls_session *session)
 {
-    static const char *const names[TLS_N_BUFFERS] = {
+    static const char *const names[] = {
         "sni",       "version", "subject",    "issuer", "serial",      "fingerprint", "not_before",
         "not_after", "ja3",     "ja3_string", "ja3s",   "ja3s_string", "ja4"};
     struct app_span value;
 
-    for (int buffer = 0; buffer < TLS_N_BUFFERS; buffer++) {
-        if (!tls_buffer_get(&value, session, (enum tls_buffer)buffer))
+    for (int id = SL_TLS_SNI; id <= SL_TLS_JA4; id++) {
+        if (!tls_value_get(&value, session, (enum sl_app_value_id)id))
             continue;
-        say(told, " %s=[", names[buffer]);
+        say(told, " %s=[", names[id - SL_TLS_SNI]);
         say_bytes(told, value);
         say(told, "]");
     }

@@ -37,10 +37,11 @@ static void hear(void *to, const struct app_news *news)
 {
     static const struct {
         const char *name;
-        enum http_buffer buffer;
-    } parts[] = {{"method ", HTTP_METHOD}, {"raw ", HTTP_URI_RAW},       {"uri ", HTTP_URI},
-                 {"host ", HTTP_HOST},     {"protocol ", HTTP_PROTOCOL}, {"code ", HTTP_STAT_CODE},
-                 {"msg ", HTTP_STAT_MSG},  {"header ", HTTP_HEADER},     {"cookie ", HTTP_COOKIE}};
+        enum sl_app_value_id id;
+    } parts[] = {
+        {"method ", SL_HTTP_METHOD}, {"raw ", SL_HTTP_URI_RAW},       {"uri ", SL_HTTP_URI},
+        {"host ", SL_HTTP_HOST},     {"protocol ", SL_HTTP_PROTOCOL}, {"code ", SL_HTTP_STAT_CODE},
+        {"msg ", SL_HTTP_STAT_MSG},  {"header ", SL_HTTP_HEADER},     {"cookie ", SL_HTTP_COOKIE}};
     struct reading *const reading = to;
     struct app_text text = {0};
     struct app_span value;
@@ -52,8 +53,8 @@ static void hear(void *to, const struct app_news *news)
     reading->n = news->number >= reading->n ? (uint32_t)news->number + 1 : reading->n;
     for (size_t i = 0; news->kind == APP_HEAD && i < sizeof parts / sizeof *parts; i++) {
         text.len = 0;
-        if (http_buffer_get(&value, news->transaction, (enum app_side)news->side, parts[i].buffer,
-                            &text))
+        if (http_value_get(&value, news->transaction, (enum app_side)news->side, parts[i].id,
+                           &text))
             add(&reading->head[news->number], parts[i].name, value.bytes, value.len);
     }
     app_text_free(&text);

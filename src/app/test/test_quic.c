@@ -85,10 +85,10 @@ static void test_hello(void **state)
     packet[1][100] ^= 1;
     assert_int_equal(quic_read(&flow, &session, packet[1], PACKET_LEN), QUIC_HELLO);
     assert_int_equal(quic_read(&flow, &session, packet[1], PACKET_LEN), QUIC_NOTHING);
-    assert_true(tls_buffer_get(&value, &session, TLS_SNI));
+    assert_true(tls_value_get(&value, &session, SL_TLS_SNI));
     assert_int_equal(value.len, 10);
     assert_memory_equal(value.bytes, "www.quic.x", 10);
-    assert_true(tls_buffer_get(&value, &session, TLS_JA4_HASH));
+    assert_true(tls_value_get(&value, &session, SL_TLS_JA4));
     assert_memory_equal(value.bytes, "q13d010200_", 11);
     assert_null(flow.hello);
     tls_session_free(&session);
