@@ -65,8 +65,8 @@ enum {
 #define SL_BUFFER_STREAM (UINT32_C(1) << 31)
 #define SL_BUFFER_STREAM_BACK (UINT32_C(1) << 30)
 
-/* Sets origin.app of each packet of a dissected host batch. Without origins it does nothing. Any
- * thread. */
+/* Sets origin.app of the packets of a dissected host batch that have none so far. Without origins
+ * it does nothing. Any thread. */
 SL_API void sl_app_find(struct sl_batch *batch);
 
 /* Appends made items to `to`: the names in DNS messages that belong to one of `buffers`, in the

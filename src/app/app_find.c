@@ -94,5 +94,6 @@ static enum sl_app app_of(const struct sl_batch *batch, uint32_t item)
 void sl_app_find(struct sl_batch *batch)
 {
     for (uint32_t item = 0; batch->origin != NULL && item < batch->n_items; item++)
-        batch->origin[item].app = (uint8_t)app_of(batch, item);
+        if (batch->origin[item].app == SL_APP_UNKNOWN)
+            batch->origin[item].app = (uint8_t)app_of(batch, item);
 }

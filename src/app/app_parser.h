@@ -11,8 +11,7 @@
 #ifndef APP_PARSER_H
 #define APP_PARSER_H
 
-#include "app_text.h"
-#include "sluice/app.h"
+#include "app_show.h"
 
 /* Who sent the bytes: half 0 and half 1 of a TCP stream. */
 enum app_side { APP_CLIENT, APP_SERVER };
@@ -30,6 +29,7 @@ struct app_parser;
 struct app_news {
     const struct app_parser *parser;
     const void *transaction; /* of the protocol: struct http_transaction, for example */
+    void **note;             /* in the transaction, for the listener: NULL at first */
     uint64_t number;         /* transactions of the flow count from 0 */
     const uint8_t *bytes;    /* BODY */
     uint32_t len;
@@ -63,7 +63,7 @@ enum app_verdict {
 enum app_likeness { APP_UNLIKE, APP_LIKE, APP_TOO_SHORT };
 
 struct app_parser {
-    const char *name;    /* as EVE has it: "http" */
+    enum sl_app app;
     void *(*open)(void); /* NULL: there is no memory */
     enum app_verdict (*give)(void *flow, enum app_side side, const uint8_t *bytes, uint32_t len,
                              uint32_t *taken, const struct app_listener *listener);
@@ -75,6 +75,10 @@ struct app_parser {
     /* Tells the end of open transactions, and frees the flow. */
     void (*close)(void *flow, const struct app_listener *listener);
     uint64_t (*held)(const void *flow); /* bytes of memory */
+
+    /* What a transaction says: a side's values, and what a message has beside them. */
+    void (*show)(struct app_show *show, const void *transaction, enum app_side side);
+    void (*describe)(struct sl_app_message *message, const void *transaction);
 };
 
 #endif

@@ -33,6 +33,7 @@ struct http_message {
 struct http_transaction {
     struct http_message message[2]; /* by enum app_side */
     struct http_transaction *next;  /* the next request of the flow that has no whole response */
+    void *note;                     /* see struct app_news */
     uint64_t number;
     uint16_t status; /* 0: none, or no number of three digits */
     uint8_t flags;   /* enum http_flag */
@@ -53,6 +54,10 @@ bool http_value_get(struct app_span *value, const struct http_transaction *trans
 /* The value of any field, by its name in lower case. */
 bool http_field_get(struct app_span *value, const struct http_transaction *transaction,
                     enum app_side side, const char *name, struct app_text *text);
+
+/* As struct app_parser has them. */
+void http_show(struct app_show *show, const void *of, enum app_side side);
+void http_describe(struct sl_app_message *message, const void *of);
 
 /* The port that the URI or the field Host names; 0: none. */
 uint16_t http_port_get(const struct http_transaction *transaction);

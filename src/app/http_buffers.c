@@ -204,3 +204,37 @@ bool http_value_get(struct app_span *value, const struct http_transaction *trans
         return false;
     return get_of_side(value, transaction, side, id, text);
 }
+
+void http_show(struct app_show *show, const void *of, enum app_side side)
+{
+    const struct http_transaction *transaction = of;
+    const struct http_message *message = &transaction->message[side];
+    struct app_span value;
+
+    if (!message->has_head)
+        return;
+    show->from = (struct app_span){message->head.bytes, message->head.len};
+    for (int id = SL_HTTP_METHOD; id <= SL_HTTP_LOCATION; id++) {
+        show->text.len = 0;
+        if (app_show_wants(show, (enum sl_app_value_id)id) &&
+            http_value_get(&value, transaction, side, (enum sl_app_value_id)id, &show->text))
+            app_show_add(show, (enum sl_app_value_id)id, value);
+    }
+    show->no_memory |= show->text.no_memory;
+}
+
+void http_describe(struct sl_app_message *message, const void *of)
+{
+    const struct http_transaction *transaction = of;
+
+    message->status = transaction->status;
+    message->port = http_port_get(transaction);
+    for (int side = 0; side < 2; side++) {
+        const struct http_message *sent = &transaction->message[side];
+
+        message->half[side].has_head = sent->has_head;
+        message->half[side].has_ended = sent->has_ended;
+        message->half[side].body_len = sent->decoded_len;
+        message->half[side].wire_len = sent->body_len;
+    }
+}

@@ -5,9 +5,10 @@
 /* ---- telling --------------------------------------------------------------------------------- */
 
 void http_tell(struct http_flow *flow, struct app_news news, enum app_side side,
-               const struct http_transaction *transaction)
+               struct http_transaction *transaction)
 {
     news.transaction = transaction;
+    news.note = transaction != NULL ? &transaction->note : NULL;
     news.number = transaction != NULL ? transaction->number : flow->count;
     news.side = (uint8_t)side;
     news.parser = &http_parser;
@@ -184,10 +185,12 @@ static uint64_t held_by(const void *of)
     return held;
 }
 
-const struct app_parser http_parser = {.name = "http",
+const struct app_parser http_parser = {.app = SL_APP_HTTP,
                                        .open = open_flow,
                                        .give = give_flow,
                                        .gap = gap_flow,
                                        .end = end_flow,
                                        .close = close_flow,
-                                       .held = held_by};
+                                       .held = held_by,
+                                       .show = http_show,
+                                       .describe = http_describe};

@@ -62,7 +62,7 @@ void http_message_end(struct http_flow *flow, enum app_side side, bool is_cut);
 struct http_transaction *http_transaction_open(struct http_flow *flow);
 void http_transaction_done(struct http_flow *flow, struct http_transaction *transaction);
 void http_tell(struct http_flow *flow, struct app_news news, enum app_side side,
-               const struct http_transaction *transaction);
+               struct http_transaction *transaction);
 void http_tell_event(struct http_flow *flow, enum app_side side, const char *event);
 
 #endif

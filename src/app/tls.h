@@ -55,6 +55,10 @@ bool tls_value_get(struct app_span *value, const struct tls_session *session,
 /* The next of the texts of client_alpns, server_alpns or names. *at is 0 at first. */
 bool tls_text_next(struct app_span *value, const struct app_text *texts, uint32_t *at);
 
+/* As struct app_parser has them. */
+void tls_show(struct app_show *show, const void *of, enum app_side side);
+void tls_describe(struct sl_app_message *message, const void *of);
+
 /* ---- parts of the parser --------------------------------------------------------------------- */
 
 /* Reads the body of a hello. False: it is damaged; what was read before counts. */

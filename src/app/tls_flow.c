@@ -31,6 +31,7 @@ struct tls_flow {
     struct tls_side side[2];
     struct tls_session session;
     const struct app_listener *listener;
+    void *note; /* see struct app_news */
     bool done, no_memory;
 };
 
@@ -41,6 +42,7 @@ static void tell(struct tls_flow *flow, enum app_side side, enum app_news_kind k
 {
     const struct app_news news = {.parser = &tls_parser,
                                   .transaction = &flow->session,
+                                  .note = &flow->note,
                                   .event = event,
                                   .kind = (uint8_t)kind,
                                   .side = (uint8_t)side};
@@ -300,13 +302,15 @@ static uint64_t held_by(const void *of)
            session->names.max;
 }
 
-const struct app_parser tls_parser = {.name = "tls",
+const struct app_parser tls_parser = {.app = SL_APP_TLS,
                                       .open = open_flow,
                                       .give = give_flow,
                                       .gap = gap_flow,
                                       .end = end_flow,
                                       .close = close_flow,
-                                      .held = held_by};
+                                      .held = held_by,
+                                      .show = tls_show,
+                                      .describe = tls_describe};
 
 /* A record of the handshake with a hello, or an alert. */
 enum app_likeness tls_probe(enum app_side side, const uint8_t *bytes, uint32_t len)
@@ -321,67 +325,4 @@ enum app_likeness tls_probe(enum app_side side, const uint8_t *bytes, uint32_t l
     if (bytes[0] == ALERT)
         return bytes[3] == 0 && bytes[4] == 2 && bytes[5] <= 2 ? APP_LIKE : APP_UNLIKE;
     return bytes[5] == hello ? APP_LIKE : APP_UNLIKE;
-}
-
-/* ---- what a session says --------------------------------------------------------------------- */
-
-const char *tls_version_text(uint16_t version)
-{
-    static const char *const texts[] = {"SSLv3", "TLSv1", "TLS 1.1", "TLS 1.2", "TLS 1.3"};
-
-    return version >= 0x0300 && version <= TLS13 ? texts[version - 0x0300] : "UNDETERMINED";
-}
-
-static bool get_string(struct app_span *value, const char *string)
-{
-    *value = (struct app_span){(const uint8_t *)string, (uint32_t)strlen(string)};
-    return value->len != 0;
-}
-
-static bool get_text(struct app_span *value, const struct app_text *text)
-{
-    *value = app_text_span(text);
-    return value->len != 0;
-}
-
-bool tls_value_get(struct app_span *value, const struct tls_session *session,
-                   enum sl_app_value_id id)
-{
-    switch (id) {
-    case SL_TLS_SNI:
-        return get_text(value, &session->sni);
-    case SL_TLS_VERSION:
-        return session->version != 0 && get_string(value, tls_version_text(session->version));
-    case SL_TLS_CERT_SUBJECT:
-        return get_text(value, &session->subject);
-    case SL_TLS_CERT_ISSUER:
-        return get_text(value, &session->issuer);
-    case SL_TLS_CERT_SERIAL:
-        return get_text(value, &session->serial);
-    case SL_TLS_CERT_FINGERPRINT:
-        return get_string(value, session->fingerprint);
-    case SL_TLS_CERT_NOT_BEFORE:
-        return get_string(value, session->not_before);
-    case SL_TLS_CERT_NOT_AFTER:
-        return get_string(value, session->not_after);
-    case SL_TLS_JA3_HASH:
-        return get_string(value, session->ja3_hash);
-    case SL_TLS_JA3:
-        return get_text(value, &session->ja3);
-    case SL_TLS_JA3S_HASH:
-        return get_string(value, session->ja3s_hash);
-    case SL_TLS_JA3S:
-        return get_text(value, &session->ja3s);
-    default:
-        return get_string(value, session->ja4);
-    }
-}
-
-bool tls_text_next(struct app_span *value, const struct app_text *texts, uint32_t *at)
-{
-    if (*at >= texts->len)
-        return false;
-    *value = (struct app_span){texts->bytes + *at, (uint32_t)strlen((char *)texts->bytes + *at)};
-    *at += value->len + 1;
-    return true;
 }

@@ -73,7 +73,7 @@ static void print_tls(const struct tls_session *session, bool is_client)
 static void hear(void *to, const struct app_news *news)
 {
     (void)to;
-    if (news->kind == APP_HEAD && strcmp(news->parser->name, "http") == 0)
+    if (news->kind == APP_HEAD && news->parser->app == SL_APP_HTTP)
         print_http(news);
     else if (news->kind == APP_HEAD)
         print_tls(news->transaction, news->side == APP_CLIENT);

@@ -112,15 +112,15 @@ static void hear(void *to, const struct app_news *news)
         app_text_add(&trial->body[news->side][news->number % TRIAL_BODIES], news->bytes, news->len);
         return;
     }
-    say(&trial->told, "%s %u %c %s", news->parser->name, (unsigned)news->number, "cs"[news->side],
-        kinds[news->kind]);
+    say(&trial->told, "%s %u %c %s", sl_app_name(news->parser->app), (unsigned)news->number,
+        "cs"[news->side], kinds[news->kind]);
     if (news->kind == APP_EVENT)
         say(&trial->told, " %s", news->event);
     else if (news->kind == APP_END)
         say_end(trial, news);
-    else if (strcmp(news->parser->name, "tls") == 0)
+    else if (news->parser->app == SL_APP_TLS)
         say_tls(&trial->told, news->transaction);
-    else if (news->kind == APP_HEAD && strcmp(news->parser->name, "http") == 0)
+    else if (news->kind == APP_HEAD && news->parser->app == SL_APP_HTTP)
         say_http_head(&trial->told, news);
     say(&trial->told, "\n");
 }

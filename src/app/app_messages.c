@@ -1,0 +1,608 @@
+/* SPDX-License-Identifier: MIT */
+#include "app_messages.h"
+
+#include "base/diag.h"
+#include "quic.h"
+
+/* What is kept of a side of a transaction. */
+struct side_note {
+    struct app_text body;             /* as far as it has come */
+    uint32_t shown;                   /* bytes of it that messages showed */
+    bool is_cut;                      /* no more of the body is kept */
+    uint64_t batch;                   /* in which the next ones lie; 0: in none */
+    const struct sl_app_value *value; /* values but for the body */
+    uint32_t n_values;
+    uint32_t body_len; /* bytes at `copy` */
+    uint8_t *copy;     /* the body, with room up to its bound; NULL: none */
+};
+
+/* What is kept of a transaction, as long as it is open. */
+struct note {
+    struct side_note side[2];
+};
+
+/* The client's hello of a flow of QUIC, which is its transaction. */
+struct app_quic {
+    struct quic_flow flow;
+    struct tls_session session;
+    void *note;
+};
+
+/* A flow that a parser reads, or whose protocol is looked for. */
+struct app_flow {
+    struct app_slot *slot;
+    struct app_flow *older, *newer; /* by their last bytes */
+    struct app_stream *stream;      /* of TCP, else NULL */
+    struct app_quic *quic;          /* of UDP, else NULL */
+    uint64_t held, notes;           /* bytes; those of notes alone */
+};
+
+struct app_shard {
+    struct app_config config;
+    uint64_t memory, held; /* bytes */
+    int64_t credit;
+    uint64_t batch; /* counts */
+    struct app_flow *oldest, *newest;
+    struct app_output *output;
+    struct app_show show;
+};
+
+/* A call of a parser. */
+struct hearing {
+    struct app_shard *shard;
+    const struct app_place *place;
+    struct app_flow *flow;
+    bool is_lost; /* the flow gives way: its transactions go without a message */
+};
+
+/* ---- shards ---------------------------------------------------------------------------------- */
+
+enum sl_status app_shards_create(struct app_shard **out, uint32_t n,
+                                 const struct app_config *config, struct sl_diag *diag)
+{
+    struct app_shard *shards = calloc(n, sizeof *shards);
+
+    *out = shards;
+    for (uint32_t i = 0; shards != NULL && i < n; i++) {
+        shards[i].config = *config;
+        shards[i].memory = config->memory / n;
+        shards[i].credit = APP_CREDIT_MAX;
+    }
+    return shards != NULL ? SL_OK
+                          : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %u shards", n);
+}
+
+struct app_shard *app_shard_at(struct app_shard *shards, uint32_t index)
+{
+    return &shards[index];
+}
+
+void app_shard_begin(struct app_shard *shard, struct app_output *output)
+{
+    output->n = 0;
+    output->no_memory = false;
+    output->stats = (struct app_stats){0};
+    app_arena_reset(&output->arena);
+    shard->output = output;
+    shard->show.arena = &output->arena;
+    shard->batch++;
+}
+
+void app_output_free(struct app_output *output)
+{
+    free(output->message);
+    free(output->late);
+    app_arena_free(&output->arena);
+}
+
+void app_stats_add(struct app_stats *sum, const struct app_stats *more)
+{
+    sum->flows += more->flows;
+    sum->messages += more->messages;
+    sum->transactions += more->transactions;
+    sum->flows_evicted += more->flows_evicted;
+    sum->unpaid += more->unpaid;
+    sum->bodies_cut += more->bodies_cut;
+}
+
+uint64_t app_shard_held(const struct app_shard *shard)
+{
+    return shard->held;
+}
+
+/* ---- messages -------------------------------------------------------------------------------- */
+
+static bool reserve(struct app_output *output)
+{
+    if (output->n < output->max)
+        return true;
+    const uint32_t max = output->max != 0 ? 2 * output->max : 64;
+    struct sl_app_message *message = realloc(output->message, max * sizeof *message);
+
+    if (message == NULL)
+        return false;
+    output->message = message;
+    const void **late = realloc(output->late, max * sizeof *late);
+    if (late == NULL)
+        return false;
+    output->late = late;
+    output->max = max;
+    return true;
+}
+
+/* Lists what a side says but for its body, once a batch. */
+static bool list_values(struct app_shard *shard, struct side_note *side,
+                        const struct app_news *news, enum app_side which)
+{
+    struct app_show *const show = &shard->show;
+
+    if (side->batch == shard->batch)
+        return true;
+    show->wanted = shard->config.values;
+    news->parser->show(show, news->transaction, which);
+    side->value = app_show_end(show, &side->n_values);
+    side->copy = NULL;
+    side->batch = shard->batch;
+    return side->value != NULL;
+}
+
+/* Copies what has come of the body behind what lies in this batch's memory. */
+static bool copy_body(struct app_shard *shard, struct side_note *side, bool is_last)
+{
+    const uint32_t len = side->body.len;
+
+    if (side->copy == NULL) {
+        side->copy = app_arena_take(&shard->output->arena, is_last ? len : SL_APP_BODY_MAX);
+        side->body_len = 0;
+    }
+    if (side->copy == NULL)
+        return false;
+    memcpy(side->copy + side->body_len, side->body.bytes + side->body_len, len - side->body_len);
+    side->body_len = len;
+    return true;
+}
+
+/* The values of a side with its body behind them. */
+static bool show_body(struct app_shard *shard, struct side_note *side, struct sl_app_half *half,
+                      bool is_last)
+{
+    if (side->body.len == 0)
+        return true;
+    struct sl_app_value *value =
+        app_arena_take(&shard->output->arena, ((size_t)side->n_values + 1) * sizeof *value);
+
+    if (value == NULL || !copy_body(shard, side, is_last))
+        return false;
+    if (side->n_values != 0)
+        memcpy(value, side->value, side->n_values * sizeof *value);
+    value[side->n_values] = (struct sl_app_value){side->copy, side->body.len, SL_APP_BODY};
+    half->value = value;
+    half->n_values = side->n_values + 1;
+    return true;
+}
+
+/* Whether the message is paid for. */
+static bool pay(struct app_shard *shard, uint64_t price)
+{
+    if (shard->credit <= 0)
+        return false;
+    shard->credit -= (int64_t)price;
+    return true;
+}
+
+static void give_message(const struct hearing *hearing, const struct app_news *news,
+                         struct note *note, enum sl_app_step step)
+{
+    struct app_shard *const shard = hearing->shard;
+    struct app_output *const output = shard->output;
+    struct side_note *const sender = &note->side[news->side];
+    bool done = reserve(output);
+
+    if (!pay(shard, sizeof(struct sl_app_message))) {
+        output->stats.unpaid++;
+        return;
+    }
+    struct sl_app_message message = {.item = hearing->place->item,
+                                     .app = (uint8_t)news->parser->app,
+                                     .side = news->side,
+                                     .step = (uint8_t)step,
+                                     .flow = hearing->place->flow,
+                                     .transaction = news->number};
+    news->parser->describe(&message, news->transaction);
+    for (int i = 0; i < 2 && done; i++) {
+        done = list_values(shard, &note->side[i], news, (enum app_side)i);
+        message.half[i].value = note->side[i].value;
+        message.half[i].n_values = note->side[i].n_values;
+    }
+    if (step == SL_APP_MORE || step == SL_APP_END) {
+        done = done && show_body(shard, sender, &message.half[news->side],
+                                 step == SL_APP_END || sender->body.len == SL_APP_BODY_MAX);
+        message.body_len = sender->body.len;
+        message.body_shown = sender->shown;
+        sender->shown = sender->body.len;
+    }
+    output->no_memory |= !done;
+    if (!done)
+        return;
+    output->late[output->n] = hearing->place->late;
+    output->message[output->n++] = message;
+    output->stats.messages++;
+}
+
+/* ---- what a parser tells --------------------------------------------------------------------- */
+
+static struct note *note_of(const struct hearing *hearing, const struct app_news *news)
+{
+    if (*news->note == NULL)
+        *news->note = calloc(1, sizeof(struct note));
+    if (*news->note == NULL)
+        hearing->shard->output->no_memory = true;
+    return *news->note;
+}
+
+/* The side has said more: its values are listed anew. */
+static void hear_head(const struct hearing *hearing, const struct app_news *news, struct note *note)
+{
+    struct app_shard *const shard = hearing->shard;
+    struct side_note *const side = &note->side[news->side];
+
+    side->batch = 0;
+    if (!shard->config.has_steps)
+        return;
+    give_message(hearing, news, note, SL_APP_HEAD);
+    if (side->batch != shard->batch)
+        return;
+    for (uint32_t i = 0; i < side->n_values; i++)
+        (void)pay(shard, sizeof *side->value + side->value[i].len);
+    if (news->parser->app == SL_APP_TLS) /* certificates are of this message alone */
+        side->batch = 0;
+}
+
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+/* A message at each step of the body. */
+static void hear_body(const struct hearing *hearing, const struct app_news *news, struct note *note)
+{
+    struct side_note *const side = &note->side[news->side];
+    const uint32_t before = side->body.max;
+
+    if (!side->is_cut && news->len != 0 && !pay(hearing->shard, news->len)) {
+        side->is_cut = true;
+        hearing->shard->output->stats.bodies_cut++;
+    }
+    for (uint32_t at = 0; at < news->len && !side->is_cut;) {
+        const uint32_t left = SL_APP_BODY_STEP - side->body.len % SL_APP_BODY_STEP;
+        const uint32_t n = least(least(left, news->len - at), SL_APP_BODY_MAX - side->body.len);
+
+        app_text_add(&side->body, news->bytes + at, n);
+        hearing->shard->output->no_memory |= side->body.no_memory;
+        at += n;
+        side->is_cut = side->body.len == SL_APP_BODY_MAX || side->body.no_memory;
+        if (side->is_cut || n == left)
+            give_message(hearing, news, note, SL_APP_MORE);
+    }
+    hearing->flow->notes += side->body.max - before;
+}
+
+/* The body has been shown. */
+static void free_body(const struct hearing *hearing, struct side_note *side)
+{
+    hearing->flow->notes -= side->body.max;
+    app_text_free(&side->body);
+    side->is_cut = true;
+}
+
+static void hear_end(const struct hearing *hearing, const struct app_news *news, struct note *note)
+{
+    if (hearing->shard->config.has_steps)
+        give_message(hearing, news, note, SL_APP_END);
+    free_body(hearing, &note->side[news->side]);
+}
+
+static void hear_done(const struct hearing *hearing, const struct app_news *news, struct note *note)
+{
+    struct app_shard *const shard = hearing->shard;
+
+    shard->output->stats.transactions++;
+    if ((shard->config.is_done >> news->parser->app & 1) != 0 && !hearing->is_lost)
+        give_message(hearing, news, note, SL_APP_DONE);
+    for (int i = 0; i < 2; i++)
+        free_body(hearing, &note->side[i]);
+    hearing->flow->notes -= sizeof *note;
+    free(note);
+    *news->note = NULL;
+}
+
+static void hear(void *to, const struct app_news *news)
+{
+    const struct hearing *hearing = to;
+    const bool has_body = (hearing->shard->config.values >> SL_APP_BODY & 1) != 0;
+
+    if (news->note == NULL || news->kind == APP_EVENT ||
+        (hearing->is_lost && (news->kind != APP_DONE || *news->note == NULL)))
+        return;
+    const bool is_new = *news->note == NULL;
+    struct note *note = note_of(hearing, news);
+    if (note == NULL)
+        return;
+    if (is_new)
+        hearing->flow->notes += sizeof *note;
+    if (news->kind == APP_HEAD)
+        hear_head(hearing, news, note);
+    else if (news->kind == APP_BODY && has_body && hearing->shard->config.has_steps)
+        hear_body(hearing, news, note);
+    else if (news->kind == APP_END)
+        hear_end(hearing, news, note);
+    else if (news->kind == APP_DONE)
+        hear_done(hearing, news, note);
+}
+
+/* ---- flows ----------------------------------------------------------------------------------- */
+
+static void append(struct app_shard *shard, struct app_flow *flow)
+{
+    flow->older = shard->newest;
+    flow->newer = NULL;
+    if (shard->newest != NULL)
+        shard->newest->newer = flow;
+    else
+        shard->oldest = flow;
+    shard->newest = flow;
+}
+
+static void take_out(struct app_shard *shard, const struct app_flow *flow)
+{
+    if (flow->older != NULL)
+        flow->older->newer = flow->newer;
+    else
+        shard->oldest = flow->newer;
+    if (flow->newer != NULL)
+        flow->newer->older = flow->older;
+    else
+        shard->newest = flow->older;
+}
+
+/* The flow of a slot, made if there is none. NULL: no memory. */
+static struct app_flow *open_flow(struct app_shard *shard, struct app_slot *slot)
+{
+    if (slot->flow != NULL) {
+        take_out(shard, slot->flow);
+        append(shard, slot->flow);
+        return slot->flow;
+    }
+    slot->flow = calloc(1, sizeof *slot->flow);
+    if (slot->flow == NULL) {
+        shard->output->no_memory = true;
+        return NULL;
+    }
+    slot->flow->slot = slot;
+    append(shard, slot->flow);
+    return slot->flow;
+}
+
+static void free_quic(struct app_quic *quic)
+{
+    if (quic == NULL)
+        return;
+    quic_flow_free(&quic->flow);
+    tls_session_free(&quic->session);
+    free(quic);
+}
+
+/* Ends what is open, and frees the flow. */
+static void close_flow(const struct hearing *hearing)
+{
+    const struct app_listener listener = {hear, (void *)(uintptr_t)hearing};
+    struct app_flow *const flow = hearing->flow;
+
+    app_stream_close(flow->stream, &listener);
+    free_quic(flow->quic);
+    take_out(hearing->shard, flow);
+    hearing->shard->held -= flow->held;
+    flow->slot->flow = NULL;
+    flow->slot->is_left = true;
+    free(flow);
+}
+
+static void lose_flow(struct app_shard *shard, const struct app_place *place, struct app_flow *flow)
+{
+    const struct hearing hearing = {shard, place, flow, .is_lost = true};
+
+    shard->output->stats.flows_evicted++;
+    close_flow(&hearing);
+}
+
+static void evict(struct app_shard *shard, const struct app_place *place)
+{
+    while (shard->held > shard->memory && shard->oldest != NULL)
+        lose_flow(shard, place, shard->oldest);
+}
+
+static uint64_t held_by(const struct app_flow *flow)
+{
+    return sizeof *flow + flow->notes + (flow->stream != NULL ? app_stream_held(flow->stream) : 0) +
+           (flow->quic != NULL ? sizeof *flow->quic + QUIC_HELLO_MAX / 8 * 9 : 0);
+}
+
+/* After a call: what the flow holds, and its protocol. */
+static void settle(const struct hearing *hearing, enum sl_app app)
+{
+    struct app_shard *const shard = hearing->shard;
+    struct app_flow *const flow = hearing->flow;
+    const uint64_t held = held_by(flow);
+
+    shard->held += held - flow->held;
+    flow->held = held;
+    shard->output->stats.flows += flow->slot->app == 0 && app != 0;
+    flow->slot->app = flow->slot->app == 0 ? (uint8_t)app : flow->slot->app;
+}
+
+/* Whether more of the flow can bring a message that is wanted. */
+static bool goes_on(const struct hearing *hearing)
+{
+    const struct app_config *config = &hearing->shard->config;
+    const struct app_stream *stream = hearing->flow->stream;
+    const uint8_t app = hearing->flow->slot->app;
+
+    return (app == 0 || config->has_steps || (config->is_done >> app & 1) != 0) &&
+           (app_stream_listens(stream, APP_CLIENT) || app_stream_listens(stream, APP_SERVER));
+}
+
+static void settle_stream(const struct hearing *hearing, bool done)
+{
+    const struct app_parser *parser = app_stream_parser(hearing->flow->stream);
+
+    hearing->shard->output->no_memory |= !done;
+    settle(hearing, parser != NULL ? parser->app : SL_APP_UNKNOWN);
+    if (!done || !goes_on(hearing))
+        close_flow(hearing);
+    evict(hearing->shard, hearing->place);
+}
+
+static void add_credit(struct app_shard *shard, uint32_t len)
+{
+    const int64_t credit = shard->credit + (int64_t)APP_CREDIT * (len + (int64_t)APP_CREDIT_MORE);
+
+    shard->credit = credit < APP_CREDIT_MAX ? credit : APP_CREDIT_MAX;
+}
+
+void app_give(struct app_shard *shard, const struct app_place *place, enum app_side side,
+              const uint8_t *bytes, uint32_t len)
+{
+    if (place->slot->is_left || len == 0)
+        return;
+    struct hearing hearing = {shard, place, open_flow(shard, place->slot), false};
+    const struct app_listener listener = {hear, &hearing};
+
+    if (hearing.flow == NULL)
+        return;
+    add_credit(shard, len);
+    if (hearing.flow->stream == NULL)
+        hearing.flow->stream = app_stream_open();
+    if (hearing.flow->stream != NULL) {
+        settle_stream(&hearing, app_stream_give(hearing.flow->stream, side, bytes, len, &listener));
+    } else {
+        shard->output->no_memory = true;
+        close_flow(&hearing);
+    }
+}
+
+void app_gap(struct app_shard *shard, const struct app_place *place, enum app_side side,
+             uint64_t len)
+{
+    if (place->slot->is_left || place->slot->flow == NULL)
+        return;
+    struct hearing hearing = {shard, place, place->slot->flow, false};
+    const struct app_listener listener = {hear, &hearing};
+
+    settle_stream(&hearing, app_stream_gap(hearing.flow->stream, side, len, &listener));
+}
+
+void app_end_side(struct app_shard *shard, const struct app_place *place, enum app_side side)
+{
+    if (place->slot->ended[side])
+        return;
+    place->slot->ended[side] = true;
+    if (place->slot->flow == NULL)
+        return;
+    struct hearing hearing = {shard, place, place->slot->flow, false};
+    const struct app_listener listener = {hear, &hearing};
+
+    app_stream_end(hearing.flow->stream, side, &listener);
+    if (place->slot->ended[!side])
+        close_flow(&hearing);
+    else
+        settle_stream(&hearing, true);
+}
+
+/* ---- QUIC ------------------------------------------------------------------------------------ */
+
+static void show_quic(struct app_show *show, const void *of, enum app_side side)
+{
+    const struct app_quic *quic = of;
+
+    tls_show(show, &quic->session, side);
+}
+
+static void describe_quic(struct sl_app_message *message, const void *of)
+{
+    const struct app_quic *quic = of;
+
+    tls_describe(message, &quic->session);
+    message->quic_version = quic->flow.version;
+}
+
+static void tell_hello(struct hearing *hearing)
+{
+    static const struct app_parser parser = {
+        .app = SL_APP_QUIC, .show = show_quic, .describe = describe_quic};
+    struct app_quic *const quic = hearing->flow->quic;
+    struct app_news news = {.parser = &parser, .transaction = quic, .note = &quic->note};
+
+    news.kind = APP_HEAD;
+    hear(hearing, &news);
+    news.kind = APP_DONE;
+    hear(hearing, &news);
+}
+
+void app_datagram(struct app_shard *shard, const struct app_place *place, enum app_side side,
+                  const uint8_t *bytes, uint32_t len)
+{
+    if (place->slot->is_left || side != APP_CLIENT || !quic_probe(bytes, len))
+        return;
+    struct hearing hearing = {shard, place, open_flow(shard, place->slot), false};
+
+    if (hearing.flow == NULL)
+        return;
+    add_credit(shard, len);
+    if (hearing.flow->quic == NULL)
+        hearing.flow->quic = calloc(1, sizeof *hearing.flow->quic);
+    struct app_quic *const quic = hearing.flow->quic;
+    const enum quic_result result =
+        quic != NULL ? quic_read(&quic->flow, &quic->session, bytes, len) : QUIC_NO_MEMORY;
+
+    shard->output->no_memory |= result == QUIC_NO_MEMORY;
+    if (result == QUIC_HELLO)
+        tell_hello(&hearing);
+    settle(&hearing, result == QUIC_NOTHING ? SL_APP_UNKNOWN : SL_APP_QUIC);
+    if (result == QUIC_HELLO || result == QUIC_NO_MEMORY)
+        close_flow(&hearing);
+    evict(shard, place);
+}
+
+/* ---- the end --------------------------------------------------------------------------------- */
+
+void app_give_up(struct app_shard *shard, const struct app_place *place)
+{
+    if (place->slot->flow != NULL)
+        lose_flow(shard, place, place->slot->flow);
+    place->slot->is_left = true;
+}
+
+void app_end(struct app_shard *shard, const struct app_place *place)
+{
+    const struct hearing hearing = {shard, place, place->slot->flow, false};
+
+    if (place->slot->flow != NULL)
+        close_flow(&hearing);
+    *place->slot = (struct app_slot){0};
+}
+
+void app_shards_free(struct app_shard *shards, uint32_t n)
+{
+    static const struct app_place nowhere;
+
+    for (uint32_t i = 0; shards != NULL && i < n; i++) {
+        struct app_output output = {0};
+
+        app_shard_begin(&shards[i], &output);
+        shards[i].memory = 0;
+        evict(&shards[i], &nowhere);
+        app_show_free(&shards[i].show);
+        app_output_free(&output);
+    }
+    free(shards);
+}

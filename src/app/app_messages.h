@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages of the flows of a shard: what their application protocols say, while the bytes come.
+ *
+ * A flow has a slot of 16 zeroed bytes. All else is memory of the shard. A batch begins in a shard,
+ * takes bytes of the shard's flows, and ends. It leaves messages, which are valid as long as its
+ * output. No message depends on cuts into batches, and no limit does.
+ *
+ * Limits: a shard's flows hold at most so many bytes; the flow that had no bytes for the longest
+ * gives way, and its open transactions go without a message. What bodies, heads and messages take
+ * of a batch is paid with credit, of which a byte of a flow brings APP_CREDIT. Without credit
+ * transactions give no messages, and bodies end. All of that is counted. */
+#ifndef APP_APP_MESSAGES_H
+#define APP_APP_MESSAGES_H
+
+#include "app_stream.h"
+
+enum {
+    APP_CREDIT = 16,
+    APP_CREDIT_MAX = 1 << 20, /* bytes of a shard */
+    APP_CREDIT_MORE = 64      /* so many bytes does a call bring, beside those it gives */
+};
+
+struct app_flow;
+
+struct app_slot {
+    struct app_flow *flow;
+    uint8_t app;   /* enum sl_app; 0: not known so far */
+    bool is_left;  /* nothing of the flow is read any more */
+    bool ended[2]; /* sides */
+    uint8_t pad[4];
+};
+
+/* What a run asks for. */
+struct app_config {
+    uint64_t memory;  /* bytes of the flows of all shards */
+    uint64_t values;  /* of messages: bit i is enum sl_app_value_id i */
+    bool has_steps;   /* messages before SL_APP_DONE, for rules */
+    uint32_t is_done; /* protocols whose SL_APP_DONE is wanted: bit i is enum sl_app i */
+};
+
+struct app_stats {
+    uint64_t flows;         /* that speak a protocol with a parser */
+    uint64_t messages;      /* given */
+    uint64_t transactions;  /* that ended */
+    uint64_t flows_evicted; /* that gave way */
+    uint64_t unpaid;        /* messages that were left out, as credit was short */
+    uint64_t bodies_cut;    /* bodies that ended early for the same reason */
+};
+
+void app_stats_add(struct app_stats *sum, const struct app_stats *more);
+
+/* What a batch left. Zeroed at first. */
+struct app_output {
+    struct sl_app_message *message;
+    const void **late; /* of each message: what app_place had */
+    uint32_t n, max;
+    bool no_memory; /* messages are missing: the caller fails with SL_ENOMEM */
+    struct app_arena arena;
+    struct app_stats stats;
+};
+
+void app_output_free(struct app_output *output);
+
+struct app_shard;
+
+/* Makes n shards. SL_ENOMEM. */
+SL_CHECK enum sl_status app_shards_create(struct app_shard **shards, uint32_t n,
+                                          const struct app_config *config, struct sl_diag *diag);
+
+/* Flows that are open are lost; their slots are valid still. Accepts NULL. */
+void app_shards_free(struct app_shard *shards, uint32_t n);
+
+struct app_shard *app_shard_at(struct app_shard *shards, uint32_t index);
+
+/* A batch begins. Output is emptied, and belongs to the shard until the next. One thread a shard.
+ */
+void app_shard_begin(struct app_shard *shard, struct app_output *output);
+
+/* Where something happens. */
+struct app_place {
+    struct app_slot *slot;
+    uint64_t flow;
+    uint32_t item;
+    const void *late; /* of messages behind the flow's last packet; valid as long as the output */
+};
+
+/* The next bytes of a side of a TCP flow. */
+void app_give(struct app_shard *shard, const struct app_place *place, enum app_side side,
+              const uint8_t *bytes, uint32_t len);
+
+/* len bytes of the side never come. */
+void app_gap(struct app_shard *shard, const struct app_place *place, enum app_side side,
+             uint64_t len);
+
+/* The side sends nothing more. Behind both the flow is left. */
+void app_end_side(struct app_shard *shard, const struct app_place *place, enum app_side side);
+
+/* A datagram of a UDP flow. */
+void app_datagram(struct app_shard *shard, const struct app_place *place, enum app_side side,
+                  const uint8_t *bytes, uint32_t len);
+
+/* The flow gives way: nothing of it is read any more. */
+void app_give_up(struct app_shard *shard, const struct app_place *place);
+
+/* The flow is over: open transactions end, and the slot becomes zeros. */
+void app_end(struct app_shard *shard, const struct app_place *place);
+
+uint64_t app_shard_held(const struct app_shard *shard); /* bytes */
+
+#endif

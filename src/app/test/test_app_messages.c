@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: MIT */
+/* Messages of a shard's flows: the same for all cuts into batches, and in bounded memory whatever
+ * flows say. */
+#include "test.h"
+
+#include <stdio.h>
+
+#include "app/app_messages.h"
+
+enum { FLOWS = 12, TEXT_MAX = 400000, GIVE_MAX = 3000 };
+
+static const struct app_config everything = {
+    .memory = 64 << 20, .values = UINT64_MAX, .has_steps = true, .is_done = UINT32_MAX};
+
+/* What a flow sends: a side after another. */
+struct flow {
+    char text[2][TEXT_MAX];
+    uint32_t len[2], given[2];
+    struct app_slot slot;
+};
+
+struct scene {
+    struct flow flow[FLOWS];
+    struct app_shard *shard;
+    struct app_output output;
+    struct app_text told;
+    struct app_stats stats;
+};
+
+/* ---- what is told ---------------------------------------------------------------------------- */
+
+static void say(struct app_text *told, const void *bytes, uint32_t len)
+{
+    app_text_add(told, bytes, len);
+    app_text_add_byte(told, '\n');
+}
+
+/* All but the item. */
+static void write_message(struct app_text *told, const struct sl_app_message *message)
+{
+    char line[256];
+
+    say(told, line,
+        (uint32_t)snprintf(line, sizeof line, "%u %u %u %llu %llu %u %u status %u port %u",
+                           message->app, message->side, message->step,
+                           (unsigned long long)message->flow,
+                           (unsigned long long)message->transaction, message->body_len,
+                           message->body_shown, message->status, message->port));
+    for (int i = 0; i < 2; i++) {
+        const struct sl_app_half *half = &message->half[i];
+
+        say(told, line,
+            (uint32_t)snprintf(line, sizeof line, "half %d: %d %d %llu", i, half->has_head,
+                               half->has_ended, (unsigned long long)half->body_len));
+        for (uint32_t v = 0; v < half->n_values; v++) {
+            assert_true(v == 0 || half->value[v].id >= half->value[v - 1].id);
+            say(told, half->value[v].bytes, half->value[v].len);
+        }
+    }
+}
+
+/* The batch is read behind its end, as a run reads it. */
+static void end_batch(struct scene *scene)
+{
+    assert_false(scene->output.no_memory);
+    for (uint32_t i = 0; i < scene->output.n; i++)
+        write_message(&scene->told, &scene->output.message[i]);
+    app_stats_add(&scene->stats, &scene->output.stats);
+}
+
+/* ---- flows ----------------------------------------------------------------------------------- */
+
+static void add(struct flow *flow, int side, const char *text)
+{
+    const uint32_t len = (uint32_t)strlen(text);
+
+    assert_true(flow->len[side] + len <= TEXT_MAX);
+    memcpy(flow->text[side] + flow->len[side], text, len);
+    flow->len[side] += len;
+}
+
+static void add_body(struct flow *flow, int side, uint32_t len, uint64_t *seed)
+{
+    assert_true(flow->len[side] + len <= TEXT_MAX);
+    for (uint32_t i = 0; i < len; i++)
+        flow->text[side][flow->len[side]++] = (char)('a' + test_below(seed, 26));
+}
+
+static void draw_transaction(struct flow *flow, uint64_t *seed)
+{
+    static const uint32_t lens[] = {0, 1, 100, 32767, 32768, 32769, 65536, 102400, 120000};
+    const uint32_t sent = lens[test_below(seed, 5)], got = lens[test_below(seed, 9)];
+    char head[256];
+
+    snprintf(head, sizeof head,
+             "POST /a%%20b?n=%u HTTP/1.1\r\nHost: Host.Example:8080\r\nContent-Length: %u\r\n"
+             "User-Agent: none\r\nCookie: a=b\r\n\r\n",
+             test_below(seed, 1000), sent);
+    add(flow, 0, head);
+    add_body(flow, 0, sent, seed);
+    snprintf(head, sizeof head, "HTTP/1.1 200 OK\r\nServer: s\r\nContent-Length: %u\r\n\r\n", got);
+    add(flow, 1, head);
+    add_body(flow, 1, got, seed);
+}
+
+static struct scene *open_scene(const struct app_config *config)
+{
+    struct scene *scene = calloc(1, sizeof *scene);
+    struct sl_diag diag;
+
+    assert_non_null(scene);
+    assert_int_equal(app_shards_create(&scene->shard, 1, config, &diag), SL_OK);
+    return scene;
+}
+
+static void close_scene(struct scene *scene)
+{
+    app_shards_free(scene->shard, 1);
+    app_output_free(&scene->output);
+    app_text_free(&scene->told);
+    free(scene);
+}
+
+/* The next bytes of some side; false: there are none. */
+static bool give_some(struct scene *scene, uint64_t *seed)
+{
+    uint32_t flow, side, n_left = 0;
+
+    for (uint32_t i = 0; i < FLOWS; i++)
+        for (uint32_t s = 0; s < 2; s++)
+            n_left += scene->flow[i].given[s] < scene->flow[i].len[s];
+    if (n_left == 0)
+        return false;
+    do {
+        flow = test_below(seed, FLOWS);
+        side = test_below(seed, 2);
+    } while (scene->flow[flow].given[side] == scene->flow[flow].len[side]);
+    struct flow *const mine = &scene->flow[flow];
+    const struct app_place place = {.slot = &mine->slot, .flow = flow};
+    uint32_t len = 1 + test_below(seed, GIVE_MAX);
+
+    if (len > mine->len[side] - mine->given[side])
+        len = mine->len[side] - mine->given[side];
+    if (test_below(seed, 100) == 0)
+        app_gap(scene->shard, &place, (enum app_side)side, len);
+    else
+        app_give(scene->shard, &place, (enum app_side)side,
+                 (uint8_t *)mine->text[side] + mine->given[side], len);
+    mine->given[side] += len;
+    if (mine->given[side] == mine->len[side])
+        app_end_side(scene->shard, &place, (enum app_side)side);
+    return true;
+}
+
+/* Plays the same flows, in batches of about `mean` calls. */
+static struct scene *play(const struct app_config *config, uint64_t seed, uint32_t mean)
+{
+    struct scene *scene = open_scene(config);
+    uint64_t draw = seed, cuts = seed + mean;
+    bool more = true;
+
+    for (uint32_t i = 0; i < FLOWS; i++)
+        for (uint32_t n = 1 + test_below(&draw, 3); n != 0; n--)
+            draw_transaction(&scene->flow[i], &draw);
+    while (more) {
+        app_shard_begin(scene->shard, &scene->output);
+        for (uint32_t n = 1 + test_below(&cuts, 2 * mean); n != 0 && more; n--)
+            more = give_some(scene, &draw);
+        end_batch(scene);
+    }
+    app_shard_begin(scene->shard, &scene->output);
+    for (uint32_t i = 0; i < FLOWS; i++)
+        app_end(scene->shard, &(struct app_place){.slot = &scene->flow[i].slot, .flow = i});
+    end_batch(scene);
+    assert_int_equal(app_shard_held(scene->shard), 0);
+    return scene;
+}
+
+static void test_batches_change_nothing(void **state)
+{
+    static const uint32_t means[] = {1, 3, 50, 100000};
+    static const struct app_config tight = {
+        .memory = 60000, .values = UINT64_MAX, .has_steps = true, .is_done = UINT32_MAX};
+
+    (void)state;
+    for (uint64_t seed = 1; seed <= 6; seed++) {
+        const struct app_config *config = seed % 3 == 0 ? &tight : &everything;
+        struct scene *first = play(config, seed, 7);
+
+        assert_true(first->stats.messages > 3 * FLOWS);
+        assert_true((first->stats.flows_evicted != 0) == (config == &tight));
+        for (size_t i = 0; i < sizeof means / sizeof *means; i++) {
+            struct scene *other = play(config, seed, means[i]);
+
+            assert_int_equal(other->told.len, first->told.len);
+            assert_memory_equal(other->told.bytes, first->told.bytes, first->told.len);
+            assert_memory_equal(&other->stats, &first->stats, sizeof first->stats);
+            close_scene(other);
+        }
+        close_scene(first);
+    }
+}
+
+/* ---- bodies ---------------------------------------------------------------------------------- */
+
+/* A body is shown at each step, at its end or its bound, and each byte is new once. */
+static void test_bodies_are_shown_in_steps(void **state)
+{
+    static const struct {
+        uint32_t len, n, shown;
+    } cases[] = {{0, 1, 0},         {1, 1, 1},           {32768, 2, 32768},   {32769, 2, 32769},
+                 {70000, 3, 70000}, {102400, 5, 102400}, {200000, 5, 102400}, {102399, 4, 102399}};
+
+    (void)state;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct scene *scene = open_scene(&everything);
+        struct flow *const flow = &scene->flow[0];
+        uint64_t seed = c + 1;
+        uint32_t n = 0, shown = 0;
+        char head[64];
+
+        snprintf(head, sizeof head, "PUT / HTTP/1.1\r\nContent-Length: %u\r\n\r\n", cases[c].len);
+        add(flow, 0, head);
+        add_body(flow, 0, cases[c].len, &seed);
+        app_shard_begin(scene->shard, &scene->output);
+        app_give(scene->shard, &(struct app_place){.slot = &flow->slot}, APP_CLIENT,
+                 (uint8_t *)flow->text[0], flow->len[0]);
+        for (uint32_t i = 0; i < scene->output.n; i++) {
+            const struct sl_app_message *message = &scene->output.message[i];
+            const struct sl_app_half *half = &message->half[0];
+
+            if (message->step != SL_APP_MORE && message->step != SL_APP_END)
+                continue;
+            n++;
+            assert_int_equal(message->body_shown, shown);
+            shown = message->body_len;
+            if (shown != 0)
+                assert_memory_equal(half->value[half->n_values - 1].bytes,
+                                    flow->text[0] + strlen(head), shown);
+        }
+        assert_int_equal(n, cases[c].n);
+        assert_int_equal(shown, cases[c].shown);
+        app_end(scene->shard, &(struct app_place){.slot = &flow->slot});
+        close_scene(scene);
+    }
+}
+
+/* ---- bounds ---------------------------------------------------------------------------------- */
+
+/* A million pipelined requests in calls of 64 KiB: what a batch takes is bounded, and what is left
+ * out is counted. */
+static void test_pipelined_requests_are_bounded(void **state)
+{
+    enum { N = 1000000, OF_CALL = 4000 };
+    static const char request[] = "GET / HTTP/1.0\n\n";
+    struct scene *scene = open_scene(&everything);
+    struct app_text text = {0};
+    const struct app_place place = {.slot = &scene->flow[0].slot};
+
+    (void)state;
+    for (uint32_t i = 0; i < OF_CALL; i++)
+        app_text_add(&text, request, sizeof request - 1);
+    for (uint32_t i = 0; i < N / OF_CALL; i++) {
+        app_shard_begin(scene->shard, &scene->output);
+        app_give(scene->shard, &place, APP_CLIENT, text.bytes, text.len);
+        assert_true(scene->output.n * sizeof *scene->output.message <=
+                    APP_CREDIT_MAX + APP_CREDIT * (text.len + APP_CREDIT_MORE));
+        assert_true(app_shard_held(scene->shard) < 1 << 20);
+        app_stats_add(&scene->stats, &scene->output.stats);
+    }
+    app_shard_begin(scene->shard, &scene->output);
+    app_end(scene->shard, &place);
+    app_stats_add(&scene->stats, &scene->output.stats);
+    assert_int_equal(scene->stats.transactions, N);
+    assert_int_equal(scene->stats.messages + scene->stats.unpaid, 3 * N);
+    assert_true(scene->stats.unpaid != 0);
+    app_text_free(&text);
+    close_scene(scene);
+}
+
+/* Heads that never end: the flows hold no more than they may, and those that give way are counted.
+ */
+static void test_open_flows_are_bounded(void **state)
+{
+    enum { N = 4000, LEN = 9000 };
+    const struct app_config config = {.memory = 1 << 20, .values = UINT64_MAX, .has_steps = true};
+    struct scene *scene = open_scene(&config);
+    struct app_slot *slot = calloc(N, sizeof *slot);
+    char *head = calloc(1, LEN);
+
+    (void)state;
+    assert_true(slot != NULL && head != NULL);
+    memset(head, 'x', LEN);
+    memcpy(head, "GET / HTTP/1.1\r\nName: ", 22);
+    app_shard_begin(scene->shard, &scene->output);
+    for (uint32_t i = 0; i < N; i++) {
+        app_give(scene->shard, &(struct app_place){.slot = &slot[i], .flow = i}, APP_CLIENT,
+                 (uint8_t *)head, LEN);
+        assert_true(app_shard_held(scene->shard) <= config.memory);
+    }
+    assert_true(scene->output.stats.flows_evicted > N / 2);
+    assert_int_equal(scene->output.stats.flows, N);
+    assert_true(slot[0].is_left && !slot[N - 1].is_left);
+    close_scene(scene);
+    free(slot);
+    free(head);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_batches_change_nothing),
+        cmocka_unit_test(test_bodies_are_shown_in_steps),
+        cmocka_unit_test(test_pipelined_requests_are_bounded),
+        cmocka_unit_test(test_open_flows_are_bounded),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
