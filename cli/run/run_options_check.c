@@ -189,7 +189,7 @@ static bool check_effects(const struct run_options *options)
  * counters need nothing. */
 static bool check_events(const struct run_options *options)
 {
-    const bool names = options->tables.n != 0;
+    const bool names = options->tables.n != 0, streams = options->config.stream_memory != 0;
     const struct {
         enum sl_event_kind kind;
         bool is_made;
@@ -198,9 +198,11 @@ static bool check_events(const struct run_options *options)
         {SL_EVENT_ALERT, options->rule_files.n_paths + options->config.n_databases != 0,
          "--rules or --scan"},
         {SL_EVENT_ANOMALY, options->header_list != NULL, "--header-checks"},
-        {SL_EVENT_HTTP, names, "--names"},
-        {SL_EVENT_TLS, names, "--names"},
         {SL_EVENT_NDN, names, "--names"},
+        {SL_EVENT_HTTP_MESSAGE, names || streams, "--stream-memory above 0"},
+        {SL_EVENT_TLS_MESSAGE, names || streams, "--stream-memory above 0"},
+        {SL_EVENT_QUIC_MESSAGE, streams, "--stream-memory above 0"},
+        {SL_EVENT_FILE, streams, "--stream-memory above 0"},
     };
 
     if (options->events.list == NULL)

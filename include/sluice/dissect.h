@@ -346,7 +346,7 @@ SL_API uint32_t sl_flow_shard_max(const struct sl_flow_table *table);
 SL_API void sl_flow_track_shard(struct sl_flow_table *table, struct sl_batch *batch,
                                 struct sl_flow_keys *keys, uint32_t shard);
 
-/* A TCP segment as tracking has seen it. */
+/* A TCP segment, or a datagram of UDP, as tracking has seen it. */
 struct sl_flow_segment {
     uint64_t flow;  /* its id */
     uint32_t entry; /* of its flow in the shard, below sl_flow_shard_max + SL_FLOW_ENTRIES_MORE; of
@@ -357,19 +357,31 @@ struct sl_flow_segment {
 
 enum { SL_FLOW_ENTRIES_MORE = 8 };
 
+/* A flow that ended in a shard, before the packet. */
+struct sl_flow_ended {
+    uint64_t flow;
+    uint32_t entry, item;
+    size_t index; /* for sl_flow_ended_record */
+};
+
 /* What a visit calls. */
 struct sl_flow_visitor {
     void (*segment)(void *user, const struct sl_flow_segment *segment);
-    void (*ended)(void *user, uint32_t entry, uint64_t flow,
-                  uint32_t item); /* before this packet */
+    void (*datagram)(void *user, const struct sl_flow_segment *datagram); /* NULL: not wanted */
+    void (*ended)(void *user, const struct sl_flow_ended *ended);
     void *user;
 };
 
-/* Visits the TCP segments of a tracked shard in their order, and, where ends are kept, the flows
- * that ended. One thread a shard, before the shard tracks the next batch. */
+/* Visits the TCP segments and the datagrams of a tracked shard in their order, and, where ends are
+ * kept, the flows that ended. One thread a shard, before the shard tracks the next batch. */
 SL_API void sl_flow_visit_shard(const struct sl_flow_table *table, const struct sl_batch *batch,
                                 const struct sl_flow_keys *keys, uint32_t shard,
                                 const struct sl_flow_visitor *visitor);
+
+/* Describes a flow that ended in a shard. Before it is settled, `alerted` and `app` are not known.
+ */
+SL_API void sl_flow_ended_record(const struct sl_flow_keys *keys, uint32_t shard, size_t index,
+                                 struct sl_flow_record *record);
 
 /* Adds to *sum what a batch, of which all shards were tracked, added to the table's counters. */
 SL_API void sl_flow_keys_stats(const struct sl_flow_keys *keys, const struct sl_flow_table *table,

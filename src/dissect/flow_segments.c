@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The TCP segments of a shard, after it was tracked. */
-#include "flow_runs.h"
+/* The TCP segments and datagrams of a shard, after it was tracked. */
+#include "flow_ends.h"
 
 _Static_assert((int)N_LISTS <= (int)SL_FLOW_ENTRIES_MORE, "the lists' ends are no flows");
 
@@ -11,7 +11,10 @@ static void visit_ends(const struct flow_ends *ends, size_t *next, uint32_t item
     for (; *next < ends->n && ends->end[*next].item <= item; ++*next) {
         const struct flow_end *end = &ends->end[*next];
 
-        visitor->ended(visitor->user, end->entry, end->flow.id, end->item);
+        visitor->ended(visitor->user, &(struct sl_flow_ended){.flow = end->flow.id,
+                                                              .entry = end->entry,
+                                                              .item = end->item,
+                                                              .index = *next});
     }
 }
 
@@ -28,6 +31,23 @@ static struct sl_flow_segment segment_of(const struct sl_batch *batch,
                                     item, run->flags[packet->sender]};
 }
 
+static void visit_run(const struct sl_batch *batch, const struct sl_flow_keys *keys,
+                      const struct flow_run *run, const struct flow_ends *ends, size_t *next,
+                      const struct sl_flow_visitor *visitor)
+{
+    void (*const call)(void *user, const struct sl_flow_segment *segment) =
+        run->protocol == SL_IP_TCP   ? visitor->segment
+        : run->protocol == SL_IP_UDP ? visitor->datagram
+                                     : NULL;
+
+    for (uint32_t item = run->first; call != NULL && item < run->end; item++) {
+        const struct sl_flow_segment segment = segment_of(batch, keys, run, item);
+
+        visit_ends(ends, next, item, visitor);
+        call(visitor->user, &segment);
+    }
+}
+
 void sl_flow_visit_shard(const struct sl_flow_table *table, const struct sl_batch *batch,
                          const struct sl_flow_keys *keys, uint32_t shard,
                          const struct sl_flow_visitor *visitor)
@@ -36,15 +56,15 @@ void sl_flow_visit_shard(const struct sl_flow_table *table, const struct sl_batc
     const struct flow_ends *ends = table->slots.len != 0 ? &keys->ends[shard] : &none;
     size_t next = 0;
 
-    for (uint32_t i = keys->first_of[shard]; i < keys->first_of[shard + 1]; i++) {
-        const struct flow_run *run = &keys->run[keys->by_shard[i]];
-
-        for (uint32_t item = run->first; run->protocol == SL_IP_TCP && item < run->end; item++) {
-            const struct sl_flow_segment segment = segment_of(batch, keys, run, item);
-
-            visit_ends(ends, &next, item, visitor);
-            visitor->segment(visitor->user, &segment);
-        }
-    }
+    for (uint32_t i = keys->first_of[shard]; i < keys->first_of[shard + 1]; i++)
+        visit_run(batch, keys, &keys->run[keys->by_shard[i]], ends, &next, visitor);
     visit_ends(ends, &next, UINT32_MAX, visitor);
+}
+
+void sl_flow_ended_record(const struct sl_flow_keys *keys, uint32_t shard, size_t index,
+                          struct sl_flow_record *record)
+{
+    const struct flow_end *end = &keys->ends[shard].end[index];
+
+    flow_record_fill(record, &end->flow, end->reason, end->time, end->settled);
 }

@@ -8,9 +8,10 @@
 
 struct batch_events batch_events_of(const struct run_source *source, const struct sl_batch *batch,
                                     const struct sl_hits *hits, struct run_digest *digest,
-                                    const struct sl_flow_keys *flows)
+                                    const struct sl_flow_keys *flows, const struct app_batch *apps)
 {
     static const struct sl_hits none;
+    static const struct app_batch silence;
     const struct run_policy *policy = digest->policy;
 
     return (struct batch_events){
@@ -18,6 +19,7 @@ struct batch_events batch_events_of(const struct run_source *source, const struc
         .batch = batch,
         .digest = digest,
         .flows = flows,
+        .apps = apps != NULL ? apps : &silence,
         .end_flow = sl_flow_keys_n_ends(flows),
         .header = policy->header_engine < 0 ? &none : &hits[policy->header_engine],
         .names = policy->names_engine < 0 ? &none : &hits[policy->names_engine],
@@ -39,6 +41,7 @@ void batch_events_begin(struct batch_events *events)
     events->v = alerts ? 0 : payload_scan_count(events->digest->scan);
     events->f = events->first_flow;
     events->n = events->m = 0;
+    events->l = events->s = 0;
     if (events->digest->name_events != NULL)
         name_events_begin(events->digest->name_events);
 }
@@ -59,6 +62,78 @@ static enum sl_status describe_packet(struct sl_event *event, const struct batch
     event->nth_message = dns_messages_nth(&events->digest->messages, item);
     return event->origin.flow == 0 ? SL_OK : flow_event_identify(event, events->ids, diag);
 }
+
+/* ---- messages of flows ----------------------------------------------------------------------- */
+
+/* SL_N_EVENT_KINDS: none. */
+static enum sl_event_kind kind_of(const struct sl_app_message *message)
+{
+    if (message->step == SL_APP_FILE)
+        return SL_EVENT_FILE;
+    if (message->step != SL_APP_DONE)
+        return SL_N_EVENT_KINDS;
+    return message->app == SL_APP_HTTP   ? SL_EVENT_HTTP_MESSAGE
+           : message->app == SL_APP_TLS  ? SL_EVENT_TLS_MESSAGE
+           : message->app == SL_APP_QUIC ? SL_EVENT_QUIC_MESSAGE
+                                         : SL_N_EVENT_KINDS;
+}
+
+/* The items of the next messages that are events; behind the last: `end`. */
+static uint32_t item_of_late(struct batch_events *events, uint32_t end)
+{
+    const struct app_batch *apps = events->apps;
+
+    while (events->l < apps->n_late && !is_wanted(events, kind_of(&apps->late[events->l].message)))
+        events->l++;
+    return events->l < apps->n_late ? apps->late[events->l].message.item : end;
+}
+
+static uint32_t item_of_said(struct batch_events *events, uint32_t end)
+{
+    const struct app_batch *apps = events->apps;
+
+    while (events->s < apps->n && !is_wanted(events, kind_of(&apps->message[events->s])))
+        events->s++;
+    return events->s < apps->n ? apps->message[events->s].item : end;
+}
+
+/* The tuple begins at the client, but for files, which begin at their sender. */
+static void describe_message(struct sl_event *event, const struct sl_app_message *message,
+                             bool from_client)
+{
+    const bool begins_at_client = message->step != SL_APP_FILE || message->side == 0;
+    const struct sl_tuple tuple = event->tuple;
+
+    event->kind = kind_of(message);
+    event->message = message;
+    event->nth_message = event->payload_len = 0;
+    event->payload = NULL;
+    if (from_client == begins_at_client)
+        return;
+    event->tuple.src = tuple.dst;
+    event->tuple.dst = tuple.src;
+    event->tuple.src_port = tuple.dst_port;
+    event->tuple.dst_port = tuple.src_port;
+}
+
+static enum sl_status late_event(struct batch_events *events, struct sl_event *event,
+                                 struct sl_diag *diag)
+{
+    const struct late_message *late = &events->apps->late[events->l++];
+    const enum sl_status status = flow_event_place(event, events->source, late->record,
+                                                   late->record->last_ns, events->ids, diag);
+
+    describe_message(event, &late->message, true);
+    return status;
+}
+
+static void said_event(struct batch_events *events, struct sl_event *event)
+{
+    describe_message(event, &events->apps->message[events->s++],
+                     (event->origin.flow_flags & SL_FLOW_TO_SERVER) != 0);
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
 
 static uint32_t least(uint32_t a, uint32_t b)
 {
@@ -91,9 +166,12 @@ static enum sl_status next_of_packets(struct batch_events *events, struct sl_eve
         events->f < events->end_flow ? sl_flow_keys_end(events->flows, events->f, NULL) : end;
     const uint32_t of_message =
         events->m < digest->messages.n ? digest->messages.item[events->m] : end;
-    const uint32_t first =
-        least(least(least(of_header, of_alert), least(of_virus, of_name)), of_message);
+    const uint32_t of_late = item_of_late(events, end), of_said = item_of_said(events, end);
+    const uint32_t first = least(least(least(of_header, of_alert), least(of_virus, of_name)),
+                                 least(of_message, of_said));
 
+    if (of_late <= least(of_flow, first) && of_late != end)
+        return late_event(events, event, diag);
     if (of_flow <= first && of_flow != end) {
         (void)sl_flow_keys_end(events->flows, events->f++, &events->record);
         return flow_event_describe(event, events->source, &events->record, events->ids, diag);
@@ -111,9 +189,11 @@ static enum sl_status next_of_packets(struct batch_events *events, struct sl_eve
         event->signature = payload_scan_signature(digest->scan, events->v++);
     else if (of_name == first)
         status = status == SL_OK ? name_event(events, event, diag) : status;
-    else {
+    else if (of_message == first) {
         event->kind = SL_EVENT_DNS_MESSAGE;
         events->m++;
+    } else {
+        said_event(events, event);
     }
     return status;
 }

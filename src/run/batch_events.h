@@ -6,26 +6,28 @@
 #include "run_digest.h"
 #include "run_source.h"
 
-/* Flows that ended, anomalies, alerts, viruses, names and DNS messages, each in the order of items,
- * merged. A flow comes before the other events of the packet that ended it. A copy begins again
- * where the original was. */
+/* Messages of flows that ended, flows that ended, anomalies, alerts, viruses, names, DNS messages
+ * and messages of flows, each in the order of items, merged. What ended comes before the other
+ * events of the packet that ended it. A copy begins again where the original was. */
 struct batch_events {
     const struct run_source *source;
     const struct sl_batch *batch;
     struct run_digest *digest;
     const struct sl_hits *header, *names;
     const struct sl_flow_keys *flows; /* of the batch */
+    const struct app_batch *apps;     /* of the batch */
     size_t first_flow, end_flow;      /* of these; at first all */
     struct community_ids *ids;        /* NULL, as at first: events get none */
-    size_t f, h, a, v, n, m;          /* the next flow, anomaly, alert, virus, name and message */
+    size_t f, h, a, v, n, m;          /* the next flow, anomaly, alert, virus, name, DNS message, */
+    uint32_t l, s;                    /* message of a flow that ended, and of another */
     struct sl_flow_record record;     /* the last flow */
 };
 
 /* At the first event. The batch was digested and its ended flows are sorted; hits[e] are of engine
- * e. */
+ * e. `apps` NULL: no flow says anything. */
 struct batch_events batch_events_of(const struct run_source *source, const struct sl_batch *batch,
                                     const struct sl_hits *hits, struct run_digest *digest,
-                                    const struct sl_flow_keys *flows);
+                                    const struct sl_flow_keys *flows, const struct app_batch *apps);
 
 /* Another pass over the batch begins. */
 void batch_events_begin(struct batch_events *events);

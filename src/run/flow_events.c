@@ -19,15 +19,12 @@ enum sl_status flow_event_identify(struct sl_event *event, struct community_ids 
                : diag_set(diag, SL_EUNSUPPORTED, NULL, 0, "OpenSSL fails to make a community_id");
 }
 
-enum sl_status flow_event_describe(struct sl_event *event, const struct run_source *source,
-                                   struct sl_flow_record *record, struct community_ids *ids,
-                                   struct sl_diag *diag)
+enum sl_status flow_event_place(struct sl_event *event, const struct run_source *source,
+                                const struct sl_flow_record *record, int64_t time_ns,
+                                struct community_ids *ids, struct sl_diag *diag)
 {
     memset(event, 0, sizeof *event);
-    event->kind = SL_EVENT_FLOW;
-    record->app_proto = sl_app_name((enum sl_app)record->app);
-    event->flow = record;
-    event->origin.time_ns = record->end_ns;
+    event->origin.time_ns = time_ns;
     event->origin.flow = record->id;
     event->origin.source = record->source;
     memcpy(event->origin.vlan, record->vlan, sizeof event->origin.vlan);
@@ -36,6 +33,19 @@ enum sl_status flow_event_describe(struct sl_event *event, const struct run_sour
     event->has_tuple = true;
     event->tuple = record->tuple;
     return flow_event_identify(event, ids, diag);
+}
+
+enum sl_status flow_event_describe(struct sl_event *event, const struct run_source *source,
+                                   struct sl_flow_record *record, struct community_ids *ids,
+                                   struct sl_diag *diag)
+{
+    const enum sl_status status =
+        flow_event_place(event, source, record, record->end_ns, ids, diag);
+
+    event->kind = SL_EVENT_FLOW;
+    record->app_proto = sl_app_name((enum sl_app)record->app);
+    event->flow = record;
+    return status;
 }
 
 /* ---- at the end of a run --------------------------------------------------------------------- */
@@ -76,7 +86,7 @@ static void start_part(struct finish *finish, struct part *part, size_t from, si
 {
     static const struct sl_batch empty = {.n_items = 1};
 
-    part->events = batch_events_of(finish->source, &empty, NULL, part->digest, finish->keys);
+    part->events = batch_events_of(finish->source, &empty, NULL, part->digest, finish->keys, NULL);
     part->events.first_flow = from;
     part->events.end_flow = to;
     part->started = pthread_create(&part->thread, NULL, write_ahead, part) == 0;

@@ -11,6 +11,11 @@
 enum sl_status flow_event_identify(struct sl_event *event, struct community_ids *ids,
                                    struct sl_diag *diag);
 
+/* Where and when the event is: in the record's flow, at this time. */
+enum sl_status flow_event_place(struct sl_event *event, const struct run_source *source,
+                                const struct sl_flow_record *record, int64_t time_ns,
+                                struct community_ids *ids, struct sl_diag *diag);
+
 /* The event of a record, which it borrows and completes. */
 enum sl_status flow_event_describe(struct sl_event *event, const struct run_source *source,
                                    struct sl_flow_record *record, struct community_ids *ids,

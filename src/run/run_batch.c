@@ -34,6 +34,7 @@ void run_batch_free(struct run_batch *all, struct run_source *source)
         source_batch_abandon(&all->source, source);
         source_batch_clear(&all->source);
         stream_batch_clear(&all->streams);
+        app_batch_clear(&all->apps);
         run_digest_free(all->digest);
         run_savings_free(&all->savings);
         run_policy_release(all->policy);

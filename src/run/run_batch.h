@@ -12,6 +12,7 @@ struct run_batch {
     struct run_batch *next;
     struct source_batch source;
     struct stream_batch streams;
+    struct app_batch apps;
     struct run_policy *policy; /* held from the moment the batch is filled until it is drained */
     struct run_digest *digest; /* NULL: none of this batch was digested yet */
     struct run_savings savings;

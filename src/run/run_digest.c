@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "app/dns.h"
 #include "base/diag.h"
 #include "run_sinks.h"
 
@@ -79,9 +80,11 @@ enum sl_status run_digest_evaluate(struct run_digest *digest, const struct sl_ba
                                    const struct stream_batch *streams, const struct sl_hits *hits,
                                    struct sl_diag *diag)
 {
+    const bool sees = digest->policy->sees_streams;
+
     if (digest->evaluator != NULL) {
-        sl_evaluator_set_streams(digest->evaluator, streams->of_item);
-        sl_evaluator_set_stream_facts(digest->evaluator, streams->facts);
+        sl_evaluator_set_streams(digest->evaluator, sees ? streams->of_item : NULL);
+        sl_evaluator_set_stream_facts(digest->evaluator, sees ? streams->facts : NULL);
     }
     enum sl_status status = evaluate_rules(digest, batch, hits, diag);
 
@@ -113,7 +116,7 @@ size_t run_digest_mark(const struct run_digest *digest, const struct sl_batch *b
             v++;
         const bool alerted = a != before_a || v != before_v;
         const uint8_t app = batch->origin[i].app;
-        const uint32_t counts = app != 0 && digest->policy->reports_dns ? CALL_MESSAGE : 0;
+        const uint32_t counts = dns_has_form(app) && digest->policy->reports_dns ? CALL_MESSAGE : 0;
 
         if (waits || alerted || app != 0)
             mark[n++] = (struct sl_flow_mark){.item = i,

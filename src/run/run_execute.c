@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/diag.h"
 #include "flow_events.h"
+#include "message_events.h"
 #include "run_internal.h"
 #include "sluice/version.h"
 
@@ -87,10 +88,10 @@ enum sl_status sl_run_execute(struct sl_run *run, struct sl_diag *diag)
     status = begin(run, diag);
     if (status == SL_OK)
         status = run_pipeline(run, diag);
+    if (status == SL_OK && run->streams != NULL)
+        status = message_events_finish(&run->source, run->streams, run->apps, &run->sinks, diag);
     if (status == SL_OK && run_source_reports_flows(&run->source))
         status = flow_events_finish(&run->source, run->state, &run->sinks, diag);
-    if (status == SL_OK && run->streams != NULL && !run_streams_finish(run->streams))
-        status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the ends of streams");
     const enum sl_status ended = end(run, status == SL_OK ? diag : &later);
     run->status = status == SL_OK ? ended : status;
     if (run->state != NULL) {

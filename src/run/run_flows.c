@@ -27,7 +27,8 @@ enum sl_status run_flows_open(struct run_source *source, struct sl_state **state
         slots[n_slots++] = dns_messages_slot;
     source->totals = policy->rules != NULL && sl_rules_need_totals(policy->rules);
     if (status == SL_OK)
-        status = run_source_open_flows(source, slots, n_slots, policy->sees_streams, diag);
+        status = run_source_open_flows(source, slots, n_slots,
+                                       policy->sees_streams || policy->reads_apps, diag);
     if (status == SL_OK && stated)
         status = sl_state_adopt(*state, policy->rules, diag);
     if (status == SL_OK && stated)

@@ -125,6 +125,7 @@ void sl_run_close(struct sl_run *run)
     run_redundancy_clear(&run->redundancy);
     run_policy_release(run->policy);
     run_streams_free(run->streams);
+    run_apps_free(run->apps);
     run_source_clear(&run->source);
     sl_state_free(run->state);
     sl_pipeline_monitor_free(run->monitor);
@@ -170,6 +171,7 @@ static enum sl_status open_tables(struct sl_run *run, struct run_policy *policy,
     policy->reports_dns = policy->finds_app = (run->config.events >> SL_EVENT_DNS_MESSAGE & 1) != 0;
     enum sl_status status = build(run, policy, &parts, diag);
 
+    run_policy_choose_apps(policy, &run->config, run_source_reports_flows(&run->source));
     if (status == SL_OK)
         status = run_counts_open(&run->counts, policy, diag);
     if (status == SL_OK)
@@ -180,9 +182,11 @@ static enum sl_status open_tables(struct sl_run *run, struct run_policy *policy,
         status = run_try_devices(run, &parts, policy, diag);
     if (status == SL_OK)
         status = run_flows_open(&run->source, &run->state, policy, diag);
-    if (status == SL_OK && policy->sees_streams)
+    if (status == SL_OK && (policy->sees_streams || policy->reads_apps))
         status =
             run_streams_create(&run->streams, run->source.flows, run->config.stream_memory, diag);
+    if (status == SL_OK && policy->reads_apps)
+        status = run_apps_create(&run->apps, run->source.flows, &policy->apps, diag);
     return status;
 }
 

@@ -8,6 +8,7 @@
 
 #include <stdatomic.h>
 
+#include "app/app_messages.h"
 #include "run_notices.h"
 #include "run_variant.h"
 
@@ -29,6 +30,8 @@ struct run_policy {
     bool asks_stream_facts;
     bool finds_app;   /* packets need their application protocol */
     bool reports_dns; /* each DNS message is an event */
+    bool reads_apps;  /* what flows say is asked for: */
+    struct app_config apps;
 
     struct sl_clamav_db *database;
 
@@ -65,6 +68,11 @@ enum sl_status run_policy_build_names(struct run_policy *policy,
                                       const struct run_policy_build *build, struct sl_diag *diag);
 enum sl_status run_policy_build_rules(struct run_policy *policy,
                                       const struct run_policy_build *build, struct sl_diag *diag);
+
+/* Decides what flows are asked for. Behind the rules. `reports_flows`: their protocols are events.
+ */
+void run_policy_choose_apps(struct run_policy *policy, const struct sl_run_config *config,
+                            bool reports_flows);
 
 /* Builds the matcher, the last engine, anew for the CPU, unless a compiled one was given. */
 enum sl_status run_policy_match_on_cpu(struct run_policy *policy,

@@ -54,10 +54,14 @@ static void collect(void *user, struct sl_batch *batch, uint32_t shard)
     struct sl_run *run = user;
     struct run_batch *mine = batch->filler;
 
+    struct app_collecting apps = {0};
+
     source_batch_collect(&mine->source, &run->source, batch, shard);
+    if (run->apps != NULL)
+        apps = app_batch_begin(&mine->apps, run->apps, batch, shard);
     if (run->streams != NULL)
         stream_batch_collect(&mine->streams, run->streams, batch, mine->source.keys,
-                             checksums(run, mine->policy), shard);
+                             checksums(run, mine->policy), run->apps != NULL ? &apps : NULL, shard);
 }
 
 static void apply(void *user, struct sl_batch *batch)
@@ -67,28 +71,44 @@ static void apply(void *user, struct sl_batch *batch)
     struct run_batch *mine = batch->filler;
 
     source_batch_apply(&mine->source, source, batch);
-    if (run->streams != NULL)
+    if (mine->policy->sees_streams)
         stream_batch_apply(&mine->streams, batch, run->streams->n_shards);
+    if (run->apps != NULL)
+        app_batch_apply(&mine->apps, batch, run->apps->n_shards);
     if (mine->policy->finds_app || run_source_reports_flows(source))
         sl_app_find(batch);
 }
 
-/* Names come first, and then what streams need. */
-#define OF_STREAMS (UINT64_C(1) << 63)
+/* Names of datagrams come first, then what streams need, then what messages say. */
+enum { MADE_NAMES, MADE_STREAMS, MADE_VALUES, N_MADE };
+
+#define MADE_AT 62 /* the bit from which on a number says which of them is next */
+
+static uint64_t make_some(const struct sl_run *run, const struct sl_batch *batch,
+                          struct sl_batch *to, uint64_t which, uint64_t from)
+{
+    const struct run_batch *mine = batch->filler;
+    const struct run_policy *policy = mine->policy;
+
+    if (which == MADE_NAMES)
+        return sl_app_make(batch, to, policy->buffers, from);
+    if (which == MADE_STREAMS)
+        return policy->sees_streams ? stream_batch_make(&mine->streams, batch, to, from)
+                                    : UINT64_MAX;
+    return run->apps != NULL ? app_batch_make(&mine->apps, to, policy->buffers, from) : UINT64_MAX;
+}
 
 static uint64_t make(void *user, const struct sl_batch *batch, struct sl_batch *to, uint64_t from)
 {
-    const struct sl_run *run = user;
-    const struct run_batch *mine = batch->filler;
+    const uint64_t mask = (UINT64_C(1) << MADE_AT) - 1;
 
-    if (from < OF_STREAMS)
-        from = sl_app_make(batch, to, mine->policy->buffers, from);
-    if (from == UINT64_MAX)
-        from = OF_STREAMS;
-    if (from < OF_STREAMS || run->streams == NULL)
-        return from < OF_STREAMS ? from : UINT64_MAX;
-    from = stream_batch_make(&mine->streams, batch, to, from - OF_STREAMS);
-    return from == UINT64_MAX ? from : from + OF_STREAMS;
+    for (uint64_t which = from >> MADE_AT; which < N_MADE; which++, from = 0) {
+        const uint64_t next = make_some(user, batch, to, which, from & mask);
+
+        if (next != UINT64_MAX)
+            return which << MADE_AT | next;
+    }
+    return UINT64_MAX;
 }
 
 /* The batch's digest, for the policy that it holds. */
@@ -108,7 +128,7 @@ static enum sl_status digest(void *user, const struct sl_batch *batch, const str
     struct run_batch *mine = batch->filler;
     enum sl_status status = digest_of(run, mine, diag);
 
-    if (status == SL_OK && mine->streams.no_memory)
+    if (status == SL_OK && (mine->streams.no_memory || mine->apps.no_memory))
         status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the streams of a batch");
     if (status == SL_OK)
         status = run_digest_evaluate(mine->digest, batch, &mine->streams, hits, diag);
@@ -155,7 +175,7 @@ static enum sl_status report(void *user, const struct sl_batch *batch, const str
         sl_evaluator_conclude(mine->digest->evaluator, &mine->digest->alerts,
                               &mine->digest->n_alerts);
     const struct batch_events events =
-        batch_events_of(&run->source, batch, hits, mine->digest, mine->source.keys);
+        batch_events_of(&run->source, batch, hits, mine->digest, mine->source.keys, &mine->apps);
     return run_sinks_write_ahead(&run->sinks, mine->digest->held, &events, diag);
 }
 
@@ -165,7 +185,7 @@ static enum sl_status drain(void *user, const struct sl_batch *batch, const stru
     struct sl_run *run = user;
     struct run_batch *mine = batch->filler;
     const struct batch_events events =
-        batch_events_of(&run->source, batch, hits, mine->digest, mine->source.keys);
+        batch_events_of(&run->source, batch, hits, mine->digest, mine->source.keys, &mine->apps);
     enum sl_status status = run_redundancy_drain(&run->redundancy, &mine->savings, batch, diag);
 
     if (status == SL_OK)
@@ -174,6 +194,8 @@ static enum sl_status drain(void *user, const struct sl_batch *batch, const stru
         status = run_evidence_take(run->evidence, batch, mine->digest, diag);
     if (run->streams != NULL)
         stream_batch_count(&mine->streams, run->streams);
+    if (run->apps != NULL)
+        app_batch_count(&mine->apps, run->apps);
     own_checksums_add(&run->own_checksums, &events, &run->config, &run->notices);
     if (status == SL_OK)
         status = run_sinks_write(&run->sinks, mine->digest->held, &events, diag);

@@ -48,8 +48,7 @@ enum sl_status run_streams_create(struct run_streams **out, const struct sl_flow
         streams->flows = flows;
         streams->memory = calloc(n, sizeof *streams->memory);
         streams->of_flow = calloc(n, sizeof(struct stream *));
-        streams->n_entries = calloc(n, sizeof *streams->n_entries);
-        done = streams->memory != NULL && streams->of_flow != NULL && streams->n_entries != NULL;
+        done = streams->memory != NULL && streams->of_flow != NULL;
     }
     while (done && streams->n_shards < n)
         done = open_shard(streams, streams->n_shards++);
@@ -70,7 +69,6 @@ void run_streams_free(struct run_streams *streams)
         free(streams->memory[i]);
     free(streams->memory);
     free(streams->of_flow);
-    free(streams->n_entries);
     pthread_mutex_destroy(&streams->lock);
     free(streams);
 }
@@ -123,10 +121,12 @@ struct collecting {
     const struct sl_header_table *checks; /* NULL: no checksum is checked */
     struct stream_batch *mine;
     const struct sl_batch *batch;
+    const struct sl_flow_keys *keys;
     struct stream_shard *shard;
     struct stream *of_flow;
-    uint32_t *n_entries;
     const struct stream_output *output;
+    const struct app_collecting *apps; /* NULL: nobody asks what flows say */
+    uint32_t index;                    /* of the shard */
 };
 
 static bool has_bad_checksum(const struct collecting *collecting, uint32_t item)
@@ -139,14 +139,13 @@ static bool has_bad_checksum(const struct collecting *collecting, uint32_t item)
 static void take(void *user, const struct sl_flow_segment *seen)
 {
     const struct collecting *collecting = user;
-    const uint64_t n_queued = collecting->output->stats.queued;
     struct stream *const stream = &collecting->of_flow[seen->entry];
+    const uint64_t n_queued = collecting->output->stats.queued;
+    const uint32_t n_records = collecting->output->n;
     struct stream_segment segment;
 
     if (!stream_segment_read(&segment, collecting->batch, seen->item))
         return;
-    if (seen->entry >= *collecting->n_entries)
-        *collecting->n_entries = seen->entry + 1;
     segment.bad_checksum = has_bad_checksum(collecting, seen->item);
     segment.half = (seen->flow_flags & SL_FLOW_TO_SERVER) != 0 ? 0 : 1;
     stream_take(collecting->shard, stream, seen->flow, &segment);
@@ -154,31 +153,102 @@ static void take(void *user, const struct sl_flow_segment *seen)
         collecting->mine->facts[seen->item].size[half] = stream_size(stream, half);
     if (collecting->output->stats.queued != n_queued && (segment.flags & TCP_SYN) == 0)
         collecting->mine->of_item[seen->item] = &nothing;
+    if (collecting->apps == NULL)
+        return;
+    app_batch_take(collecting->apps, collecting->output, n_records, collecting->of_flow, seen->flow,
+                   NULL);
+    app_batch_segment(collecting->apps, seen, stream);
 }
 
-static void end(void *user, uint32_t entry, uint64_t flow, uint32_t item)
+static void take_datagram(void *user, const struct sl_flow_segment *seen)
 {
     const struct collecting *collecting = user;
 
-    stream_end(collecting->shard, &collecting->of_flow[entry], flow, item);
+    app_batch_datagram(collecting->apps, seen);
+}
+
+static void end(void *user, const struct sl_flow_ended *ended)
+{
+    const struct collecting *collecting = user;
+    struct stream *const stream = &collecting->of_flow[ended->entry];
+    const uint32_t n_records = collecting->output->n;
+    const struct sl_flow_record *late = NULL;
+
+    if (collecting->apps != NULL)
+        late = app_batch_late(collecting->apps, collecting->keys, collecting->index, ended, stream);
+    stream_end(collecting->shard, stream, ended->flow, ended->item);
+    if (late != NULL)
+        app_batch_take(collecting->apps, collecting->output, n_records, collecting->of_flow,
+                       ended->flow, late);
+    if (collecting->apps != NULL)
+        app_batch_end(collecting->apps, ended, late);
 }
 
 void stream_batch_collect(struct stream_batch *mine, struct run_streams *streams,
                           const struct sl_batch *batch, const struct sl_flow_keys *keys,
-                          const struct sl_header_table *checks, uint32_t shard)
+                          const struct sl_header_table *checks, const struct app_collecting *apps,
+                          uint32_t shard)
 {
     struct collecting collecting = {.checks = checks,
                                     .mine = mine,
                                     .batch = batch,
+                                    .keys = keys,
                                     .shard = stream_shard_at(streams->shards, shard),
                                     .of_flow = streams->of_flow[shard],
-                                    .n_entries = &streams->n_entries[shard],
-                                    .output = &mine->shard[shard].output};
-    const struct sl_flow_visitor visitor = {take, end, &collecting};
+                                    .output = &mine->shard[shard].output,
+                                    .apps = apps,
+                                    .index = shard};
+    const bool datagrams = apps != NULL && apps->reads_quic;
+    const struct sl_flow_visitor visitor = {take, datagrams ? take_datagram : NULL, end,
+                                            &collecting};
 
     stream_shard_begin(collecting.shard, &mine->shard[shard].output, batch->bytes);
     sl_flow_visit_shard(streams->flows, batch, keys, shard, &visitor);
     stream_shard_end(collecting.shard);
+}
+
+/* ---- the end of a run ------------------------------------------------------------------------ */
+
+/* No packet comes any more that the bytes could be evaluated with. */
+static bool finish_shards(struct stream_batch *mine, struct run_streams *streams,
+                          const struct run_apps *apps, struct app_batch *said,
+                          const struct sl_flow_keys *keys)
+{
+    struct sl_batch empty = {.n_items = 1, .max_items = 1};
+    bool done = true;
+
+    for (uint32_t i = 0; i < streams->n_shards; i++) {
+        struct app_collecting collecting = {0};
+
+        if (apps != NULL)
+            collecting = app_batch_begin(said, apps, &empty, i);
+        stream_batch_collect(mine, streams, &empty, keys, NULL, apps != NULL ? &collecting : NULL,
+                             i);
+        mine->shard[i].unevaluated = mine->shard[i].output.stats.bytes;
+        done = done && !mine->shard[i].output.no_memory;
+    }
+    if (apps != NULL)
+        app_batch_apply(said, &empty, streams->n_shards);
+    return done && !said->no_memory;
+}
+
+enum sl_status run_streams_finish(struct run_streams *streams, const struct run_apps *apps,
+                                  struct app_batch *said, struct sl_diag *diag)
+{
+    struct stream_batch *mine = calloc(1, sizeof *mine);
+    struct sl_flow_keys *keys = NULL;
+    bool done = mine != NULL && sl_flow_keys_create(&keys, 1, diag) == SL_OK;
+
+    if (done) {
+        sl_flow_table_finish(streams->flows, keys);
+        done = finish_shards(mine, streams, apps, said, keys);
+        stream_batch_count(mine, streams);
+    }
+    sl_flow_keys_free(keys);
+    if (mine != NULL)
+        stream_batch_clear(mine);
+    free(mine);
+    return done ? SL_OK : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the ends of streams");
 }
 
 /* ---- parts ----------------------------------------------------------------------------------- */

@@ -5,12 +5,9 @@
 
 #include <pthread.h>
 
+#include "run_apps.h"
 #include "sluice/detect.h"
-#include "sluice/dissect.h"
 #include "sluice/header.h"
-#include "stream/stream.h"
-
-enum { RUN_SHARDS_MAX = 64 };
 
 /* The streams of all flows. */
 struct run_streams {
@@ -19,7 +16,6 @@ struct run_streams {
     void **memory;           /* that they lie in */
     const struct sl_flow_table *flows;
     uint32_t n_shards;
-    uint32_t *n_entries; /* of each shard: those in use so far */
 
     pthread_mutex_t lock; /* guards: */
     struct sl_stream_stats stats;
@@ -55,10 +51,16 @@ enum sl_status stream_batch_begin(struct stream_batch *mine, const struct sl_bat
                                   bool asks_facts, struct sl_diag *diag);
 
 /* Collecting, after flows were tracked. Segments with a wrong checksum are left out, unless
- * `checks` is NULL. One thread a shard. */
+ * `checks` is NULL. What streams get is given to `apps`, unless it is NULL. One thread a shard. */
 void stream_batch_collect(struct stream_batch *mine, struct run_streams *streams,
                           const struct sl_batch *batch, const struct sl_flow_keys *keys,
-                          const struct sl_header_table *checks, uint32_t shard);
+                          const struct sl_header_table *checks, const struct app_collecting *apps,
+                          uint32_t shard);
+
+/* After the last batch: ends the streams of all flows, as the end of a batch without packets.
+ * `said` gets what flows say then, where `apps` is not NULL. SL_ENOMEM. */
+enum sl_status run_streams_finish(struct run_streams *streams, const struct run_apps *apps,
+                                  struct app_batch *said, struct sl_diag *diag);
 
 /* Lists the parts of each packet, once all shards were collected and flows applied. */
 void stream_batch_apply(struct stream_batch *mine, const struct sl_batch *batch, uint32_t n_shards);
@@ -73,10 +75,6 @@ uint64_t stream_batch_make(const struct stream_batch *mine, const struct sl_batc
 
 /* Draining: adds what the batch counted. */
 void stream_batch_count(const struct stream_batch *mine, struct run_streams *streams);
-
-/* After the last batch: counts what waits in flows that have not ended, and then ends them. False:
- * no memory. */
-bool run_streams_finish(struct run_streams *streams);
 
 /* The counters so far; zeros where `streams` is NULL. Any thread. */
 void run_streams_snapshot(struct run_streams *streams, struct sl_stream_stats *stats);

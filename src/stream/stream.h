@@ -165,6 +165,10 @@ void stream_take(struct stream_shard *shard, struct stream *stream, uint64_t flo
  * are given back, *stream becomes zeros. */
 void stream_end(struct stream_shard *shard, struct stream *stream, uint64_t flow, uint32_t item);
 
+/* Whether a half is over: its FIN and all bytes before it came, or a RST ended the stream and
+ * nothing of the half waits. */
+bool stream_is_over(const struct stream *stream, uint32_t half);
+
 /* Bytes of blocks that are held. */
 uint64_t stream_shard_held(const struct stream_shard *shard);
 

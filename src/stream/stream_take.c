@@ -411,3 +411,11 @@ void stream_end(struct stream_shard *shard, struct stream *stream, uint64_t flow
     }
     memset(stream, 0, sizeof *stream);
 }
+
+bool stream_is_over(const struct stream *stream, uint32_t half)
+{
+    const struct stream_half *h = &stream->half[half];
+
+    return stream_has(h, STREAM_FIN_DONE) ||
+           (stream_has(h, STREAM_RST) && stream->rest[half].queue == 0);
+}

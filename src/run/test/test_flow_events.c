@@ -33,7 +33,7 @@ static struct {
 struct source {
     uint32_t next, max_items;
     uint64_t seed;
-    uint64_t n_flows, n_messages, n_alerted, n_names, packets, bytes, by_reason[4];
+    uint64_t n_flows, n_messages, n_alerted, n_names, n_http, n_tls, packets, bytes, by_reason[4];
 };
 
 static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *diag)
@@ -65,6 +65,8 @@ static enum sl_status on_event(void *user, const struct sl_event *event, struct 
     (void)diag;
     source->n_messages += event->kind == SL_EVENT_DNS_MESSAGE;
     source->n_names += event->kind == SL_EVENT_ALERT && event->signature->sid <= 2;
+    source->n_http += event->kind == SL_EVENT_HTTP_MESSAGE;
+    source->n_tls += event->kind == SL_EVENT_TLS_MESSAGE;
     if (event->kind != SL_EVENT_FLOW)
         return SL_OK;
     assert_non_null(event->community_id);
@@ -110,7 +112,7 @@ static char *run_once(struct source *source, const char *devices, uint32_t n_wor
     config.sinks = sinks;
     config.n_sinks = 1;
     config.user = source;
-    config.events |= 1u << SL_EVENT_FLOW | 1u << SL_EVENT_DNS_MESSAGE;
+    config.events = (1u << SL_N_EVENT_KINDS) - 1;
     config.flow_memory = memory;
     config.flow_seed = seed;
     assert_int_equal(sl_run_create(&run, &config, &diag), SL_OK);
@@ -168,6 +170,8 @@ static void test_events_depend_on_no_cut_and_no_thread(void **state)
     assert_true(source.n_alerted > 3 && source.n_alerted < source.n_flows);
     assert_int_equal(source.n_messages, 2 * 16);
     assert_int_equal(source.n_names, 2 * 8);
+    assert_int_equal(source.n_http, 2 * 33);
+    assert_int_equal(source.n_tls, 2 * 3);
     assert_int_equal(source.by_reason[SL_FLOW_END_FORCED], 0);
     assert_true(source.by_reason[SL_FLOW_END_TIMEOUT] > 10);
     packets.slower = 1000;

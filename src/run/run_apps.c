@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: MIT */
+#include "run_apps.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "sluice/detect.h"
+
+/* ---- the flows of all batches ---------------------------------------------------------------- */
+
+/* Pages that no flow uses are not touched. */
+static bool open_slots(struct run_apps *apps, const struct sl_flow_table *flows, uint32_t n)
+{
+    const size_t max = (size_t)sl_flow_shard_max(flows) + SL_FLOW_ENTRIES_MORE;
+
+    apps->of_flow = calloc(n, sizeof(struct app_slot *));
+    while (apps->of_flow != NULL && apps->n_shards < n) {
+        apps->of_flow[apps->n_shards] = calloc(max, sizeof(struct app_slot));
+        if (apps->of_flow[apps->n_shards] == NULL)
+            return false;
+        apps->n_shards++;
+    }
+    return apps->of_flow != NULL;
+}
+
+enum sl_status run_apps_create(struct run_apps **out, const struct sl_flow_table *flows,
+                               const struct app_config *config, struct sl_diag *diag)
+{
+    const uint32_t n = sl_flow_n_shards(flows);
+    struct run_apps *apps = calloc(1, sizeof *apps);
+
+    *out = apps;
+    if (apps != NULL)
+        pthread_mutex_init(&apps->lock, NULL);
+    if (apps == NULL || !open_slots(apps, flows, n))
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the protocols of flows");
+    apps->reads_quic = config->has_steps || (config->is_done >> SL_APP_QUIC & 1) != 0;
+    return app_shards_create(&apps->shards, n, config, diag);
+}
+
+void run_apps_free(struct run_apps *apps)
+{
+    if (apps == NULL)
+        return;
+    app_shards_free(apps->shards, apps->n_shards);
+    for (uint32_t i = 0; i < apps->n_shards; i++)
+        free(apps->of_flow[i]);
+    free(apps->of_flow);
+    pthread_mutex_destroy(&apps->lock);
+    free(apps);
+}
+
+/* ---- collecting ------------------------------------------------------------------------------ */
+
+struct app_collecting app_batch_begin(struct app_batch *mine, const struct run_apps *apps,
+                                      struct sl_batch *batch, uint32_t shard)
+{
+    const struct app_collecting collecting = {.shard = app_shard_at(apps->shards, shard),
+                                              .of_flow = apps->of_flow[shard],
+                                              .output = &mine->shard[shard],
+                                              .batch = batch,
+                                              .reads_quic = apps->reads_quic};
+
+    app_shard_begin(collecting.shard, collecting.output);
+    return collecting;
+}
+
+void app_batch_take(const struct app_collecting *mine, const struct stream_output *streams,
+                    uint32_t from, const struct stream *first, uint64_t flow,
+                    const struct sl_flow_record *late)
+{
+    for (uint32_t r = from; r < streams->n; r++) {
+        const struct stream_record *record = &streams->record[r];
+        const enum app_side side = (enum app_side)record->half;
+        const struct app_place place = {&mine->of_flow[record->stream - first], record->flow,
+                                        record->item, late};
+
+        if (record->flow != flow) /* no packet of it is at hand */
+            app_give_up(mine->shard, &place);
+        else if (record->kind == STREAM_PACKET)
+            app_give(mine->shard, &place, side, mine->batch->bytes + record->at, record->len);
+        else if (record->kind == STREAM_COPIED)
+            app_give(mine->shard, &place, side, streams->copied + record->at, record->len);
+        else if (record->kind == STREAM_GAP)
+            app_gap(mine->shard, &place, side, record->len);
+    }
+}
+
+static void set_app(const struct app_collecting *mine, uint32_t item, uint8_t app)
+{
+    if (app != SL_APP_UNKNOWN)
+        mine->batch->origin[item].app = app;
+}
+
+void app_batch_segment(const struct app_collecting *mine, const struct sl_flow_segment *seen,
+                       const struct stream *stream)
+{
+    struct app_slot *const slot = &mine->of_flow[seen->entry];
+    const struct app_place place = {slot, seen->flow, seen->item, NULL};
+
+    for (int side = 0; side < 2 && slot->flow != NULL; side++)
+        if (stream_is_over(stream, (uint32_t)side))
+            app_end_side(mine->shard, &place, (enum app_side)side);
+    set_app(mine, seen->item, slot->app);
+}
+
+void app_batch_datagram(const struct app_collecting *mine, const struct sl_flow_segment *seen)
+{
+    struct app_slot *const slot = &mine->of_flow[seen->entry];
+    const struct app_place place = {slot, seen->flow, seen->item, NULL};
+    const struct sl_span payload = mine->batch->payload[seen->item];
+
+    if (payload.len != 0)
+        app_datagram(mine->shard, &place,
+                     (seen->flow_flags & SL_FLOW_TO_SERVER) != 0 ? APP_CLIENT : APP_SERVER,
+                     mine->batch->bytes + payload.offset, payload.len);
+    set_app(mine, seen->item, slot->app);
+}
+
+const struct sl_flow_record *app_batch_late(const struct app_collecting *mine,
+                                            const struct sl_flow_keys *keys, uint32_t shard,
+                                            const struct sl_flow_ended *ended,
+                                            const struct stream *stream)
+{
+    const struct app_slot *slot = &mine->of_flow[ended->entry];
+    struct sl_flow_record *record;
+
+    if (slot->is_left ||
+        (slot->flow == NULL && stream->rest[0].queue == 0 && stream->rest[1].queue == 0))
+        return NULL;
+    record = app_arena_take(&mine->output->arena, sizeof *record);
+    if (record != NULL)
+        sl_flow_ended_record(keys, shard, ended->index, record);
+    else
+        mine->output->no_memory = true;
+    return record;
+}
+
+void app_batch_end(const struct app_collecting *mine, const struct sl_flow_ended *ended,
+                   const struct sl_flow_record *late)
+{
+    const struct app_place place = {&mine->of_flow[ended->entry], ended->flow, ended->item, late};
+
+    app_end(mine->shard, &place);
+}
+
+/* ---- the messages of a batch ----------------------------------------------------------------- */
+
+static bool reserve(struct app_batch *mine, const struct sl_batch *batch, uint32_t n)
+{
+    if (mine->max_items < batch->n_items) {
+        free(mine->count);
+        mine->count = malloc(((size_t)batch->max_items + 1) * sizeof *mine->count);
+        mine->max_items = mine->count != NULL ? batch->max_items : 0;
+    }
+    if (mine->max < n) {
+        free(mine->message);
+        mine->max = n > 2 * mine->max ? n : 2 * mine->max;
+        mine->message = malloc(mine->max * sizeof *mine->message);
+        mine->max = mine->message != NULL ? mine->max : 0;
+    }
+    if (mine->max_late < mine->max) {
+        free(mine->late);
+        mine->late = malloc(mine->max * sizeof *mine->late);
+        mine->max_late = mine->late != NULL ? mine->max : 0;
+    }
+    return mine->max_items >= batch->n_items && mine->max >= n && mine->max_late >= n;
+}
+
+/* Calls for each message: those of all shards, which have different items but for late ones. */
+static void each(const struct app_batch *mine, uint32_t n_shards, bool late,
+                 void (*call)(void *user, const struct sl_app_message *message,
+                              const struct sl_flow_record *record),
+                 void *user)
+{
+    for (uint32_t s = 0; s < n_shards; s++)
+        for (uint32_t i = 0; i < mine->shard[s].n; i++)
+            if ((mine->shard[s].late[i] != NULL) == late)
+                call(user, &mine->shard[s].message[i], mine->shard[s].late[i]);
+}
+
+static void count(void *user, const struct sl_app_message *message,
+                  const struct sl_flow_record *record)
+{
+    struct app_batch *mine = user;
+
+    (void)record;
+    mine->count[message->item + 1]++;
+}
+
+static void place(void *user, const struct sl_app_message *message,
+                  const struct sl_flow_record *record)
+{
+    struct app_batch *mine = user;
+
+    (void)record;
+    mine->message[mine->count[message->item]++] = *message;
+}
+
+static void add_late(void *user, const struct sl_app_message *message,
+                     const struct sl_flow_record *record)
+{
+    struct app_batch *mine = user;
+
+    mine->late[mine->n_late++] = (struct late_message){*message, record};
+}
+
+/* By the packet that ended the flow, then as flows that end are ordered. */
+static int compare_late(const void *a, const void *b)
+{
+    const struct late_message *left = a, *right = b;
+    const struct sl_flow_record *l = left->record, *r = right->record;
+
+    if (left->message.item != right->message.item)
+        return left->message.item < right->message.item ? -1 : 1;
+    if (l->first_ns != r->first_ns)
+        return l->first_ns < r->first_ns ? -1 : 1;
+    if (l->id != r->id)
+        return l->id < r->id ? -1 : 1;
+    /* The messages of a flow keep their order. */
+    if (left->message.transaction != right->message.transaction)
+        return left->message.transaction < right->message.transaction ? -1 : 1;
+    if (left->message.step != right->message.step)
+        return left->message.step < right->message.step ? -1 : 1;
+    return left->message.app < right->message.app ? -1 : left->message.app > right->message.app;
+}
+
+/* Messages are sorted by counting those of each item, which keeps the order within it. */
+static void list(struct app_batch *mine, const struct sl_batch *batch, uint32_t n_shards)
+{
+    memset(mine->count, 0, ((size_t)batch->n_items + 1) * sizeof *mine->count);
+    each(mine, n_shards, false, count, mine);
+    for (uint32_t i = 0; i < batch->n_items; i++)
+        mine->count[i + 1] += mine->count[i];
+    mine->n = mine->count[batch->n_items];
+    each(mine, n_shards, false, place, mine);
+    each(mine, n_shards, true, add_late, mine);
+    if (mine->n_late > 1)
+        qsort(mine->late, mine->n_late, sizeof *mine->late, compare_late);
+}
+
+void app_batch_apply(struct app_batch *mine, const struct sl_batch *batch, uint32_t n_shards)
+{
+    uint32_t n = 0;
+
+    mine->n = mine->n_late = 0;
+    mine->no_memory = false;
+    for (uint32_t s = 0; s < n_shards; s++) {
+        n += mine->shard[s].n;
+        mine->no_memory |= mine->shard[s].no_memory;
+    }
+    if (n == 0 || mine->no_memory)
+        return;
+    mine->no_memory = !reserve(mine, batch, n);
+    if (!mine->no_memory)
+        list(mine, batch, n_shards);
+}
+
+/* ---- made items ------------------------------------------------------------------------------ */
+
+enum {
+    OVERLAP = SL_RULE_LITERAL_MAX - 1,
+    PIECE = 1024 - SL_BATCH_ALIGN - OVERLAP /* a made item of 1,024 bytes always fits */
+};
+
+/* Makes the items of a value behind the first `from` bytes and the first `skip` items. Returns how
+ * many were made before, with these, or UINT32_MAX: all were. */
+static uint32_t make_value(struct sl_batch *to, uint32_t item, const struct sl_app_value *value,
+                           uint32_t from, uint32_t skip)
+{
+    for (uint32_t at = from + skip * PIECE; at < value->len; at += PIECE, skip++) {
+        const uint32_t before = at < OVERLAP ? at : (uint32_t)OVERLAP;
+        const uint32_t len = value->len - at < PIECE ? value->len - at : (uint32_t)PIECE;
+        uint8_t *room = sl_batch_made_room(to);
+
+        if (!sl_batch_made_fits(to, before + len))
+            return skip;
+        memcpy(room, value->bytes + at - before, before + len);
+        sl_batch_append_made(
+            to, before + len,
+            (struct sl_made){.item = item,
+                             .buffers = sl_app_buffer_of((enum sl_app_value_id)value->id)});
+    }
+    return UINT32_MAX;
+}
+
+/* Whether the message says the value first. *from: behind so many bytes of it. */
+static bool is_new(const struct sl_app_message *message, const struct sl_app_value *value,
+                   uint32_t *from)
+{
+    const bool is_body = value->id == SL_APP_BODY;
+
+    *from = is_body ? message->body_shown : 0;
+    return is_body ? message->step == SL_APP_MORE || message->step == SL_APP_END
+                   : message->step == SL_APP_HEAD;
+}
+
+/* Made items are counted: a message's values have up to 2^16, and each up to 2^14 items. */
+uint64_t app_batch_make(const struct app_batch *mine, struct sl_batch *to, uint32_t buffers,
+                        uint64_t from)
+{
+    uint32_t v = (uint32_t)from >> 14 & 0xFFFF, skip = (uint32_t)from & 0x3FFF, shown;
+
+    for (uint32_t m = (uint32_t)(from >> 30); m < mine->n; m++, v = 0) {
+        const struct sl_app_message *message = &mine->message[m];
+        const struct sl_app_half *half = &message->half[message->side];
+
+        for (; v < half->n_values; v++, skip = 0) {
+            const struct sl_app_value *value = &half->value[v];
+
+            if ((sl_app_buffer_of((enum sl_app_value_id)value->id) & buffers) == 0 ||
+                !is_new(message, value, &shown))
+                continue;
+            skip = make_value(to, message->item, value, shown, skip);
+            if (skip != UINT32_MAX)
+                return (uint64_t)m << 30 | v << 14 | skip;
+        }
+    }
+    return UINT64_MAX;
+}
+
+void app_batch_clear(struct app_batch *mine)
+{
+    for (uint32_t i = 0; i < RUN_SHARDS_MAX; i++)
+        app_output_free(&mine->shard[i]);
+    free(mine->message);
+    free(mine->late);
+    free(mine->count);
+}
+
+void app_batch_count(const struct app_batch *mine, struct run_apps *apps)
+{
+    struct app_stats sum = {0};
+
+    for (uint32_t i = 0; i < apps->n_shards; i++)
+        app_stats_add(&sum, &mine->shard[i].stats);
+    pthread_mutex_lock(&apps->lock);
+    app_stats_add(&apps->stats, &sum);
+    pthread_mutex_unlock(&apps->lock);
+}

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: MIT */
+/* Application protocols of a run: what flows say, as messages of a batch. */
+#ifndef RUN_APPS_H
+#define RUN_APPS_H
+
+#include <pthread.h>
+
+#include "app/app_messages.h"
+#include "sluice/dissect.h"
+#include "stream/stream.h"
+
+enum { RUN_SHARDS_MAX = 64 };
+
+/* The flows that are read. */
+struct run_apps {
+    struct app_shard *shards;
+    struct app_slot **of_flow; /* of each shard: by its entries */
+    uint32_t n_shards;
+    bool reads_quic;
+
+    pthread_mutex_t lock; /* guards: */
+    struct app_stats stats;
+};
+
+/* For the flows of this table, which keeps ends. SL_ENOMEM. */
+enum sl_status run_apps_create(struct run_apps **out, const struct sl_flow_table *flows,
+                               const struct app_config *config, struct sl_diag *diag);
+void run_apps_free(struct run_apps *apps); /* accepts NULL */
+
+/* A message of a flow whose packets are over. */
+struct late_message {
+    struct sl_app_message message;       /* its item is the packet that ended the flow */
+    const struct sl_flow_record *record; /* of the flow; `alerted` and `app` are not known */
+};
+
+/* The messages of a batch. Zeroed at first. */
+struct app_batch {
+    struct sl_app_message *message; /* in the order of items */
+    struct late_message *late;      /* in the order of items */
+    uint32_t n, max, n_late, max_late;
+    bool no_memory;  /* messages are missing: the caller fails with SL_ENOMEM */
+    uint32_t *count; /* of items, while they are listed */
+    uint32_t max_items;
+    struct app_output shard[RUN_SHARDS_MAX];
+};
+
+void app_batch_clear(struct app_batch *mine);
+
+/* Collecting a shard of a batch. One thread a shard. */
+struct app_collecting {
+    struct app_shard *shard;
+    struct app_slot *of_flow;
+    struct app_output *output;
+    struct sl_batch *batch;
+    bool reads_quic;
+};
+
+struct app_collecting app_batch_begin(struct app_batch *mine, const struct run_apps *apps,
+                                      struct sl_batch *batch, uint32_t shard);
+
+/* Takes the records of streams from `from` on, which a packet of this flow, or its end, brought
+ * about. `first` is the stream of entry 0; `late`: see late_message. */
+void app_batch_take(const struct app_collecting *mine, const struct stream_output *streams,
+                    uint32_t from, const struct stream *first, uint64_t flow,
+                    const struct sl_flow_record *late);
+
+/* Behind the records of a segment: which sides are over, and the packet's protocol. */
+void app_batch_segment(const struct app_collecting *mine, const struct sl_flow_segment *seen,
+                       const struct stream *stream);
+
+void app_batch_datagram(const struct app_collecting *mine, const struct sl_flow_segment *seen);
+
+/* The record of a flow that ended and has something to say, as long as the batch; NULL: it has not.
+ */
+const struct sl_flow_record *app_batch_late(const struct app_collecting *mine,
+                                            const struct sl_flow_keys *keys, uint32_t shard,
+                                            const struct sl_flow_ended *ended,
+                                            const struct stream *stream);
+
+/* The flow ended, and its last records were taken. */
+void app_batch_end(const struct app_collecting *mine, const struct sl_flow_ended *ended,
+                   const struct sl_flow_record *late);
+
+/* Lists the messages, once all shards were collected. */
+void app_batch_apply(struct app_batch *mine, const struct sl_batch *batch, uint32_t n_shards);
+
+/* Appends made items to `to`, as sl_app_make does: values that belong to one of `buffers` where a
+ * message says them first, and what it adds to a body. */
+uint64_t app_batch_make(const struct app_batch *mine, struct sl_batch *to, uint32_t buffers,
+                        uint64_t from);
+
+/* Draining: adds what the batch counted. */
+void app_batch_count(const struct app_batch *mine, struct run_apps *apps);
+
+#endif
