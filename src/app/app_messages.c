@@ -254,8 +254,6 @@ static void hear_head(const struct hearing *hearing, const struct app_news *news
         return;
     for (uint32_t i = 0; i < side->n_values; i++)
         (void)pay(shard, sizeof *side->value + side->value[i].len);
-    if (news->parser->app == SL_APP_TLS) /* certificates are of this message alone */
-        side->batch = 0;
 }
 
 static uint32_t least(uint32_t a, uint32_t b)

@@ -22,7 +22,8 @@ enum {
 };
 
 #define VERSION_2 UINT32_C(0x6B3343CF)
-#define DRAFTS UINT32_C(0xFF000000) /* and the draft's number */
+#define DRAFTS UINT32_C(0xFF000000)   /* and the draft's number */
+#define MVFST_27 UINT32_C(0xFACEB002) /* draft 27 of mvfst */
 
 /* An initial packet, whose number and payload are protected. */
 struct packet {
@@ -49,7 +50,7 @@ static bool is_initial(uint8_t first, uint32_t version)
     const uint8_t type = version == VERSION_2 ? 0x10 : 0;
 
     return (first & LONG_HEADER) == LONG_HEADER && (first & 0x30) == type &&
-           (version == VERSION_1 || version == VERSION_2 ||
+           (version == VERSION_1 || version == VERSION_2 || version == MVFST_27 ||
             (version >= DRAFTS + 23 && version <= DRAFTS + 34));
 }
 
@@ -111,10 +112,10 @@ static bool make_keys(struct quic_keys *keys, uint32_t version, struct app_span 
     static const uint8_t salt_23[] = {0xC3, 0xEE, 0xF7, 0x12, 0xC7, 0x2E, 0xBB, 0x5A, 0x11, 0xA7,
                                       0xD2, 0x43, 0x2B, 0xB4, 0x63, 0x65, 0xBE, 0xF9, 0xF5, 0x02};
     const bool is_2 = version == VERSION_2;
-    const uint8_t *salt = is_2                                     ? salt_2
-                          : version <= 1 || version >= DRAFTS + 33 ? salt_1
-                          : version >= DRAFTS + 29                 ? salt_29
-                                                                   : salt_23;
+    const uint8_t *salt = is_2                                             ? salt_2
+                          : version == VERSION_1 || version >= DRAFTS + 33 ? salt_1
+                          : version >= DRAFTS + 29                         ? salt_29
+                                                                           : salt_23;
     uint8_t secret[EVP_MAX_MD_SIZE], client[SECRET_LEN];
     unsigned len;
 

@@ -37,8 +37,7 @@ struct tls_session {
     uint8_t random[2][32];                                  /* of the hellos */
     struct app_text sni, ja3, ja3s, subject, issuer, serial;
     struct app_text client_alpns, server_alpns, names; /* a NUL behind each */
-    const uint8_t *chain; /* during the news of certificates: 3 bytes of length before each */
-    uint32_t chain_len;
+    struct app_text chain; /* certificates, 3 bytes of length before each */
 };
 
 extern const struct app_parser tls_parser;

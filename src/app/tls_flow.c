@@ -73,8 +73,8 @@ static void read_certificates(struct tls_flow *flow, struct app_span body)
     uint32_t n = 0;
     bool whole = tls_cut_vector(&body, 3, &list);
 
-    session->chain = list.bytes;
-    session->chain_len = list.len;
+    session->chain.len = 0;
+    app_text_add(&session->chain, list.bytes, list.len);
     while (whole && list.len != 0) {
         whole = tls_cut_vector(&list, 3, &certificate);
         if (whole && n++ == 0)
@@ -86,8 +86,6 @@ static void read_certificates(struct tls_flow *flow, struct app_span body)
         tell(flow, APP_SERVER, APP_HEAD, NULL);
     if (!whole)
         tell(flow, APP_SERVER, APP_EVENT, "invalid_certificate");
-    session->chain = NULL;
-    session->chain_len = 0;
 }
 
 static bool lacks_memory(const struct tls_session *session)
@@ -95,7 +93,7 @@ static bool lacks_memory(const struct tls_session *session)
     return session->sni.no_memory || session->ja3.no_memory || session->ja3s.no_memory ||
            session->subject.no_memory || session->issuer.no_memory || session->serial.no_memory ||
            session->client_alpns.no_memory || session->server_alpns.no_memory ||
-           session->names.no_memory;
+           session->names.no_memory || session->chain.no_memory;
 }
 
 static void read_hello(struct tls_flow *flow, enum app_side side, struct app_span body)
@@ -271,9 +269,9 @@ static void end_flow(void *of, enum app_side side, const struct app_listener *li
 void tls_session_free(struct tls_session *session)
 {
     struct app_text *const texts[] = {
-        &session->sni,          &session->ja3,          &session->ja3s,
-        &session->subject,      &session->issuer,       &session->serial,
-        &session->client_alpns, &session->server_alpns, &session->names};
+        &session->sni,    &session->ja3,    &session->ja3s,         &session->subject,
+        &session->issuer, &session->serial, &session->client_alpns, &session->server_alpns,
+        &session->names,  &session->chain};
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         app_text_free(texts[i]);
@@ -299,7 +297,7 @@ static uint64_t held_by(const void *of)
     return sizeof *flow + flow->side[0].message.max + flow->side[1].message.max + session->sni.max +
            session->ja3.max + session->ja3s.max + session->subject.max + session->issuer.max +
            session->serial.max + session->client_alpns.max + session->server_alpns.max +
-           session->names.max;
+           session->names.max + session->chain.max;
 }
 
 const struct app_parser tls_parser = {.app = SL_APP_TLS,

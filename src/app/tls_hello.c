@@ -333,6 +333,7 @@ bool tls_read_client_hello(struct tls_session *session, struct app_span body)
 {
     struct hello hello;
     const bool whole = cut_client(&hello, body);
+    const bool is_first = (session->seen & TLS_CLIENT_HELLO) == 0;
 
     if (hello.random.len != RANDOM_LEN || hello.ciphers.len == 0)
         return false;
@@ -341,6 +342,8 @@ bool tls_read_client_hello(struct tls_session *session, struct app_span body)
     memcpy(session->random[APP_CLIENT], hello.random.bytes, RANDOM_LEN);
     read_sni(&session->sni, &hello);
     read_alpns(&session->client_alpns, &hello);
+    if (!is_first) /* a server asked for another: fingerprints are those of what the client chose */
+        return whole;
     make_ja3(session, &hello);
     make_ja4(session->ja4, &hello, 't');
     return whole;

@@ -71,10 +71,9 @@ bool tls_text_next(struct app_span *value, const struct app_text *texts, uint32_
     return true;
 }
 
-/* Certificates are those of the news at hand. */
 static void show_certificates(struct app_show *show, const struct tls_session *session)
 {
-    struct app_span list = {session->chain, session->chain_len}, certificate;
+    struct app_span list = app_text_span(&session->chain), certificate;
 
     if (!app_show_wants(show, SL_TLS_CERT))
         return;

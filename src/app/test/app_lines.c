@@ -62,11 +62,11 @@ static void print_tls(const struct tls_session *session, bool is_client)
         print("tls.handshake.ja3", value);
     if (is_client && tls_value_get(&value, session, SL_TLS_JA4))
         print("ja4", value);
-    if (!is_client && session->chain == NULL && tls_value_get(&value, session, SL_TLS_JA3S_HASH))
+    if (!is_client && session->chain.len == 0 && tls_value_get(&value, session, SL_TLS_JA3S_HASH))
         print("tls.handshake.ja3s", value);
-    if (session->chain != NULL && tls_value_get(&value, session, SL_TLS_CERT_FINGERPRINT))
+    if (session->chain.len != 0 && tls_value_get(&value, session, SL_TLS_CERT_FINGERPRINT))
         print("fingerprint", value);
-    if (session->chain != NULL && tls_value_get(&value, session, SL_TLS_CERT_SUBJECT))
+    if (session->chain.len != 0 && tls_value_get(&value, session, SL_TLS_CERT_SUBJECT))
         print("subject", value);
 }
 
