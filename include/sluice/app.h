@@ -19,7 +19,7 @@ extern "C" {
 /* Values of sl_origin.app. */
 enum sl_app {
     SL_APP_UNKNOWN,
-    SL_APP_DNS,
+    SL_APP_DNS,   /* over UDP and, for messages of flows, TCP */
     SL_APP_MDNS,  /* the form of DNS, with port 5353 */
     SL_APP_LLMNR, /* the form of DNS, with port 5355 */
     SL_APP_SIP,
@@ -125,8 +125,9 @@ enum sl_app_value_id {
     SL_TLS_ALPN,          /* one for each */
     SL_TLS_RANDOM,        /* 32 bytes */
     SL_FILE_NAME,
-    SL_FILE_MAGIC, /* the kind, as libmagic names it */
-    SL_APP_BODY,   /* as far as it has come, decoded */
+    SL_FILE_MAGIC,  /* the kind, as libmagic names it */
+    SL_DNS_MESSAGE, /* over TCP: all of it */
+    SL_APP_BODY,    /* as far as it has come, decoded */
     SL_N_APP_VALUES
 };
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "app_stream.h"
 
+#include "dns_tcp.h"
 #include "http.h"
 #include "tls.h"
 
@@ -26,7 +27,8 @@ typedef enum app_likeness probe(enum app_side side, const uint8_t *bytes, uint32
 static const struct {
     const struct app_parser *parser;
     probe *probe;
-} protocols[] = {{&http_parser, http_probe}, {&tls_parser, tls_probe}};
+} protocols[] = {
+    {&http_parser, http_probe}, {&tls_parser, tls_probe}, {&dns_tcp_parser, dns_tcp_probe}};
 
 struct app_stream *app_stream_open(void)
 {

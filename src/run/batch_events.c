@@ -75,6 +75,7 @@ static enum sl_event_kind kind_of(const struct sl_app_message *message)
     return message->app == SL_APP_HTTP   ? SL_EVENT_HTTP_MESSAGE
            : message->app == SL_APP_TLS  ? SL_EVENT_TLS_MESSAGE
            : message->app == SL_APP_QUIC ? SL_EVENT_QUIC_MESSAGE
+           : message->app == SL_APP_DNS  ? SL_EVENT_DNS_MESSAGE
                                          : SL_N_EVENT_KINDS;
 }
 
@@ -97,17 +98,34 @@ static uint32_t item_of_said(struct batch_events *events, uint32_t end)
     return events->s < apps->n ? apps->message[events->s].item : end;
 }
 
-/* The tuple begins at the client, but for files, which begin at their sender. */
+/* DNS over TCP is as a datagram with the message. */
+static void describe_dns(struct sl_event *event, const struct sl_app_message *message)
+{
+    const struct sl_app_half *half = &message->half[message->side];
+
+    event->message = NULL;
+    event->origin.app = SL_APP_DNS;
+    event->nth_message = (uint32_t)message->transaction + 1;
+    if (half->n_values != 0) {
+        event->payload = half->value[0].bytes;
+        event->payload_len = half->value[0].len;
+    }
+}
+
+/* The tuple begins at the client, but for files and DNS, which begin at their sender. */
 static void describe_message(struct sl_event *event, const struct sl_app_message *message,
                              bool from_client)
 {
-    const bool begins_at_client = message->step != SL_APP_FILE || message->side == 0;
+    const bool begins_at_client =
+        (message->step != SL_APP_FILE && message->app != SL_APP_DNS) || message->side == 0;
     const struct sl_tuple tuple = event->tuple;
 
     event->kind = kind_of(message);
     event->message = message;
     event->nth_message = event->payload_len = 0;
     event->payload = NULL;
+    if (message->app == SL_APP_DNS)
+        describe_dns(event, message);
     if (from_client == begins_at_client)
         return;
     event->tuple.src = tuple.dst;

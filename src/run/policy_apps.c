@@ -15,7 +15,8 @@ void run_policy_choose_apps(struct run_policy *policy, const struct sl_run_confi
         enum sl_event_kind kind;
         enum sl_app app;
         enum sl_app_value_id first, last; /* the values that its event shows */
-    } events[] = {{SL_EVENT_HTTP_MESSAGE, SL_APP_HTTP, SL_HTTP_METHOD, SL_HTTP_LOCATION},
+    } events[] = {{SL_EVENT_DNS_MESSAGE, SL_APP_DNS, SL_DNS_MESSAGE, SL_DNS_MESSAGE},
+                  {SL_EVENT_HTTP_MESSAGE, SL_APP_HTTP, SL_HTTP_METHOD, SL_HTTP_LOCATION},
                   {SL_EVENT_TLS_MESSAGE, SL_APP_TLS, SL_TLS_SNI, SL_TLS_JA4},
                   {SL_EVENT_TLS_MESSAGE, SL_APP_TLS, SL_TLS_CERT, SL_TLS_ALPN},
                   {SL_EVENT_QUIC_MESSAGE, SL_APP_QUIC, SL_TLS_SNI, SL_TLS_JA4},

@@ -87,9 +87,10 @@ void app_batch_take(const struct app_collecting *mine, const struct stream_outpu
     }
 }
 
+/* A packet of DNS is a datagram with a message. */
 static void set_app(const struct app_collecting *mine, uint32_t item, uint8_t app)
 {
-    if (app != SL_APP_UNKNOWN)
+    if (app != SL_APP_UNKNOWN && app != SL_APP_DNS)
         mine->batch->origin[item].app = app;
 }
 
