@@ -168,6 +168,14 @@ static enum sl_status name_event(struct batch_events *events, struct sl_event *e
                : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the names of a batch");
 }
 
+static void alert_event(const struct batch_events *events, struct sl_event *event,
+                        const struct sl_alert *alert)
+{
+    event->signature = sl_rules_signature(events->digest->policy->rules, alert->signature);
+    if (alert->message != SL_ALERT_NO_MESSAGE)
+        event->message = &events->apps->message[alert->message];
+}
+
 static enum sl_status next_of_packets(struct batch_events *events, struct sl_event *event,
                                       struct sl_diag *diag)
 {
@@ -201,8 +209,7 @@ static enum sl_status next_of_packets(struct batch_events *events, struct sl_eve
     if (of_header == first)
         event->check = sl_header_check_name((enum sl_header_check)header->hit[events->h++].id);
     else if (of_alert == first)
-        event->signature =
-            sl_rules_signature(digest->policy->rules, digest->alerts[events->a++].signature);
+        alert_event(events, event, &digest->alerts[events->a++]);
     else if (of_virus == first)
         event->signature = payload_scan_signature(digest->scan, events->v++);
     else if (of_name == first)

@@ -2,11 +2,23 @@
 /* What flows are asked for: by events, and by rules. */
 #include "run_policy.h"
 
+#define BIT(id) (UINT64_C(1) << (id))
+
 /* Bits first to last. */
 static uint64_t bits(enum sl_app_value_id first, enum sl_app_value_id last)
 {
     return (UINT64_C(2) << last) - (UINT64_C(1) << first);
 }
+
+/* What alerts show of messages. */
+static const uint64_t of_alerts =
+    BIT(SL_HTTP_METHOD) | BIT(SL_HTTP_URI_RAW) | BIT(SL_HTTP_HOST) | BIT(SL_HTTP_PROTOCOL) |
+    BIT(SL_HTTP_STAT_CODE) | BIT(SL_HTTP_USER_AGENT) | BIT(SL_HTTP_REFERER) |
+    BIT(SL_HTTP_CONTENT_TYPE) | BIT(SL_HTTP_LOCATION) | BIT(SL_TLS_SNI) | BIT(SL_TLS_VERSION) |
+    BIT(SL_TLS_CERT_SUBJECT) | BIT(SL_TLS_CERT_ISSUER) | BIT(SL_TLS_CERT_SERIAL) |
+    BIT(SL_TLS_CERT_FINGERPRINT) | BIT(SL_TLS_CERT_NOT_BEFORE) | BIT(SL_TLS_CERT_NOT_AFTER) |
+    BIT(SL_TLS_JA3_HASH) | BIT(SL_TLS_JA3) | BIT(SL_TLS_JA3S_HASH) | BIT(SL_TLS_JA3S) |
+    BIT(SL_TLS_JA4) | BIT(SL_TLS_ALPN);
 
 void run_policy_choose_apps(struct run_policy *policy, const struct sl_run_config *config,
                             bool reports_flows)
@@ -26,11 +38,17 @@ void run_policy_choose_apps(struct run_policy *policy, const struct sl_run_confi
 
     if (config->stream_memory == 0)
         return;
+    if (policy->rules != NULL) {
+        apps->values = sl_rules_need_values(policy->rules);
+        apps->has_steps = apps->values != 0;
+        apps->values |= apps->has_steps && has_sink ? of_alerts : 0;
+    }
     for (size_t i = 0; has_sink && i < sizeof events / sizeof *events; i++)
         if ((config->events >> events[i].kind & 1) != 0) {
             apps->is_done |= 1u << events[i].app;
             apps->values |= bits(events[i].first, events[i].last);
         }
     apps->memory = config->stream_memory;
-    policy->reads_apps = apps->has_steps || apps->is_done != 0 || reports_flows;
+    policy->reads_apps = apps->has_steps || apps->is_done != 0 || reports_flows ||
+                         (policy->rules != NULL && sl_rules_need_app(policy->rules));
 }

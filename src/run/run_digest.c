@@ -77,7 +77,8 @@ static enum sl_status evaluate_rules(struct run_digest *digest, const struct sl_
 }
 
 enum sl_status run_digest_evaluate(struct run_digest *digest, const struct sl_batch *batch,
-                                   const struct stream_batch *streams, const struct sl_hits *hits,
+                                   const struct stream_batch *streams,
+                                   const struct app_batch *apps, const struct sl_hits *hits,
                                    struct sl_diag *diag)
 {
     const bool sees = digest->policy->sees_streams;
@@ -85,6 +86,7 @@ enum sl_status run_digest_evaluate(struct run_digest *digest, const struct sl_ba
     if (digest->evaluator != NULL) {
         sl_evaluator_set_streams(digest->evaluator, sees ? streams->of_item : NULL);
         sl_evaluator_set_stream_facts(digest->evaluator, sees ? streams->facts : NULL);
+        sl_evaluator_set_messages(digest->evaluator, apps->message, apps->n);
     }
     enum sl_status status = evaluate_rules(digest, batch, hits, diag);
 

@@ -131,7 +131,7 @@ static enum sl_status digest(void *user, const struct sl_batch *batch, const str
     if (status == SL_OK && (mine->streams.no_memory || mine->apps.no_memory))
         status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the streams of a batch");
     if (status == SL_OK)
-        status = run_digest_evaluate(mine->digest, batch, &mine->streams, hits, diag);
+        status = run_digest_evaluate(mine->digest, batch, &mine->streams, &mine->apps, hits, diag);
     if (status == SL_OK && run->source.settles)
         run_flows_mark(mine->digest, run->state, batch, &mine->source);
     if (status == SL_OK)
