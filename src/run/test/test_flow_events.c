@@ -168,7 +168,7 @@ static void test_events_depend_on_no_cut_and_no_thread(void **state)
     packets.slower = 1;
     compare_runs(0, &source);
     assert_true(source.n_alerted > 3 && source.n_alerted < source.n_flows);
-    assert_int_equal(source.n_messages, 2 * 16);
+    assert_int_equal(source.n_messages, 2 * 18);
     assert_int_equal(source.n_names, 2 * 8);
     assert_int_equal(source.n_http, 2 * 33);
     assert_int_equal(source.n_tls, 2 * 3);
