@@ -62,6 +62,10 @@ class File(case.Case):
                 (b"Endpoint = 192.0.2.1:5182", b"Sampler = rabbit", 7, "rabin"),
                 (b"Endpoint = 192.0.2.1:5182", b"Bypass = tcp/0", 7, "1 to 65535"),
                 (b"Endpoint = 192.0.2.1:5182", b"nothing", 7, "KEY = VALUE"),
+                (b"Endpoint = 192.0.2.1:5182", b"Rate = 5T", 7, "bits a second"),
+                (b"Endpoint = 192.0.2.1:5182", b"Rate = 10", 7, "bits a second"),
+                (b"Endpoint = 192.0.2.1:5182", b"Compress = 3", 7, "yes or no"),
+                (b"Endpoint = 192.0.2.1:5182", b"CacheFile =", 7, "1 to 255 bytes"),
                 (b"2001:db8::/32", b"2001:db8::/129", 8, "a network"),
                 (b"AllowedIPs = 198.51.100.0/24, 2001:db8::/32", b"", 6, "no AllowedIPs")):
             self.assertIn(old, WHOLE)
@@ -166,11 +170,12 @@ class Boxes(case.Case):
         result = case.run("ip", "-n", self.spaces[i], "link", "show", "sl0")
         return b"LOWER_UP" in result.stdout
 
-    def serve(self, content):
+    def serve(self, content, address="0.0.0.0"):
         os.mkdir(self.path("www"))
         self.path("www/file", content)
         server = subprocess.Popen(["ip", "netns", "exec", self.spaces[1], sys.executable, "-m",
-                                   "http.server", str(PORT), "--directory", self.path("www")],
+                                   "http.server", str(PORT), "--bind", address, "--directory",
+                                   self.path("www")],
                                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         self.addCleanup(self.stop, server)
         self.wait(lambda: self.fetch(100, host="10.0.0.2").returncode == 0)
@@ -264,6 +269,76 @@ class Boxes(case.Case):
             self.assertEqual(done[0].returncode, 0, self.log(0) + self.log(1))
             self.assertEqual(self.fetched(), content)
         self.assertIn("has begun anew", self.log(0) + self.log(1))
+
+    def test_caches_outlive_a_restart(self):
+        content = random.Random(3).randbytes(3000000)
+        for i in range(2):
+            self.conf(i, peer={"CacheFile": self.path(f"{i}.cache")})
+            self.start(i)
+        self.wait(lambda: self.carrier(0) and self.carrier(1))
+        self.serve(content)
+        self.assertEqual(self.fetch().returncode, 0)
+        for damages in (False, True):
+            for i in range(2):
+                self.stop(self.boxes[i])
+                self.assertEqual(os.stat(self.path(f"{i}.cache")).st_mode & 0o777, 0o600)
+            if damages:
+                with open(self.path("0.cache"), "r+b") as file:
+                    file.seek(-100000, os.SEEK_END)
+                    file.write(b"damage")
+            for i in range(2):
+                self.start(i)
+            self.wait(lambda: self.status(0) and self.status(0)["peers"][0]["alive"])
+            self.assertEqual(self.fetch().returncode, 0, self.log(0) + self.log(1))
+            self.assertEqual(self.fetched(), content)
+            sent = self.status(1)["peers"][0]["bytes_sent"]
+            self.assertEqual(sent * 4 < len(content), not damages)
+        self.assertIn("the cache goes on", self.log(0))
+        self.assertIn("begins empty: the kept cache is damaged", self.log(0))
+
+    def test_text_over_a_slow_link(self):
+        words = [b"%x " % number for number in range(5000)]
+        content = b"".join(random.Random(4).choices(words, k=300000))
+        self.begin(peer={"Rate": "20M", "Compress": "yes"})
+        self.serve(content)
+        self.assertEqual(self.fetch().returncode, 0)
+        self.assertEqual(self.fetched(), content)
+        peer = self.status(1)["peers"][0]
+        self.assertGreater(peer["packed"], 500)
+        self.assertLess(peer["bytes_sent"], len(content))
+        self.assertEqual(peer["queue"]["overflow"], 0)
+        self.assertGreater(peer["protocols"]["6"]["bytes"], len(content))
+        text = case.run(SLUICE, "tunnel", "status", "--flows", self.path("1.conf")).stdout
+        self.assertIn(b"proto 6", text)
+
+    def test_ipv6_inside_and_outside(self):
+        for i, space in enumerate(self.spaces):
+            self.ip("-n", space, "addr", "add", f"fd00::{i + 1}/64", "dev", f"v{i}", "nodad")
+            self.conf(i, tunnel={"Address": f"fd09::{i + 1}/64"},
+                      peer={"Endpoint": f"[fd00::{2 - i}]:5182",
+                            "AllowedIPs": f"fd09::{2 - i}/128"})
+            self.start(i)
+        self.wait(lambda: self.carrier(0) and self.carrier(1))
+        content = random.Random(5).randbytes(2000000)
+        self.serve(content, "::")
+        self.assertEqual(self.fetch(host="[fd09::2]").returncode, 0, self.log(0) + self.log(1))
+        self.assertEqual(self.fetched(), content)
+        self.wait(lambda: self.status(1)["peers"][0]["datagram_max"] == 1452)
+
+    def test_a_box_that_moves(self):
+        content = random.Random(6).randbytes(3000000)
+        self.begin()
+        self.serve(content)
+        done = []
+        thread = threading.Thread(target=lambda: done.append(self.fetch(rate="3M")))
+        thread.start()
+        time.sleep(0.3)
+        self.ip("-n", self.spaces[0], "addr", "del", "10.0.0.1/24", "dev", "v0")
+        self.ip("-n", self.spaces[0], "addr", "add", "10.0.0.9/24", "dev", "v0")
+        thread.join()
+        self.assertEqual(done[0].returncode, 0, self.log(0) + self.log(1))
+        self.assertEqual(self.fetched(), content)
+        self.assertIn("has another address", self.log(1))
 
     def test_packets_of_other_networks_are_dropped(self):
         self.begin()

@@ -20,6 +20,8 @@ enum record_kind {
     RECORD_PROBE = 4,    /* a time, which is to be sent back, and any length of padding */
     RECORD_ANSWER = 5,   /* a probe's time, and how long the probe's datagram was */
     RECORD_HELLO = 6,    /* begins a session, or proves that one is heard */
+    RECORD_PACKED = 7,   /* a packet or a frame, shortened by zstd */
+    RECORD_PADDING = 8,  /* nothing: it hides how long a datagram is */
     RECORD_KINDS
 };
 

@@ -39,6 +39,24 @@ bool flow_passes(struct flow *flow)
     return false;
 }
 
+bool flow_packs(struct flow *flow)
+{
+    if (flow->hard < PACK_TRIALS)
+        return true;
+    if (++flow->not_tried < FLOW_PROBE_EACH)
+        return false;
+    flow->not_tried = 0;
+    return true;
+}
+
+void flow_packed(struct flow *flow, bool shorter)
+{
+    if (shorter)
+        flow->hard = 0;
+    else if (flow->hard < PACK_TRIALS)
+        flow->hard++;
+}
+
 void flow_count(struct flow *flow, uint32_t len, uint32_t sent, bool encoded, bool found)
 {
     flow->packets++;

@@ -15,7 +15,8 @@ enum {
      * limit what is in flight, whatever rate and round trip are. */
     IN_FLIGHT = 16384,
     IN_FLIGHT_LEN = 16 + 64 * 16, /* bytes of a frame in flight, and of its samples */
-    FRAME_MAX = PAIR_PACKET_MAX + SL_FRAME_HEADER_LEN
+    FRAME_MAX = PAIR_PACKET_MAX + SL_FRAME_HEADER_LEN,
+    PACK_LEN = 1 << 20 /* bytes of zstd's states, measured */
 };
 
 static const char *const drop_names[PAIR_DROPS] = {
@@ -69,7 +70,7 @@ uint64_t pair_memory(const struct pair_config *config)
 
     return logs + known + index + 2 * samples + (uint64_t)IN_FLIGHT * IN_FLIGHT_LEN +
            sizeof(struct flow_bypass) + sizeof(struct pair) + UINT64_C(2) * BATCH_LEN +
-           DATAGRAM_MAX + 3 * FRAME_MAX;
+           DATAGRAM_MAX + 6 * FRAME_MAX + PACK_LEN;
 }
 
 static enum sl_status make_buffers(struct pair *p, struct sl_diag *diag)
@@ -101,6 +102,8 @@ enum sl_status pair_create(struct pair **pair, const struct pair_config *config,
     redundancy_config(&redundancy, config);
     enum sl_status status = make_buffers(p, diag);
     if (status == SL_OK)
+        status = packed_open(p, diag);
+    if (status == SL_OK)
         status = sampler_open(&p->sampler, &config->sampling, BATCH_LEN, GATHERED_MAX, diag);
     if (status == SL_OK)
         status = sl_encoder_create(&p->encoder, &redundancy, diag);
@@ -115,6 +118,7 @@ enum sl_status pair_create(struct pair **pair, const struct pair_config *config,
                config->datagram_max < PAIR_DATAGRAM_BASE ? config->datagram_max
                                                          : PAIR_DATAGRAM_BASE,
                config->datagram_max, now);
+    p->minute = now / (60000 * PAIR_MS);
     session_begin(p, now);
     *pair = p;
     return SL_OK;
@@ -125,6 +129,7 @@ void pair_free(struct pair *pair)
     if (pair == NULL)
         return;
     sampler_close(&pair->sampler);
+    packed_close(pair);
     sl_encoder_free(pair->encoder);
     sl_decoder_free(pair->decoder);
     sl_batch_free(pair->batch);
@@ -172,6 +177,9 @@ uint64_t pair_tick(struct pair *pair, uint64_t now)
 {
     uint64_t next = session_tick(pair, now);
 
+    savings_tick(pair, now);
+    if (pair_learn(pair))
+        next = now;
     if (pair->session.peer == 0)
         return next;
     next = earlier(next, feedback_tick(pair, now));

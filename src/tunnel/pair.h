@@ -18,7 +18,9 @@ enum {
     PAIR_OVERHEAD = 43,        /* bytes around a packet in a datagram of its own */
     PAIR_DATAGRAM_BASE = 1200, /* bytes of a datagram that every path carries (RFC 8899) */
     PAIR_BYPASS_PORTS = 32,
-    PAIR_FLOWS_LISTED = 64
+    PAIR_FLOWS_LISTED = 64,
+    PAIR_PROTOCOLS = 256,
+    PAIR_MINUTES = 60 /* that are remembered */
 };
 
 struct pair_port {
@@ -34,6 +36,8 @@ struct pair_config {
     struct sockaddr_storage endpoint; /* of the peer; no family: it calls first */
     struct pair_port bypass[PAIR_BYPASS_PORTS];
     uint32_t n_bypass;
+    bool compresses;       /* by zstd, what did not match */
+    bool pads;             /* datagrams of records are as long as the path carries */
     uint32_t mtu;          /* bytes of the longest packet inside, at most PAIR_PACKET_MAX */
     uint32_t datagram_max; /* bytes of the longest datagram that the path may carry */
     uint64_t dead_after;   /* nanoseconds of silence, after which the peer counts as dead */
@@ -70,6 +74,7 @@ struct pair_stats {
     uint64_t datagrams_sent, bytes_sent;
     uint64_t datagrams_received, bytes_received; /* of the session */
     uint64_t bypassed;                           /* packets */
+    uint64_t packed;                             /* packets that zstd shortened */
     uint64_t halved;                             /* packets or frames */
     uint64_t lost;     /* datagrams that did not come, late ones excluded */
     uint64_t sessions; /* begun with a peer */
@@ -85,6 +90,11 @@ struct pair_stats {
     uint32_t path;          /* bytes of a datagram that the path is known to carry */
     bool alive;
     struct sockaddr_storage endpoint;
+};
+
+/* Packets from the inside, and the bytes that carried them. */
+struct pair_saving {
+    uint64_t packets, bytes, sent;
 };
 
 struct pair_flow {
@@ -105,6 +115,11 @@ SL_CHECK enum sl_status pair_create(struct pair **pair, const struct pair_config
                                     const struct pair_world *world, uint64_t now,
                                     struct sl_diag *diag);
 void pair_free(struct pair *pair); /* accepts NULL */
+
+/* Writes both caches to a file, and takes them from one, before the first session. So the next life
+ * of this side goes on where this one ends. Statuses: as kept_write and kept_read. */
+SL_CHECK enum sl_status pair_save(const struct pair *pair, int fd, struct sl_diag *diag);
+SL_CHECK enum sl_status pair_load(struct pair *pair, int fd, struct sl_diag *diag);
 
 /* Takes a packet from the inside. It is sent by pair_flush at the latest. */
 void pair_packet(struct pair *pair, const uint8_t *packet, uint32_t len, uint64_t now);
@@ -138,5 +153,11 @@ void pair_stats(const struct pair *pair, struct pair_stats *stats);
 
 /* The flows that saved most, the first ones first. Returns their number. */
 size_t pair_flows(const struct pair *pair, struct pair_flow flows[PAIR_FLOWS_LISTED]);
+
+/* By protocol of IP: PAIR_PROTOCOLS. `sent` is of records. */
+const struct pair_saving *pair_protocols(const struct pair *pair);
+
+/* The minutes that have ended, the last one first. `sent` is of datagrams. Returns their number. */
+size_t pair_minutes(const struct pair *pair, struct pair_saving minutes[PAIR_MINUTES]);
 
 #endif

@@ -74,8 +74,19 @@ static void take_half(struct pair *p, const struct record *record, uint8_t traff
 
     const struct record whole = {(enum record_kind)kind, half->bytes[0],
                                  half->len[0] + half->len[1]};
-    if (kind == RECORD_PACKET || kind == RECORD_FRAME)
+    if (kind == RECORD_PACKET || kind == RECORD_FRAME || kind == RECORD_PACKED)
         pair_take_record(p, &whole, traffic_class, now);
+}
+
+static void take_packed(struct pair *p, const struct record *record, uint8_t traffic_class,
+                        uint64_t now)
+{
+    struct record whole;
+
+    if (packed_read(p, record, &whole))
+        pair_take_record(p, &whole, traffic_class, now);
+    else
+        p->stats.dropped[PAIR_MALFORMED]++;
 }
 
 /* ---- probes ---------------------------------------------------------------------------------- */
@@ -130,7 +141,10 @@ void pair_take_record(struct pair *pair, const struct record *record, uint8_t tr
     case RECORD_ANSWER:
         take_answer(pair, record, now);
         return;
-    default: /* hellos are the session's */
+    case RECORD_PACKED:
+        take_packed(pair, record, traffic_class, now);
+        return;
+    default: /* hellos are the session's, padding is nothing */
         return;
     }
 }

@@ -20,10 +20,24 @@ static void count_sent(struct pair *p, uint32_t len)
     p->stats.bytes_sent += len;
 }
 
+/* Fills a datagram, but for less than a record's header. */
+static void pad(struct pair *p)
+{
+    if (p->datagram_len + RECORD_HEADER > p->path.known)
+        return;
+
+    const uint32_t len = p->path.known - p->datagram_len - RECORD_HEADER;
+    record_write_header(p->datagram + p->datagram_len, RECORD_PADDING, len);
+    memset(p->datagram + p->datagram_len + RECORD_HEADER, 0, len);
+    p->datagram_len = p->path.known;
+}
+
 void pair_send(struct pair *pair)
 {
     if (pair->datagram_len == 0)
         return;
+    if (pair->config.pads)
+        pad(pair);
     write_header(pair, pair->datagram, pair->session.peer);
     count_sent(pair, pair->datagram_len);
     pair->path.used |= pair->datagram_len > pair->path.base;
@@ -101,15 +115,27 @@ static void put_packet(struct pair *p, const struct gathered *g, const uint8_t *
 {
     pair_put(p, RECORD_PACKET, packet, g->len, g->inner.traffic_class);
     flow_count(g->flow, g->len, RECORD_HEADER + g->len, false, false);
+    savings_count(p, g->inner.tuple.protocol, g->len, RECORD_HEADER + g->len);
     p->stats.bypassed++;
 }
 
 static void put_frame(struct pair *p, const struct gathered *g, uint32_t item)
 {
     const uint32_t len = sl_encoder_frame(p->encoder, item, p->frame);
+    const bool packs = p->config.compresses && flow_packs(g->flow);
+    const uint32_t packed_len = packs ? packed_write(p, RECORD_FRAME, p->frame, len) : 0;
 
-    pair_put(p, RECORD_FRAME, p->frame, len, g->inner.traffic_class);
-    flow_count(g->flow, g->len, RECORD_HEADER + len, true, len < g->len + SL_FRAME_HEADER_LEN);
+    if (packs)
+        flow_packed(g->flow, packed_len > 0);
+    if (packed_len > 0)
+        pair_put(p, RECORD_PACKED, p->packed, packed_len, g->inner.traffic_class);
+    else
+        pair_put(p, RECORD_FRAME, p->frame, len, g->inner.traffic_class);
+    p->stats.packed += packed_len > 0 ? 1 : 0;
+
+    const uint32_t sent = RECORD_HEADER + (packed_len > 0 ? packed_len : len);
+    flow_count(g->flow, g->len, sent, true, len < g->len + SL_FRAME_HEADER_LEN);
+    savings_count(p, g->inner.tuple.protocol, g->len, sent);
 }
 
 /* Encodes what was gathered. Records keep the order of packets, so that no flow is reordered. */

@@ -5,14 +5,16 @@
 #include <string.h>
 
 #include "pair_state.h"
+#include "redundancy/live/kept_cache.h"
 
 enum {
     HELLO_LEN = 17,  /* bytes: flags, challenge, echo; feedback follows */
     HELLO_WANTS = 1, /* flag: the sender waits for a hello that echoes its challenge */
     HELLO_FIRST = 100,
     HELLO_LAST = 1000, /* milliseconds from one to the next */
-    ANSWERS_MAX = 16,  /* hellos to strangers in an interval of 100 ms */
-    ANSWERS_EACH = 100
+    ANSWERS_MAX = 16,  /* hellos of a sort in an interval of 100 ms */
+    ANSWERS_EACH = 100,
+    SHORT_MAX = 1000 /* the same, of answers that are no longer than what they answer */
 };
 
 static uint64_t draw(struct pair *p)
@@ -48,30 +50,33 @@ static void send_hello(struct pair *p, uint32_t to, uint64_t echo, bool wants, b
     pair_send_alone(p, RECORD_HELLO, hello, len, to, endpoint);
 }
 
-/* Whether a stranger is answered: forged datagrams cause few answers. */
-static bool may_answer(struct pair_session *session, uint64_t now)
+/* How many of this sort were answered in the present interval: forged datagrams cause few answers,
+ * or short ones. */
+static uint32_t count_answer(struct pair *p, const struct sockaddr_storage *from,
+                             enum answer_to sort, uint64_t now)
 {
-    if (now - session->answered_at >= ANSWERS_EACH * PAIR_MS) {
-        session->answered_at = now;
-        session->n_answers = 0;
-    }
-    return session->n_answers++ < ANSWERS_MAX;
+    struct answers *const answers =
+        &p->session.answers[endpoint_equal(from, &p->endpoint) ? sort : ANSWER_OTHER];
+
+    if (now - answers->since >= ANSWERS_EACH * PAIR_MS)
+        *answers = (struct answers){.since = now};
+    return answers->n++;
 }
 
 void session_stranger(struct pair *pair, const struct datagram_header *header,
                       const struct sockaddr_storage *from, uint64_t now)
 {
-    if (may_answer(&pair->session, now))
+    if (count_answer(pair, from, ANSWER_PEER_STRANGER, now) < ANSWERS_MAX)
         send_hello(pair, header->from, pair->session.echo, true, false, from);
 }
 
 void session_moved(struct pair *pair, const struct sockaddr_storage *from, uint64_t now)
 {
-    if (may_answer(&pair->session, now))
+    if (count_answer(pair, from, ANSWER_PEER_STRANGER, now) < ANSWERS_MAX)
         send_hello(pair, pair->session.peer, pair->session.echo, true, false, from);
 }
 
-/* The peer has begun anew: nothing that it had is there any more. */
+/* The peer has begun anew: nothing that it had is there any more, but for a cache that it kept. */
 static void adopt(struct pair *p, const struct datagram_header *header, const uint8_t *feedback,
                   uint32_t len, uint64_t now)
 {
@@ -89,7 +94,8 @@ static void adopt(struct pair *p, const struct datagram_header *header, const ui
     memset(p->halves, 0, sizeof p->halves);
     p->n_gathered = p->raw_len = p->datagram_len = 0;
     sl_batch_reset(p->batch);
-    sl_encoder_restart(p->encoder, feedback, len);
+    if (!encoder_resume(p->encoder, feedback, len))
+        sl_encoder_restart(p->encoder, feedback, len);
 }
 
 void session_hello(struct pair *pair, const struct datagram_header *header,
@@ -120,8 +126,12 @@ void session_hello(struct pair *pair, const struct datagram_header *header,
     } else if (!wants && header->from != session->peer) {
         pair->stats.dropped[PAIR_SESSION]++;
     }
-    if (wants && (proves || may_answer(session, now)))
-        send_hello(pair, header->from, challenge, header->from != session->peer, true, from);
+    if (!wants)
+        return;
+    const uint32_t n = proves ? 0 : count_answer(pair, from, ANSWER_PEER_HELLO, now);
+    if (n < SHORT_MAX)
+        send_hello(pair, header->from, challenge, header->from != session->peer, n < ANSWERS_MAX,
+                   from);
 }
 
 uint64_t session_tick(struct pair *pair, uint64_t now)

@@ -39,16 +39,29 @@ struct half {
     uint8_t bytes[2][PAIR_PACKET_MAX + SL_FRAME_HEADER_LEN];
 };
 
+/* Who is answered by a hello: each has a budget of its own, so that a flood of one sort does not
+ * keep the peer from being heard. */
+enum answer_to {
+    ANSWER_PEER_HELLO,    /* a hello from the peer's address */
+    ANSWER_PEER_STRANGER, /* another session's datagram from there */
+    ANSWER_OTHER,         /* all from elsewhere */
+    ANSWER_SORTS
+};
+
+struct answers {
+    uint64_t since; /* when the present interval began */
+    uint32_t n;     /* within it */
+};
+
 /* Both sides' sessions, and what proves that the peer hears this one. */
 struct pair_session {
-    uint32_t own, peer;   /* peer 0: none yet */
-    uint64_t challenge;   /* that a hello must echo to begin a session, or to move the endpoint */
-    uint64_t echo;        /* the peer's last challenge */
-    uint64_t sequence;    /* of the last datagram sent */
-    uint64_t hello_at;    /* when to send the next one */
-    uint64_t hello_wait;  /* doubles */
-    uint64_t answered_at; /* hellos that strangers caused are limited */
-    uint32_t n_answers;   /* within the present interval */
+    uint32_t own, peer;  /* peer 0: none yet */
+    uint64_t challenge;  /* that a hello must echo to begin a session, or to move the endpoint */
+    uint64_t echo;       /* the peer's last challenge */
+    uint64_t sequence;   /* of the last datagram sent */
+    uint64_t hello_at;   /* when to send the next one */
+    uint64_t hello_wait; /* doubles */
+    struct answers answers[ANSWER_SORTS];
     uint64_t heard_at, probe_at;
     uint64_t n_came; /* datagrams of the session */
     struct replay_window window;
@@ -92,6 +105,14 @@ struct pair {
     struct path_mtu path;
     struct sockaddr_storage endpoint;
     struct flow_bypass *flows;
+    struct ZSTD_CCtx_s *pack; /* NULL: nothing is compressed */
+    struct ZSTD_DCtx_s *unpack;
+    uint8_t *packed; /* records shortened, and made whole */
+    uint64_t learned,
+        learn_end; /* log offsets of a kept cache whose samples are to be found again */
+    struct pair_saving protocols[PAIR_PROTOCOLS];
+    struct pair_saving minutes[PAIR_MINUTES], minute_begin;
+    uint64_t minute, n_minutes; /* the present one, and those that ended */
     bool alive, busy;
     struct pair_stats stats;
 };
@@ -110,6 +131,21 @@ void pair_send_alone(struct pair *pair, enum record_kind kind, const uint8_t *by
 
 /* Sends what the peer asked for again. */
 void pair_resend(struct pair *pair);
+
+/* pair_savings.c */
+void savings_count(struct pair *pair, uint8_t protocol, uint32_t len, uint32_t sent);
+void savings_tick(struct pair *pair, uint64_t now);
+
+/* pair_cache.c: samples a part of a kept cache anew. False: all of it has been. */
+bool pair_learn(struct pair *pair);
+
+/* pair_packed.c */
+enum sl_status packed_open(struct pair *pair, struct sl_diag *diag);
+void packed_close(struct pair *pair);
+/* Shortens a record into pair->packed. Returns its new length, 0: it would not be much shorter. */
+uint32_t packed_write(struct pair *pair, enum record_kind kind, const uint8_t *bytes, uint32_t len);
+/* Makes it whole, until the next call of either. False: it is none. */
+bool packed_read(struct pair *pair, const struct record *record, struct record *whole);
 
 /* pair_session.c */
 void session_begin(struct pair *pair, uint64_t now);

@@ -23,6 +23,9 @@ enum {
     KEYS = 32
 };
 
+#define RATE_LEAST UINT64_C(64000)
+#define RATE_MOST UINT64_C(1000000000000) /* bits a second */
+
 enum section { SECTION_NONE, SECTION_TUNNEL, SECTION_PEER };
 
 struct reader {
@@ -205,12 +208,17 @@ static bool set_dead_after(struct reader *r, const char *key, char *value)
     return taken;
 }
 
-static bool set_routes(struct reader *r, const char *key, char *value)
+static bool take_choice(struct reader *r, const char *key, const char *value, bool *choice)
 {
     if (strcmp(value, "yes") != 0 && strcmp(value, "no") != 0)
         return REFUSE(r, "%s = '%s' (expected yes or no)", key, value);
-    r->config->routes = strcmp(value, "yes") == 0;
+    *choice = strcmp(value, "yes") == 0;
     return true;
+}
+
+static bool set_routes(struct reader *r, const char *key, char *value)
+{
+    return take_choice(r, key, value, &r->config->routes);
 }
 
 static bool set_control(struct reader *r, const char *key, char *value)
@@ -252,6 +260,43 @@ static bool set_allowed(struct reader *r, const char *key, char *value)
 static bool set_cache(struct reader *r, const char *key, char *value)
 {
     return take_bytes(r, key, value, &peer_of(r)->cache_len);
+}
+
+static bool set_cache_file(struct reader *r, const char *key, char *value)
+{
+    for (size_t i = 0; i + 1 < r->config->n_peers; i++)
+        if (strcmp(r->config->peers[i].cache_file, value) == 0)
+            return REFUSE(r, "two peers have the %s '%s'", key, value);
+    return take_text(r, key, value, peer_of(r)->cache_file, sizeof peer_of(r)->cache_file);
+}
+
+static bool set_compress(struct reader *r, const char *key, char *value)
+{
+    return take_choice(r, key, value, &peer_of(r)->compresses);
+}
+
+static bool set_pad(struct reader *r, const char *key, char *value)
+{
+    return take_choice(r, key, value, &peer_of(r)->pads);
+}
+
+/* Bits a second, in units of 1,000. */
+static bool set_rate(struct reader *r, const char *key, char *value)
+{
+    static const char units[] = "KMG";
+    const size_t digits = strspn(value, "0123456789");
+    const char *const unit = value[digits] != '\0' ? strchr(units, value[digits]) : NULL;
+    uint64_t bits = digits > 0 && digits < 13 ? strtoull(value, NULL, 10) : 0;
+
+    if (value[digits] != '\0' && (unit == NULL || value[digits + 1] != '\0'))
+        bits = 0;
+    for (const char *at = unit; at != NULL && at >= units; at--)
+        bits *= 1000;
+    if (bits < RATE_LEAST || bits > RATE_MOST)
+        return REFUSE(r, "%s = '%s' (expected bits a second such as 20M, at least 64K)", key,
+                      value);
+    peer_of(r)->rate = bits / 8;
+    return true;
 }
 
 static bool set_sampler(struct reader *r, const char *key, char *value)
@@ -313,6 +358,10 @@ static const struct {
     {"Endpoint", set_endpoint, SECTION_PEER, false},
     {"AllowedIPs", set_allowed, SECTION_PEER, true},
     {"Cache", set_cache, SECTION_PEER, false},
+    {"CacheFile", set_cache_file, SECTION_PEER, false},
+    {"Compress", set_compress, SECTION_PEER, false},
+    {"Pad", set_pad, SECTION_PEER, false},
+    {"Rate", set_rate, SECTION_PEER, false},
     {"Sampler", set_sampler, SECTION_PEER, false},
     {"Period", set_period, SECTION_PEER, false},
     {"Window", set_window, SECTION_PEER, false},

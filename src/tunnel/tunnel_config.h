@@ -12,7 +12,8 @@ enum {
     TUNNEL_PEERS = 256,
     TUNNEL_NETWORKS = 64, /* of a peer; also addresses of the device */
     TUNNEL_NAME = 32,
-    TUNNEL_PATH = 108 /* bytes of a socket's path */
+    TUNNEL_PATH = 108, /* bytes of a socket's path */
+    TUNNEL_FILE = 256  /* bytes of a file's path */
 };
 
 struct peer_config {
@@ -21,6 +22,9 @@ struct peer_config {
     size_t n_allowed;
     struct sockaddr_storage endpoint;
     uint64_t cache_len;
+    char cache_file[TUNNEL_FILE]; /* empty: the cache ends with the process */
+    uint64_t rate;                /* bytes a second; 0: no limit */
+    bool compresses, pads;
     const char *sampler; /* static storage */
     uint32_t period, window;
     struct pair_port bypass[PAIR_BYPASS_PORTS];

@@ -94,6 +94,10 @@ static void take_packet(void *user, const uint8_t *packet, uint32_t len)
         t->no_route++;
         return;
     }
+    if (peer->queue != NULL) {
+        rate_put(peer, packet, len);
+        return;
+    }
     pair_packet(peer->pair, packet, len, t->now);
     peer->waits = true;
 }
@@ -222,6 +226,8 @@ static uint64_t tick(struct sl_tunnel *t)
             watch_peer(t, peer);
             changed = true;
         }
+        const uint64_t more = rate_send(peer);
+        next = more < next ? more : next;
         next = peer->tick < next ? peer->tick : next;
     }
     if (changed)

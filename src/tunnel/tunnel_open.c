@@ -60,6 +60,8 @@ static void pair_config_of(struct pair_config *out, const struct tunnel_config *
                                 .n_allowed = peer->n_allowed,
                                 .endpoint = peer->endpoint,
                                 .n_bypass = peer->n_bypass,
+                                .compresses = peer->compresses,
+                                .pads = peer->pads,
                                 .mtu = inside_mtu(config),
                                 .datagram_max = datagram_max(config, peer),
                                 .dead_after = config->dead_after,
@@ -113,12 +115,18 @@ enum sl_status sl_tunnel_load(struct sl_tunnel **tunnel, const char *path, struc
     return SL_OK;
 }
 
+static void close_peer(struct tunnel_peer *peer)
+{
+    pair_free(peer->pair);
+    fair_free(peer->queue);
+}
+
 void sl_tunnel_free(struct sl_tunnel *tunnel)
 {
     if (tunnel == NULL)
         return;
     for (size_t i = 0; tunnel->peers != NULL && i < tunnel->config.n_peers; i++)
-        pair_free(tunnel->peers[i].pair);
+        close_peer(&tunnel->peers[i]);
     free(tunnel->peers);
     tun_close(&tunnel->tun);
     udp_close(&tunnel->udp);
@@ -213,6 +221,10 @@ static enum sl_status open_peers(struct sl_tunnel *t, struct sl_diag *diag)
         const enum sl_status status = pair_create(&peer->pair, &config, &world, t->now, diag);
         if (status != SL_OK)
             return status;
+        peer->secret = world.random(peer);
+        peer->queue = peer->config->rate > 0 ? rate_queue(peer->config->rate) : NULL;
+        if (peer->config->rate > 0 && peer->queue == NULL)
+            return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a queue");
     }
     return SL_OK;
 }
@@ -262,10 +274,12 @@ enum sl_status sl_tunnel_run(struct sl_tunnel *tunnel, void (*say)(void *user, c
     enum sl_status status = rights_keep(UINT64_C(1) << CAP_NET_ADMIN, diag);
     if (status != SL_OK)
         return status;
+    tunnel_load_caches(tunnel);
     notify_send("READY=1");
     status = tunnel_loop(tunnel, diag);
     notify_send("STOPPING=1");
     tun_set_carrier(&tunnel->tun, false);
+    tunnel_save_caches(tunnel);
     return status;
 }
 

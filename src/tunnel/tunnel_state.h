@@ -5,6 +5,7 @@
 
 #include <stdatomic.h>
 
+#include "fair_queue.h"
 #include "service/request_server.h"
 #include "sluice/tunnel.h"
 #include "tun_device.h"
@@ -19,6 +20,13 @@ struct tunnel_peer {
     bool alive;               /* as the log was told */
     uint64_t tick;            /* when the pair wants to be called */
     uint64_t sessions, moves; /* as the log was told */
+
+    /* Where it has a rate. */
+    struct fair_queue *queue;
+    uint64_t secret;  /* of its hashes */
+    uint64_t sent;    /* bytes, as the rate was told, */
+    uint64_t settled; /* and when */
+    int64_t credit;   /* bytes that may be sent now */
 };
 
 struct sl_tunnel {
@@ -42,6 +50,16 @@ struct sl_tunnel {
 /* tunnel_status.c: answers of the control socket, and of metrics. */
 bool tunnel_answer(void *user, const char *request, char **answer, size_t *len);
 bool tunnel_answer_metrics(void *user, const char *path, char **answer, size_t *len);
+
+/* tunnel_cache.c */
+void tunnel_load_caches(struct sl_tunnel *tunnel);
+void tunnel_save_caches(struct sl_tunnel *tunnel);
+
+/* tunnel_rate.c: for peers with a rate. NULL: no memory. */
+struct fair_queue *rate_queue(uint64_t rate);
+void rate_put(struct tunnel_peer *peer, const uint8_t *packet, uint32_t len);
+/* Sends what the rate allows. Returns when more may go; UINT64_MAX: nothing waits. */
+uint64_t rate_send(struct tunnel_peer *peer);
 
 /* tunnel_loop.c */
 SL_CHECK enum sl_status tunnel_loop(struct sl_tunnel *tunnel, struct sl_diag *diag);

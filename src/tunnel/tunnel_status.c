@@ -34,6 +34,7 @@ static const struct counter counters[] = {
     COUNTER(datagrams_received, "Datagrams received"),
     COUNTER(matched_bytes, "Bytes of packets that were sent before"),
     COUNTER(bypassed, "Packets that passed by the encoder"),
+    COUNTER(packed, "Packets that zstd shortened"),
     COUNTER(halved, "Packets that no datagram held"),
     COUNTER(lost, "Datagrams that did not come"),
     COUNTER(resent, "Packets sent again"),
@@ -66,6 +67,48 @@ static double saved(const struct pair_stats *stats)
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
+static json_t *queue_json(const struct tunnel_peer *peer)
+{
+    struct fair_stats stats;
+
+    fair_stats(peer->queue, &stats);
+    return json_pack("{s:I, s:I, s:I, s:I, s:I}", "bytes", (json_int_t)stats.bytes, "packets",
+                     (json_int_t)stats.packets, "marked", (json_int_t)stats.marked, "dropped",
+                     (json_int_t)stats.dropped, "overflow", (json_int_t)stats.overflow);
+}
+
+static json_t *saving_json(const struct pair_saving *saving)
+{
+    return json_pack("{s:I, s:I, s:I}", "packets", (json_int_t)saving->packets, "bytes",
+                     (json_int_t)saving->bytes, "sent", (json_int_t)saving->sent);
+}
+
+static json_t *protocols_json(const struct tunnel_peer *peer)
+{
+    const struct pair_saving *const protocols = pair_protocols(peer->pair);
+    json_t *const out = json_object();
+
+    for (int i = 0; i < PAIR_PROTOCOLS; i++) {
+        char name[8];
+
+        snprintf(name, sizeof name, "%d", i);
+        if (protocols[i].packets > 0)
+            json_object_set_new(out, name, saving_json(&protocols[i]));
+    }
+    return out;
+}
+
+static json_t *minutes_json(const struct tunnel_peer *peer)
+{
+    struct pair_saving minutes[PAIR_MINUTES];
+    const size_t n = pair_minutes(peer->pair, minutes);
+    json_t *const out = json_array();
+
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(out, saving_json(&minutes[i]));
+    return out;
+}
+
 static json_t *peer_json(const struct tunnel_peer *peer)
 {
     struct pair_stats stats;
@@ -84,6 +127,8 @@ static json_t *peer_json(const struct tunnel_peer *peer)
                   stats.alive, "endpoint", endpoint_text(&stats.endpoint, endpoint),
                   "saved_percent", saved(&stats), "round_trip_ms", (double)stats.round_trip / 1e6,
                   "datagram_max", (int)stats.path, "frames", frames, "dropped", dropped);
+    if (peer->queue != NULL)
+        json_object_set_new(out, "queue", queue_json(peer));
     for (size_t i = 0; i < N_COUNTERS; i++)
         json_object_set_new(out, counters[i].name,
                             json_integer((json_int_t)value_of(&stats, &counters[i])));
@@ -125,6 +170,8 @@ static json_t *status_json(const struct sl_tunnel *t, bool with_flows)
     for (size_t i = 0; i < t->config.n_peers; i++) {
         json_t *const peer = peer_json(&t->peers[i]);
 
+        json_object_set_new(peer, "protocols", protocols_json(&t->peers[i]));
+        json_object_set_new(peer, "minutes", minutes_json(&t->peers[i]));
         if (with_flows)
             json_object_set_new(peer, "flows", flows_json(&t->peers[i]));
         json_array_append_new(peers, peer);
@@ -153,6 +200,41 @@ static char *json_answer(const struct sl_tunnel *t, bool with_flows)
 
 /* ---- text ------------------------------------------------------------------------------------ */
 
+static void print_queue(FILE *out, const struct tunnel_peer *peer)
+{
+    struct fair_stats stats;
+
+    fair_stats(peer->queue, &stats);
+    fprintf(out,
+            "    waiting %" PRIu64 " packets, %" PRIu64 " bytes; marked %" PRIu64
+            ", dropped %" PRIu64 ", overflow %" PRIu64 "\n",
+            stats.packets, stats.bytes, stats.marked, stats.dropped, stats.overflow);
+}
+
+static void print_saving(FILE *out, const char *name, const struct pair_saving *saving)
+{
+    fprintf(out, "    %-12s %12" PRIu64 " bytes as %12" PRIu64 "\n", name, saving->bytes,
+            saving->sent);
+}
+
+static void print_savings(FILE *out, const struct tunnel_peer *peer)
+{
+    const struct pair_saving *const protocols = pair_protocols(peer->pair);
+    struct pair_saving minutes[PAIR_MINUTES];
+    const size_t n = pair_minutes(peer->pair, minutes);
+    char name[32];
+
+    for (int i = 0; i < PAIR_PROTOCOLS; i++) {
+        snprintf(name, sizeof name, "proto %d", i);
+        if (protocols[i].packets > 0)
+            print_saving(out, name, &protocols[i]);
+    }
+    for (size_t i = 0; i < n; i++) {
+        snprintf(name, sizeof name, "minute -%zu", i + 1);
+        print_saving(out, name, &minutes[i]);
+    }
+}
+
 static void print_peer(FILE *out, const struct tunnel_peer *peer)
 {
     struct pair_stats stats;
@@ -173,6 +255,8 @@ static void print_peer(FILE *out, const struct tunnel_peer *peer)
             "    lost %" PRIu64 ", unresolved %" PRIu64 ", sessions %" PRIu64 ", silent %" PRIu64
             " times\n",
             stats.lost, stats.frames[SL_FRAME_UNRESOLVED], stats.sessions, stats.deaths);
+    if (peer->queue != NULL)
+        print_queue(out, peer);
     for (int i = 0; i < PAIR_DROPS; i++)
         if (stats.dropped[i] > 0)
             fprintf(out, "    dropped: %s %" PRIu64 "\n", pair_drop_name((enum pair_drop)i),
@@ -184,7 +268,9 @@ static void print_flows(FILE *out, const struct tunnel_peer *peer)
     struct pair_flow flows[PAIR_FLOWS_LISTED];
     const size_t n = pair_flows(peer->pair, flows);
 
-    fprintf(out, "  peer %s: the flows that saved most\n", peer->config->name);
+    fprintf(out, "  peer %s: protocols, minutes, and the flows that saved most\n",
+            peer->config->name);
+    print_savings(out, peer);
     for (size_t i = 0; i < n; i++)
         fprintf(out, "    %-24s %-24s proto %-3u %12" PRIu64 " bytes as %12" PRIu64 "\n",
                 flows[i].source, flows[i].destination, flows[i].protocol, flows[i].bytes,
@@ -255,6 +341,24 @@ static void print_gauges(FILE *out, const struct sl_tunnel *t, const struct pair
                 stats[i].path);
 }
 
+static void print_queues(FILE *out, const struct sl_tunnel *t)
+{
+    begin_metric(out, "queue_packets_total", "counter",
+                 "Packets that the queue told congestion by");
+    for (size_t i = 0; i < t->config.n_peers; i++) {
+        const char *const name = t->config.peers[i].name;
+        struct fair_stats stats = {0};
+
+        if (t->peers[i].queue != NULL)
+            fair_stats(t->peers[i].queue, &stats);
+        fprintf(out,
+                "sluice_tunnel_queue_packets_total{peer=\"%s\",fate=\"marked\"} %" PRIu64 "\n"
+                "sluice_tunnel_queue_packets_total{peer=\"%s\",fate=\"dropped\"} %" PRIu64 "\n"
+                "sluice_tunnel_queue_packets_total{peer=\"%s\",fate=\"overflow\"} %" PRIu64 "\n",
+                name, stats.marked, name, stats.dropped, name, stats.overflow);
+    }
+}
+
 static void print_lists(FILE *out, const struct sl_tunnel *t, const struct pair_stats *stats)
 {
     begin_metric(out, "frames_total", "counter", "Frames received, by verdict");
@@ -297,6 +401,7 @@ bool tunnel_answer_metrics(void *user, const char *path, char **answer, size_t *
                     t->config.peers[i].name, value_of(&stats[i], &counters[k]));
     }
     print_lists(out, t, stats);
+    print_queues(out, t);
     free(stats);
     return fclose(out) == 0;
 }

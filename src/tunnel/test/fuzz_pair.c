@@ -69,7 +69,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
                                  .endpoint = from,
                                  .mtu = 1400,
                                  .datagram_max = 1452,
-                                 .dead_after = 1000000};
+                                 .dead_after = 1000000,
+                                 .compresses = true};
     static struct pair *pair;
     static uint64_t now = 1;
     uint64_t sequence = 2;

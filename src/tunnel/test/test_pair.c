@@ -2,6 +2,8 @@
 /* Two sides of a pair over a model of a bad path, with a clock of its own. Sides are killed and
  * start again, also with their clock set back. No wrong byte and no packet twice comes out, nothing
  * is unresolved where no side was killed, and when the path is good again all packets come. */
+#include <sys/mman.h>
+#include <unistd.h>
 #include <xxhash.h>
 
 #include "redundancy/test/redundancy_fixture.h"
@@ -28,6 +30,8 @@ struct scene {
     uint32_t mtu_later;     /* of the path in the second half; 0: the same */
     uint32_t min_delivered; /* percent of what no fault took */
     bool resolves;          /* no packet may be unresolved */
+    bool packs, pads;       /* zstd; datagrams of one length */
+    bool keeps;             /* a side that starts again has a cache, which may be an old one */
 };
 
 struct side {
@@ -36,6 +40,7 @@ struct side {
     struct pair *pair;
     struct network allowed;
     uint64_t time_s; /* of its own clock */
+    int kept;        /* a file of its caches */
     uint64_t ended_deaths, unresolved, packets_in, bytes_in, bytes_sent;
     uint64_t dropped[PAIR_DROPS];
 };
@@ -49,7 +54,10 @@ struct world {
     uint64_t *sent; /* the hash of each packet, by its number */
     uint8_t *came;  /* how often */
     uint64_t n_sent, n_came, n_twice, n_kills;
+    bool hears;
 };
+
+static void hear(const uint8_t *bytes, uint32_t len);
 
 static const struct sockaddr_storage addresses[2] = {{.ss_family = AF_INET, .__ss_padding = "a"},
                                                      {.ss_family = AF_INET, .__ss_padding = "b"}};
@@ -63,6 +71,8 @@ static void send_datagram(void *user, const uint8_t *bytes, uint32_t len, uint8_
 
     (void)to;
     assert_true(len <= DATAGRAM);
+    if (side->world->hears)
+        hear(bytes, len);
     relay_send(side->world->relay, side->number, bytes, len, traffic_class, side->world->now);
 }
 
@@ -106,12 +116,23 @@ static void start(struct side *side)
                                  .mtu = MTU,
                                  .datagram_max = DATAGRAM,
                                  .dead_after = 1000 * MS,
+                                 .compresses = side->world->scene->packs,
+                                 .pads = side->world->scene->pads,
                                  .epoch = (uint32_t)side->time_s};
 
     sl_sampling_config_init(&config.sampling);
     config.sampling.window = 16;
     config.sampling.period = 8;
     assert_int_equal(pair_create(&side->pair, &config, &world, side->world->now, NULL), SL_OK);
+    assert_int_equal(lseek(side->kept, 0, SEEK_SET), 0);
+    assert_int_equal(pair_load(side->pair, side->kept, NULL), SL_OK);
+}
+
+static void keep(struct side *side)
+{
+    assert_int_equal(ftruncate(side->kept, 0), 0);
+    assert_int_equal(lseek(side->kept, 0, SEEK_SET), 0);
+    assert_int_equal(pair_save(side->pair, side->kept, NULL), SL_OK);
 }
 
 static void stop(struct side *side)
@@ -134,6 +155,8 @@ static void maybe_kill(struct side *side)
 
     if (world->scene->kill == 0 || test_below(&world->random, 100000) >= world->scene->kill)
         return;
+    if (world->scene->keeps && test_below(&world->random, 2) == 0)
+        keep(side);
     stop(side);
     side->time_s += world->scene->clock_back ? (uint64_t)0 - 1000 : 1;
     start(side);
@@ -187,7 +210,8 @@ static void step(struct world *world, uint32_t most)
         maybe_kill(&world->side[i]);
         for (uint32_t k = 0; k < n; k++)
             send_packet(&world->side[i]);
-        pair_set_busy(world->side[i].pair, test_below(&world->random, 2) == 0);
+        if (most > 0)
+            pair_set_busy(world->side[i].pair, test_below(&world->random, 2) == 0);
         if (n > 0)
             pair_flush(world->side[i].pair, world->now);
     }
@@ -271,6 +295,8 @@ static void open_world(struct world *world, const struct scene *scene, uint64_t 
         side->world = world;
         side->number = i;
         side->time_s = 1000000;
+        side->kept = memfd_create("kept", MFD_CLOEXEC);
+        assert_true(side->kept >= 0);
         assert_true(network_parse(&side->allowed, i == 0 ? "10.2.0.0/16" : "10.1.0.0/16"));
         start(side);
     }
@@ -278,6 +304,8 @@ static void open_world(struct world *world, const struct scene *scene, uint64_t 
 
 static void close_world(struct world *world)
 {
+    for (int i = 0; i < 2; i++)
+        close(world->side[i].kept);
     traffic_free(&world->traffic);
     relay_free(world->relay);
     free(world->sent);
@@ -337,6 +365,15 @@ static const struct scene scenes[] = {
      .kill = 300,
      .clock_back = true,
      .min_delivered = 20},
+    {{.name = "loss 1 %, zstd, padded", .loss = 10, .delay_us = 2000},
+     .packs = true,
+     .pads = true,
+     .min_delivered = 96,
+     .resolves = true},
+    {{.name = "killed, caches kept", .delay_us = 2000},
+     .kill = 300,
+     .keeps = true,
+     .min_delivered = 20},
     {{.name = "forged, replayed, reflected",
       .replay = 500,
       .reflect = 300,
@@ -355,8 +392,190 @@ static const struct scene scenes[] = {
       .jitter_us = 2000},
      .kill = 60,
      .clock_back = true,
+     .packs = true,
+     .keeps = true,
      .min_delivered = 20},
 };
+
+/* ---- a cache that is kept -------------------------------------------------------------------- */
+
+/* The same packets, whose content is new the first time. Returns the bytes that they took. */
+static uint64_t send_again(struct world *world, uint64_t n)
+{
+    struct pair_stats before, after;
+    uint64_t content = 4711;
+
+    pair_stats(world->side[0].pair, &before);
+    for (uint64_t i = 0; i < n; i++) {
+        const uint32_t len = NUMBERED + 1000;
+        uint8_t packet[MTU] = {0x45, 0, (uint8_t)(len >> 8), (uint8_t)len, [8] = 64, [9] = 17};
+        const uint64_t number = world->n_sent;
+
+        packet[12] = packet[16] = 10;
+        packet[13] = 1;
+        packet[17] = 2;
+        memcpy(packet + HEADERS, &number, sizeof number);
+        for (uint32_t at = NUMBERED; at < len; at++)
+            packet[at] = (uint8_t)test_random(&content);
+        world->sent[world->n_sent++] = XXH3_64bits(packet, len);
+        pair_packet(world->side[0].pair, packet, len, world->now);
+        if (i % 8 == 7)
+            step(world, 0);
+        pair_flush(world->side[0].pair, world->now);
+    }
+    settle(world, 100);
+    pair_stats(world->side[0].pair, &after);
+    assert_int_equal(world->n_came, world->n_sent);
+    return after.bytes_sent - before.bytes_sent;
+}
+
+static void again(struct side *side, bool keeps)
+{
+    if (keeps)
+        keep(side);
+    else
+        assert_int_equal(ftruncate(side->kept, 0), 0);
+    stop(side);
+    side->time_s++;
+    start(side);
+    settle(side->world, 200);
+}
+
+/* Each side, and both, begin anew: what was sent before is found, unless the cache was not kept. */
+static void test_kept_caches(void **state)
+{
+    static const struct scene scene = {.relay = {.name = "kept", .delay_us = 1000}};
+    struct world *const world = calloc(1, sizeof *world);
+    const uint64_t n = 500, all = n * 1000;
+
+    (void)state;
+    open_world(world, &scene, 1, 20 * n);
+    settle(world, 100);
+    assert_true(send_again(world, n) > all);
+    assert_true(send_again(world, n) < all / 4);
+    again(&world->side[1], true);
+    assert_true(send_again(world, n) < all / 4);
+    again(&world->side[0], true);
+    assert_true(send_again(world, n) < all / 4);
+    again(&world->side[0], true);
+    again(&world->side[1], true);
+    assert_true(send_again(world, n) < all / 4);
+    again(&world->side[1], false);
+    assert_true(send_again(world, n) > all);
+    for (int i = 0; i < 2; i++)
+        stop(&world->side[i]);
+    assert_int_equal(world->side[0].unresolved + world->side[1].unresolved, 0);
+    close_world(world);
+    free(world);
+}
+
+/* ---- somebody beside the link ---------------------------------------------------------------- */
+
+enum { HEARD_MAX = 64 };
+
+/* Datagrams that were really sent, as somebody who reads the link has them. */
+struct heard {
+    uint8_t bytes[HEARD_MAX][DATAGRAM];
+    uint32_t len[HEARD_MAX];
+    uint64_t n;
+};
+
+static struct heard heard;
+
+static void hear(const uint8_t *bytes, uint32_t len)
+{
+    const uint64_t i = heard.n++ % HEARD_MAX;
+
+    memcpy(heard.bytes[i], bytes, len);
+    heard.len[i] = len;
+}
+
+/* Somebody who does not read the link guesses numbers of sessions; replays need none. */
+static void forge(struct world *world, uint64_t i)
+{
+    static const struct sockaddr_storage elsewhere = {.ss_family = AF_INET, .__ss_padding = "c"};
+    struct side *const to = &world->side[i % 2];
+    const uint64_t which = test_below(&world->random, HEARD_MAX);
+    uint8_t bytes[DATAGRAM];
+    uint32_t len = heard.len[which];
+
+    memcpy(bytes, heard.bytes[which], len);
+    switch (i / 2 % 5) {
+    case 0: /* as it came, to one side or the other: replayed or reflected */
+        break;
+    case 1: /* cut */
+        len = test_below(&world->random, len);
+        break;
+    case 2: /* of sessions that are guessed */
+        for (int at = 8; at < 16; at++)
+            bytes[at] = (uint8_t)test_random(&world->random);
+        break;
+    case 3: /* a hello of somebody else, with a challenge that is guessed */
+        memset(bytes, 0, sizeof bytes);
+        bytes[0] = 0xD1;
+        bytes[1] = bytes[2] = 1;
+        bytes[8] = (uint8_t)test_random(&world->random) | 1;
+        bytes[16] = 6;
+        bytes[17] = 17;
+        bytes[19] = 1;
+        for (int at = 20; at < 36; at++)
+            bytes[at] = (uint8_t)test_random(&world->random);
+        len = 36;
+        break;
+    default: /* noise */
+        len = 1 + test_below(&world->random, DATAGRAM);
+        for (uint32_t at = 0; at < len; at++)
+            bytes[at] = (uint8_t)test_random(&world->random);
+    }
+    pair_datagram(to->pair, bytes, len, 0,
+                  i / 2 % 5 == 3 || i % 3 == 0 ? &elsewhere : &addresses[1 - to->number],
+                  world->now);
+}
+
+/* A million datagrams of somebody beside the link change nothing, not even while a side begins. */
+static void test_forged(void **state)
+{
+    static const struct scene scene = {.relay = {.name = "forged", .delay_us = 500}};
+    const char *const asked = getenv("SLUICE_TEST_FORGED");
+    const uint64_t n = asked != NULL ? strtoull(asked, NULL, 10) : 1000000;
+    struct world *const world = calloc(1, sizeof *world);
+    struct pair_stats stats;
+
+    (void)state;
+    heard.n = 0;
+    open_world(world, &scene, 3, 100000 + n / 100);
+    world->hears = true;
+    settle(world, 100);
+    while (heard.n < HEARD_MAX)
+        step(world, BURST);
+    world->hears = false;
+    for (uint64_t i = 0; i < n; i++) {
+        forge(world, i);
+        if (i % 2000 == 0)
+            step(world, BURST);
+        if (i == n / 2) {
+            settle(world, 10);
+            assert_int_equal(world->n_came, world->n_sent);
+            stop(&world->side[1]);
+            start(&world->side[1]);
+        }
+        if (i == n / 2 + n / 8)
+            assert_true(pair_is_alive(world->side[1].pair));
+    }
+    for (int i = 0; i < 2; i++) {
+        pair_stats(world->side[i].pair, &stats);
+        assert_int_equal(stats.sessions, 2 - i);
+        assert_int_equal(stats.moves, 0);
+        assert_int_equal(stats.deaths, 0);
+        assert_int_equal(stats.frames[SL_FRAME_DAMAGED], 0);
+    }
+    expect_recovery(world);
+    assert_int_equal(world->n_twice, 0);
+    for (int i = 0; i < 2; i++)
+        stop(&world->side[i]);
+    close_world(world);
+    free(world);
+}
 
 static void test_scenes(void **state)
 {
@@ -373,7 +592,9 @@ static void test_scenes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_scenes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kept_caches),
+                                       cmocka_unit_test(test_forged),
+                                       cmocka_unit_test(test_scenes)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* A pair's caches outlive it: the encoder's log, then the decoder's. */
+#include "pair_state.h"
+#include "redundancy/live/kept_cache.h"
+
+enum sl_status pair_save(const struct pair *pair, int fd, struct sl_diag *diag)
+{
+    const enum sl_status status = encoder_save(pair->encoder, fd, diag);
+
+    return status == SL_OK ? decoder_save(pair->decoder, fd, diag) : status;
+}
+
+enum sl_status pair_load(struct pair *pair, int fd, struct sl_diag *diag)
+{
+    struct kept_log kept;
+    enum sl_status status = encoder_load(pair->encoder, fd, &kept, diag);
+
+    pair->learn_end = kept.end;
+    if (status == SL_OK)
+        status = decoder_load(pair->decoder, fd, &kept, diag);
+    return status;
+}
+
+bool pair_learn(struct pair *pair)
+{
+    if (pair->learned >= pair->learn_end)
+        return false;
+    if (pair->n_gathered > 0)
+        return true;
+    if (!encoder_part(pair->encoder, &pair->learned, pair->batch, pair->batch->bytes_cap))
+        pair->learned = pair->learn_end;
+    else if (sampler_take(&pair->sampler, pair->batch, NULL) == SL_OK)
+        encoder_learn(pair->encoder, pair->learned - pair->batch->payload[0].len,
+                      &pair->sampler.hits);
+    sl_batch_reset(pair->batch);
+    return pair->learned < pair->learn_end;
+}
