@@ -17,7 +17,7 @@ static struct rule_text word_at(const char *at, const char *end)
 {
     size_t len = 0;
 
-    while (at + len < end && rule_is_keyword((struct rule_text){at + len, 1}))
+    while (at + len < end && rule_is_keyword_byte(at[len]))
         len++;
     return (struct rule_text){at, len};
 }

@@ -14,13 +14,9 @@ const struct rule_option *rule_option_find(const struct rule_option *options, si
 
 bool rule_is_keyword(struct rule_text name)
 {
-    for (size_t i = 0; i < name.len; i++) {
-        const char c = name.at[i];
-
-        if (!(c >= 'a' && c <= 'z') && !(c >= 'A' && c <= 'Z') && !(c >= '0' && c <= '9') &&
-            c != '_' && c != '-' && c != '.')
+    for (size_t i = 0; i < name.len; i++)
+        if (!rule_is_keyword_byte(name.at[i]))
             return false;
-    }
     return name.len != 0;
 }
 

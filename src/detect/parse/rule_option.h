@@ -32,6 +32,12 @@ const struct rule_option *rule_option_find(const struct rule_option *options, si
 enum sl_status rule_option_apply(struct rule_parser *parser, const struct rule_option *option,
                                  struct rule_text name, struct rule_text value);
 
+static inline bool rule_is_keyword_byte(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.';
+}
+
 /* Whether a text can be the name of an option. */
 bool rule_is_keyword(struct rule_text name);
 

@@ -4,11 +4,6 @@
 #include <string.h>
 #include <strings.h>
 
-bool rule_blank(char c)
-{
-    return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
 struct rule_text rule_trim(struct rule_text text)
 {
     while (text.len != 0 && rule_blank(text.at[0])) {
@@ -20,7 +15,7 @@ struct rule_text rule_trim(struct rule_text text)
     return text;
 }
 
-bool rule_text_is(struct rule_text text, const char *word)
+bool rule_text_equals(struct rule_text text, const char *word)
 {
     return strlen(word) == text.len && strncasecmp(text.at, word, text.len) == 0;
 }

@@ -16,12 +16,20 @@ struct rule_text {
 #define RULE_QUOTE(text) (int)((text).len < 80 ? (text).len : 80), (text).at
 
 /* Space, tab, CR, LF, form feed, vertical tab. */
-bool rule_blank(char c);
+static inline bool rule_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
 
 struct rule_text rule_trim(struct rule_text text);
 
-/* Whether it is this word; ASCII case is ignored. */
-bool rule_text_is(struct rule_text text, const char *word);
+bool rule_text_equals(struct rule_text text, const char *word);
+
+/* Whether it is this word; ASCII case is ignored. Most words differ in the first byte. */
+static inline bool rule_text_is(struct rule_text text, const char *word)
+{
+    return (text.len == 0 || ((text.at[0] ^ word[0]) & ~0x20) == 0) && rule_text_equals(text, word);
+}
 
 /* Takes the text before the first `separator`, trimmed, and the separator off the front of *rest.
  * False: *rest is empty. */
