@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The options that are understood. */
+#include <pthread.h>
+#include <string.h>
+
 #include "rule_fail.h"
 #include "rule_option.h"
 
@@ -274,10 +277,47 @@ static const struct rule_option options[] = {
     {"service", rule_read_service, RULE_A_VALUE},
 };
 
+enum { N_OPTIONS = sizeof options / sizeof options[0], N_SLOTS = 1024 };
+
+_Static_assert(2 * (int)N_OPTIONS <= (int)N_SLOTS, "most slots are empty");
+
+/* 1 + the place of an option, by the hash of its name; 0: empty. The first look-up fills it. */
+static uint16_t slots[N_SLOTS];
+static pthread_once_t filled = PTHREAD_ONCE_INIT;
+
+/* The slot where the search for a name begins; the case of letters makes no difference. */
+static uint32_t first_slot(struct rule_text name)
+{
+    uint32_t hash = 2166136261; /* FNV-1a */
+
+    for (size_t i = 0; i < name.len; i++)
+        hash = (hash ^ (uint8_t)(name.at[i] | 0x20)) * 16777619;
+    return (hash ^ hash >> 16) % N_SLOTS;
+}
+
+static void fill_slots(void)
+{
+    for (uint32_t i = 0; i < N_OPTIONS; i++) {
+        uint32_t slot = first_slot((struct rule_text){options[i].name, strlen(options[i].name)});
+
+        while (slots[slot] != 0)
+            slot = (slot + 1) % N_SLOTS;
+        slots[slot] = (uint16_t)(i + 1);
+    }
+}
+
+static const struct rule_option *find(struct rule_text name)
+{
+    pthread_once(&filled, fill_slots);
+    for (uint32_t slot = first_slot(name); slots[slot] != 0; slot = (slot + 1) % N_SLOTS)
+        if (rule_text_is(name, options[slots[slot] - 1].name))
+            return &options[slots[slot] - 1];
+    return NULL;
+}
+
 const struct rule_option *rule_option_known(struct rule_text name)
 {
-    const struct rule_option *option =
-        rule_option_find(options, sizeof options / sizeof options[0], name);
+    const struct rule_option *option = find(name);
 
     return option != NULL ? option : rule_modifier_find(name);
 }
