@@ -4,14 +4,19 @@
 set(SLUICE_HAVE_CUDA OFF)
 if(NOT SLUICE_CUDA STREQUAL "OFF")
   if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-    # One binary for all: machine code from Turing to Hopper, PTX for what comes later.
-    set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 89-real 90-real 90-virtual)
+    # One binary for all: machine code from Turing on, PTX for what comes later. Code for 86 runs on
+    # 89, too.
+    set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 90-real 90-virtual)
+    set(default_architectures ON)
   endif()
   include(CheckLanguage)
   check_language(CUDA)
   if(CMAKE_CUDA_COMPILER)
     enable_language(CUDA)
     set(SLUICE_HAVE_CUDA ON)
+    if(default_architectures AND CMAKE_CUDA_COMPILER_VERSION VERSION_GREATER_EQUAL 12.8)
+      list(APPEND CMAKE_CUDA_ARCHITECTURES 100-real 120-real) # Blackwell
+    endif()
   elseif(SLUICE_CUDA STREQUAL "ON")
     message(FATAL_ERROR "SLUICE_CUDA=ON, but no CUDA compiler was found (nvcc in PATH, or CUDACXX)")
   endif()
