@@ -105,21 +105,29 @@ static void put_object(struct scan_report *report, json_t *object)
     json_decref(object);
 }
 
+static json_t *texts(const char *const *text, size_t n)
+{
+    json_t *array = json_array();
+
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new(array, cli_json_text(text[i], strlen(text[i])));
+    return array;
+}
+
 static void put_json(struct scan_report *report, const struct sl_scan_file *file)
 {
     const char *reason = file->error != NULL ? file->error : skipped_text(file->verdict);
-    json_t *names = json_array();
     json_t *object = json_object();
 
     hide_progress(report);
-    for (size_t i = 0; i < file->n_names; i++)
-        json_array_append_new(names, cli_json_text(file->names[i], strlen(file->names[i])));
     json_object_set_new(object, "path", cli_json_text(file->path, strlen(file->path)));
     json_object_set_new(object, "result", json_string(result_text(file->verdict)));
     if (reason != NULL)
         json_object_set_new(object, "reason", cli_json_text(reason, strlen(reason)));
-    if (file->n_names > 0)
-        json_object_set(object, "names", names);
+    if (file->n_names > 0) {
+        json_object_set_new(object, "names", texts(file->names, file->n_names));
+        json_object_set_new(object, "inside", texts(file->inside, file->n_names));
+    }
     if (file->suspect)
         json_object_set_new(object, "unverified", json_true());
     if (file->allowed)
@@ -131,7 +139,6 @@ static void put_json(struct scan_report *report, const struct sl_scan_file *file
     if (reason == NULL)
         json_object_set_new(object, "bytes", json_integer((json_int_t)file->len));
     put_object(report, object);
-    json_decref(names);
 }
 
 /* The line of a file without a match. Returns whether it is more than plain OK. */

@@ -44,6 +44,9 @@ struct sl_scan_file {
      * may have failed after some were found. */
     const char *const *names;
     size_t n_names;
+    const char *const *inside; /* where each was found in the file: a path through containers, in
+                                * which "#2" is the second object of one without names; "": in the
+                                * file itself */
 
     uint64_t len;         /* bytes of the file; 0 where it was not scanned */
     uint64_t scanned_len; /* bytes that were scanned */

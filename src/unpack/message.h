@@ -73,7 +73,7 @@ struct unpack_event {
     uint64_t stated_len;                          /* of what an object is a form of; 0: its own */
     uint64_t at, len;                             /* of an object; len is a member's, too */
     uint64_t packed_len, position, container_len; /* of a member; UNPACK_UNKNOWN */
-    char text[UNPACK_TEXT_LEN];                   /* a member's name, a reason */
+    char text[UNPACK_TEXT_LEN]; /* an object's path in the file, a member's name, a reason */
 };
 
 #endif

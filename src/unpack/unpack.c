@@ -14,7 +14,12 @@ struct unpack {
     uint64_t scanned_len, n_files;
     bool over;
     char reason[UNPACK_TEXT_LEN];
-    bool limited; /* the reason is a limit */
+
+    char path[UNPACK_TEXT_LEN];                     /* of the object that is read */
+    char told[UNPACK_TEXT_LEN];                     /* the name of the member that comes next, */
+    unsigned told_depth;                            /* and the depth of its container */
+    uint32_t n_children[UNPACK_CONTAINERS_MAX + 1]; /* of the object at each depth */
+    bool limited;                                   /* the reason is a limit */
 };
 
 struct unpack *unpack_create(unpack_emit *emit, void *user)
@@ -99,6 +104,8 @@ bool unpack_tell_member(struct unpack *unpack, const struct unpack_object *objec
 
     list_containers(&event, object);
     snprintf(event.text, sizeof event.text, "%s", member->name != NULL ? member->name : "");
+    memcpy(unpack->told, event.text, sizeof unpack->told);
+    unpack->told_depth = object->depth;
     return emit(unpack, &event, NULL);
 }
 
@@ -249,9 +256,26 @@ static enum kind searched_as(const struct unpack *unpack, const struct unpack_ob
     return text_is_normalized(unpack, object) ? KIND_BINARY : object->kind;
 }
 
+/* Adds a child's name to the path, or its number. */
+static void enter(struct unpack *unpack, const struct unpack_object *child)
+{
+    const unsigned depth = child->depth - 1;
+    const size_t len = strlen(unpack->path), room = sizeof unpack->path - len;
+    const char *const before = len > 0 ? "/" : "";
+
+    unpack->n_children[depth]++;
+    unpack->n_children[child->depth] = 0;
+    if (unpack->told_depth == depth && unpack->told[0] != '\0')
+        snprintf(unpack->path + len, room, "%s%s", before, unpack->told);
+    else
+        snprintf(unpack->path + len, room, "%s#%u", before, (unsigned)unpack->n_children[depth]);
+    unpack->told_depth = 0;
+}
+
 static bool give_child(struct unpack *unpack, struct unpack_object *child)
 {
     struct unpack_event event = {.type = UNPACK_OBJECT, .len = child->len};
+    const size_t path_len = strlen(unpack->path);
 
     if (unpack->over || child->len == 0)
         return !unpack->over;
@@ -261,7 +285,10 @@ static bool give_child(struct unpack *unpack, struct unpack_object *child)
     unpack->scanned_len += child->len;
     if (child->kind == KINDS)
         child->kind = child->seen = kind_of(child->bytes, child->len);
+    enter(unpack, child);
     open_object(unpack, child);
+    memcpy(event.text, unpack->path, sizeof event.text);
+    unpack->path[path_len] = '\0';
     event.kind = (uint8_t)searched_as(unpack, child);
     event.hashes_only = child->kind == KIND_HTML && html_is_normalized(unpack, child);
     list_containers(&event, child->container);
@@ -290,6 +317,7 @@ bool unpack_form(struct unpack *unpack, const struct unpack_object *object, cons
                                  .len = len,
                                  .stated_len = kind_is_text(kind) ? object->len : 0};
 
+    memcpy(event.text, unpack->path, sizeof event.text);
     list_containers(&event, object->container);
     return len == 0 ? !unpack->over : !unpack->over && emit(unpack, &event, bytes);
 }
@@ -310,7 +338,8 @@ void unpack_file_as(struct unpack *unpack, const struct unpack_request *request,
     unpack->scanned_len = len;
     unpack->n_files = 1;
     unpack->over = unpack->limited = false;
-    unpack->reason[0] = '\0';
+    unpack->reason[0] = unpack->path[0] = '\0';
+    unpack->told_depth = unpack->n_children[1] = 0;
     open_object(unpack, &file);
     end.kind = (uint8_t)searched_as(unpack, &file);
     end.hashes_only = kind == KIND_HTML && html_is_normalized(unpack, &file);

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: MIT */
+/* The execution of a scan: a walk fills a ring of entries, threads with a scanner each take them,
+ * and they are reported in the order of the walk, whichever thread was done first. */
+#ifndef RUN_SCAN_JOB_H
+#define RUN_SCAN_JOB_H
+
+#include "base/diag.h"
+#include "clamav/place.h"
+#include "scan_tree.h"
+#include "unpack/client.h"
+
+enum { SCAN_ENTRIES = 8192 };
+
+/* The token of an object that the scanner is given: a file, or what lies in it. */
+struct scan_part {
+    struct scan_entry *entry;
+    bool is_file;
+    struct scan_part *next; /* of the same file */
+    char inside[];          /* its path in the file; "": the file itself */
+};
+
+/* A path on its way. */
+struct scan_entry {
+    char *path;
+    struct scan_part *parts;
+    int fd; /* opened ahead, or -1 */
+    bool is_stdin;
+    enum sl_scan_verdict verdict; /* from SL_SCAN_EXCLUDED on: nothing to scan */
+    char error[128];              /* why it could not be scanned; "": it could */
+    char
+        not_opened[UNPACK_TEXT_LEN]; /* why it was not fully opened; "": it was, or holds nothing */
+    char limit[UNPACK_TEXT_LEN];     /* that was reached inside it; "": none */
+    char **names, **inside;          /* of matches, and where each was found */
+    size_t n_names;
+    struct sl_clamav_result result;
+    bool done;
+};
+
+struct scan_job {
+    struct sl_scan *scan;
+    const struct sl_clamav_db *db;
+    struct sl_clamav_scan_config config;
+    struct unpack_request request;
+
+    pthread_mutex_t lock;
+    pthread_cond_t work, room;
+    /* A ring: reported up to `reported`, taken by threads up to `taken`, opened ahead (or by
+     * the thread that takes it) up to `opened`, filled up to `filled`. */
+    struct scan_entry entries[SCAN_ENTRIES];
+    uint64_t reported, taken, opened, filled;
+    bool walked;           /* no more will be filled */
+    enum sl_status status; /* of the first thread that failed */
+    struct sl_diag diag;
+};
+
+/* A thread's own. */
+struct scan_thread {
+    struct sl_clamav_scanner *scanner;
+    struct unpack_client *client;
+};
+
+/* ---- the ring (scan_ring.c) ------------------------------------------------------------------ */
+
+/* Whether the scan failed or was stopped. The lock is held, or the answer may be late. */
+bool scan_is_over(const struct scan_job *job);
+
+/* Adds a path. An entry with an error, or with nothing to scan, is done. */
+void scan_ring_put(struct scan_job *job, const char *path, enum sl_scan_verdict verdict,
+                   const char *error, bool is_stdin);
+
+/* The next entry to scan. NULL: none is there now, or, where `wait`, none will come. */
+struct scan_entry *scan_ring_take(struct scan_job *job, bool wait);
+
+/* Opens the files that come next and has them read, so that the disk reads many at once. */
+void scan_ring_open_ahead(struct scan_job *job);
+
+/* Reports entries that are done, in order. The lock is held. */
+void scan_ring_report(struct scan_job *job);
+
+int scan_open_file(const char *path);
+
+/* ---- an entry (scan_entry.c) ----------------------------------------------------------------- */
+
+/* A token, which lives as long as the entry. NULL: no memory, and the entry has failed. */
+struct scan_part *scan_entry_part(struct scan_entry *entry, bool is_file, const char *inside);
+
+void scan_entry_fail(struct scan_entry *entry, const char *reason);
+
+/* Adds a name, once a file, whichever of its objects have it. */
+void scan_entry_add(struct scan_entry *entry, const char *name, const char *suffix,
+                    const char *inside);
+
+/* The first match ends a file, but its other objects may be in the same batch. */
+bool scan_entry_wants(const struct scan_job *job, const struct scan_entry *entry);
+
+/* A limit is reported beside a signature only where all matches are wanted, as clamscan does. */
+void scan_entry_add_limit(const struct sl_scan *scan, struct scan_entry *entry);
+
+/* The scanner's calls; the user is the job, the token a part. */
+void scan_entry_match(void *user, void *token, const struct sl_clamav_match *match);
+void scan_entry_done(void *user, void *token, const struct sl_clamav_result *result);
+
+void scan_entry_report(struct sl_scan *scan, const struct scan_entry *entry);
+void scan_entry_free(struct scan_entry *entry);
+
+/* ---- its bytes ------------------------------------------------------------------------------- */
+
+/* Has a file opened, and gives the scanner what lies in it, and the file last (scan_inside.c). */
+enum sl_status scan_inside(struct scan_job *job, const struct scan_thread *thread,
+                           struct scan_entry *entry, int fd);
+
+/* The bytes of standard input as a file, in memory as long as they are few. -1: an error is set
+ * (scan_stdin.c). */
+int scan_read_stdin(struct scan_job *job, struct scan_entry *entry);
+
+#endif
