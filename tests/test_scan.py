@@ -531,15 +531,15 @@ class Limits(case.Case):
 
     def test_a_file_that_takes_too_long_is_not_plain_ok(self):
         long, short = self.sparse("long", 2 << 30), self.path("short", b"short")
-        result = self.scan("--max-scantime", "20", long, short)
+        result = self.scan("--max-scantime", "200", long, short)
         text = result.stdout.decode()
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn(f"{long}: INCOMPLETE ({TIME}: not scanned to its end)\n{short}: OK\n", text)
         self.assertIn("Scanned files: 2\nInfected files: 0\nFiles beyond limits: 1 ", text)
-        lines = self.scan("--max-scantime", "20", "-o", "--no-summary", long, short).stdout
+        lines = self.scan("--max-scantime", "200", "-o", "--no-summary", long, short).stdout
         self.assertEqual(lines.decode(), f"{long}: INCOMPLETE ({TIME}: not scanned to its end)\n")
         rows = [json.loads(line) for line in
-                self.scan("--max-scantime=20", "--json", long, short).stdout.splitlines()]
+                self.scan("--max-scantime=200", "--json", long, short).stdout.splitlines()]
         self.assertEqual([(row["result"], row.get("limit")) for row in rows[:2]],
                          [("incomplete", TIME), ("ok", None)])
         self.assertEqual(rows[2]["summary"]["beyond_limits"], 1)
@@ -547,7 +547,7 @@ class Limits(case.Case):
 
     def test_alerts_of_limits_are_clamscans(self):
         long, short = self.sparse("long", 2 << 30), self.path("short", b"short")
-        result = self.scan("--max-scantime", "20", "--alert-exceeds-max", "-i", long, short)
+        result = self.scan("--max-scantime", "200", "--alert-exceeds-max", "-i", long, short)
         self.assertEqual(result.returncode, 1)
         self.assertIn(f"{long}: {TIME} FOUND\n", result.stdout.decode())
         self.assertIn("Scanned files: 2\nInfected files: 1\n", result.stdout.decode())
@@ -563,7 +563,7 @@ class Limits(case.Case):
 
     def test_what_is_found_in_time_is_found(self):
         long = self.sparse("long", 2 << 30, b"hello world")
-        result = self.scan("--max-scantime", "20", "--no-summary", long)
+        result = self.scan("--max-scantime", "200", "--no-summary", long)
         self.assertEqual(result.stdout.decode(), f"{long}: World.UNOFFICIAL FOUND\n")
         self.assertEqual(result.returncode, 1)
 
@@ -695,7 +695,7 @@ class Options(case.Case):
         for truth in truths[:5]:
             result = self.scan("--no-summary", f"--infected={truth}", self.clean, self.found)
             self.assertNotIn(b"clean: OK", result.stdout)
-            self.assert_refused(self.scan(f"--remove={truth}", self.found), "clamscan's")
+            self.assert_refused(self.scan(f"--alert-broken={truth}", self.found), "clamscan's")
         for truth in truths[5:]:
             for option in ("--infected", "--quiet", "--bell", "--stdout", "--remove"):
                 result = self.scan("--no-summary", f"{option}={truth}", self.clean, self.found)
@@ -707,16 +707,39 @@ class Options(case.Case):
             name, value = option.split("=")
             self.assert_refused(self.scan(option, self.clean), name, f"'{value}'")
         self.assert_refused(self.scan("--max-files", "many", self.clean), "--max-files", "'many'")
-        for option in ("--move=no", "--copy=no", "--exclude-pua=no"):  # a folder, a category
-            self.assert_refused(self.scan(option, self.found), f"'{option}'", "clamscan's")
+        self.assert_refused(self.scan("--exclude-pua=no", self.found), "clamscan's")  # a category
+        for option in ("--move=no", "--copy=no"):  # a folder
+            self.assert_refused(self.scan(option, self.found), "no: is no directory")
 
     def test_promises_that_nothing_keeps_are_refused(self):
-        for option in (["--remove"], ["--remove=yes"], ["--move", "there"], ["--move=there"],
-                       ["--copy=there"], ["--alert-broken"], ["--alert-broken-media=yes"],
+        for option in (["--alert-broken"], ["--alert-broken-media=yes"],
                        ["--detect-structured"], ["--exclude-pua=Win"], ["--official-db-only"],
                        ["--fail-if-cvd-older-than=7"], ["--dumpcerts"], ["--alert-broken=x"]):
             self.assert_refused(self.scan(*option, self.found), f"'{option[0]}'", "clamscan's")
-        self.assertTrue(os.path.exists(self.found))
+
+    def test_files_with_matches_are_moved_copied_or_removed(self):
+        there = self.path("there/x")
+        os.makedirs(os.path.dirname(there), exist_ok=True)
+        there = os.path.dirname(there)
+        link = self.path("link")
+        os.symlink(self.found, link)
+        for name in ("found", "found.001"):
+            result = self.scan("--copy", there, "--no-summary", self.clean, self.found)
+            self.assertEqual(result.returncode, 1, result.stderr)
+            self.assertEqual(result.stdout.decode().splitlines(),
+                             [f"{self.clean}: OK", f"{self.found}: Planet.UNOFFICIAL FOUND",
+                              f"{self.found}: copied to '{there}/{name}'"])
+            with open(os.path.join(there, name), "rb") as file:
+                self.assertEqual(file.read(), b"world")
+        row = json.loads(self.scan("--json", f"--move={there}", "--no-summary", link).stdout)
+        self.assertEqual(row["disposed"], f"moved to '{there}/found.002'")
+        self.assertFalse(os.path.exists(self.found))
+        self.assertEqual(self.scan("--remove", self.clean).returncode, 0)
+        self.assertTrue(os.path.exists(self.clean))
+        self.assertEqual(self.scan("--remove", os.path.join(there, "found.002")).returncode, 1)
+        self.assertEqual(sorted(os.listdir(there)), ["found", "found.001"])
+        self.assert_refused(self.scan("--remove", "--copy", there, self.clean), "exclude one")
+        self.assert_refused(self.scan("--remove", "-", stdin=None, input=b"w"), "standard input")
 
     def test_standard_output_takes_errors(self):
         result = sluice("scan", "--stdout", "-d", self.path("none.ndb"), self.found)

@@ -105,7 +105,7 @@ static int execute(struct scan_options *options, struct sl_scan *scan, double be
     sl_scan_snapshot(scan, &counts);
     scan_report_summary(report, db, &counts, seconds_now() - begin, date);
     sl_clamav_free(db);
-    return exit_status_of(&counts, good);
+    return exit_status_of(&counts, good && !report->kept);
 }
 
 static int scan(struct scan_options *options, char **paths, int n_paths)
@@ -119,6 +119,8 @@ static int scan(struct scan_options *options, char **paths, int n_paths)
     char why[SL_WHY_LEN];
 
     if (options->compile != NULL && !cli_may_write(options->compile, options->force, true))
+        return EXIT_FAILED;
+    if (!scan_options_check_paths(options, paths, n_paths))
         return EXIT_FAILED;
     config->paths = (const char *const *)paths;
     config->n_paths = (size_t)n_paths;

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cli/console.h"
@@ -56,6 +57,7 @@ static const char usage[] =
     "      --no-summary, --quiet\n"
     "      --stdout             errors on standard output, too\n"
     "      --bell               ring at each file with a match\n"
+    "      --move DIRECTORY, --copy DIRECTORY, --remove  of files with a match; one of them\n"
     "  -V, --version\n\n"
     "A file that was not scanned or not opened to its end is never OK: its line has the reason,\n"
     "INCOMPLETE (zip: encrypted), INCOMPLETE (Heuristics.Limits.Exceeded.MaxScanTime: ...).\n\n"
@@ -67,10 +69,10 @@ static const char usage[] =
     "--pcre-match-limit --pcre-max-filesize --pcre-recmatch-limit (clamscan's defaults)\n"
     "--phishing-scan-urls --phishing-sigs --scan-elf --scan-hwp3 --scan-image\n"
     "--scan-image-fuzzy-hash --scan-pe --statistics --structured-* --tempdir.\n"
-    "Refused, as nothing does what they ask for (but =no): --remove --move --copy --alert-broken\n"
-    "--alert-broken-media --alert-partition-intersection --alert-phishing-cloak\n"
-    "--alert-phishing-ssl --detect-structured --dumpcerts --exclude-pua\n"
-    "--fail-if-cvd-older-than --include-pua --official-db-only.\n\n"
+    "Refused, as nothing does what they ask for (but =no): --alert-broken --alert-broken-media\n"
+    "--alert-partition-intersection --alert-phishing-cloak --alert-phishing-ssl\n"
+    "--detect-structured --dumpcerts --exclude-pua --fail-if-cvd-older-than --include-pua\n"
+    "--official-db-only.\n\n"
     "Exit status: 0 nothing found, 1 found, 2 an error (some file could not be scanned).\n";
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -169,6 +171,9 @@ enum {
     OPT_QUIET,
     OPT_STDOUT,
     OPT_BELL,
+    OPT_MOVE,
+    OPT_COPY,
+    OPT_REMOVE,
     OPT_UNUSED_YES, /* from here on: without effect */
     OPT_UNUSED_NUMBER,
     OPT_UNUSED_SIZE,
@@ -225,6 +230,9 @@ static const struct option long_options[] = {
     {"quiet", optional_argument, NULL, OPT_QUIET},
     {"stdout", optional_argument, NULL, OPT_STDOUT},
     {"bell", optional_argument, NULL, OPT_BELL},
+    {"move", required_argument, NULL, OPT_MOVE},
+    {"copy", required_argument, NULL, OPT_COPY},
+    {"remove", optional_argument, NULL, OPT_REMOVE},
     {"version", no_argument, NULL, 'V'},
     {"help", no_argument, NULL, 'h'},
 
@@ -273,15 +281,12 @@ static const struct option long_options[] = {
     {"alert-partition-intersection", optional_argument, NULL, OPT_REFUSED_YES},
     {"alert-phishing-cloak", optional_argument, NULL, OPT_REFUSED_YES},
     {"alert-phishing-ssl", optional_argument, NULL, OPT_REFUSED_YES},
-    {"copy", required_argument, NULL, OPT_REFUSED},
     {"detect-structured", optional_argument, NULL, OPT_REFUSED_YES},
     {"dumpcerts", optional_argument, NULL, OPT_REFUSED_YES},
     {"exclude-pua", required_argument, NULL, OPT_REFUSED},
     {"fail-if-cvd-older-than", required_argument, NULL, OPT_REFUSED},
     {"include-pua", required_argument, NULL, OPT_REFUSED},
-    {"move", required_argument, NULL, OPT_REFUSED},
     {"official-db-only", optional_argument, NULL, OPT_REFUSED_YES},
-    {"remove", optional_argument, NULL, OPT_REFUSED_YES},
     {0}};
 
 /* The option that was read last, as it is written. */
@@ -448,6 +453,37 @@ static bool take_opening(struct sl_scan_config *config, int option)
     }
 }
 
+static bool is_directory(const char *path)
+{
+    struct stat file;
+
+    if (stat(path, &file) == 0 && S_ISDIR(file.st_mode))
+        return true;
+    cli_error("%s: is no directory", path);
+    return false;
+}
+
+/* What becomes of a file with a match. */
+static bool take_disposal(struct scan_report *report, int option)
+{
+    const enum scan_disposal disposal = option == OPT_MOVE   ? SCAN_MOVE
+                                        : option == OPT_COPY ? SCAN_COPY
+                                                             : SCAN_REMOVE;
+    bool value = true;
+
+    if (option == OPT_REMOVE ? !read_yes(optarg, "remove", &value) : !is_directory(optarg))
+        return false;
+    if (!value)
+        return true;
+    if (report->disposal != SCAN_KEEP) {
+        cli_error("--move, --copy and --remove exclude one another");
+        return false;
+    }
+    report->disposal = disposal;
+    report->directory = optarg;
+    return true;
+}
+
 static bool take_option(struct scan_options *options, int option, char **argv)
 {
     bool *flag = flag_of(options, option), value;
@@ -492,6 +528,10 @@ static bool take_option(struct scan_options *options, int option, char **argv)
         return true;
     case OPT_NO_SUMMARY:
         return read_no(optarg, "no-summary", &options->report.summary);
+    case OPT_MOVE:
+    case OPT_COPY:
+    case OPT_REMOVE:
+        return take_disposal(&options->report, option);
     case OPT_STDOUT:
         return read_yes(optarg, "stdout", &value) &&
                (!value || dup2(STDOUT_FILENO, STDERR_FILENO) >= 0);
@@ -501,6 +541,16 @@ static bool take_option(struct scan_options *options, int option, char **argv)
     default:
         return take_number(&options->config, option);
     }
+}
+
+bool scan_options_check_paths(const struct scan_options *options, char **paths, int n_paths)
+{
+    for (int i = 0; i < n_paths && options->report.disposal != SCAN_KEEP; i++)
+        if (strcmp(paths[i], "-") == 0) {
+            cli_error("standard input can be neither moved, nor copied, nor removed");
+            return false;
+        }
+    return true;
 }
 
 /* Options that have an effect where a database is compiled, or nowhere. */

@@ -28,6 +28,10 @@ enum scan_wish { SCAN_WISH_SCAN, SCAN_WISH_DONE, SCAN_WISH_FAILED };
  * case. */
 enum scan_wish scan_options_read(struct scan_options *options, int argc, char **argv);
 
+/* Standard input can be neither moved nor removed. False: it is among the paths, with an error
+ * printed. */
+bool scan_options_check_paths(const struct scan_options *options, char **paths, int n_paths);
+
 void scan_options_free(struct scan_options *options);
 
 #endif

@@ -114,7 +114,9 @@ static json_t *texts(const char *const *text, size_t n)
     return array;
 }
 
-static void put_json(struct scan_report *report, const struct sl_scan_file *file)
+/* `disposed`: NULL, nothing was done with it. */
+static void put_json(struct scan_report *report, const struct sl_scan_file *file,
+                     const char *disposed)
 {
     const char *reason = file->error != NULL ? file->error : skipped_text(file->verdict);
     json_t *object = json_object();
@@ -138,6 +140,8 @@ static void put_json(struct scan_report *report, const struct sl_scan_file *file
         json_object_set_new(object, "limit", json_string(file->limit));
     if (reason == NULL)
         json_object_set_new(object, "bytes", json_integer((json_int_t)file->len));
+    if (disposed != NULL)
+        json_object_set_new(object, "disposed", cli_json_text(disposed, strlen(disposed)));
     put_object(report, object);
 }
 
@@ -169,7 +173,8 @@ static bool is_wanted(const struct scan_report *report, const struct sl_scan_fil
     return !report->infected_only && (!report->suppress_ok || clean_text(file, line));
 }
 
-static void put_text(struct scan_report *report, const struct sl_scan_file *file)
+static void put_text(struct scan_report *report, const struct sl_scan_file *file,
+                     const char *disposed)
 {
     char line[1200];
 
@@ -181,6 +186,8 @@ static void put_text(struct scan_report *report, const struct sl_scan_file *file
         clean_text(file, line);
         put_line(report, file->path, line);
     }
+    if (disposed != NULL)
+        put_line(report, file->path, disposed);
 }
 
 /* ---- progress -------------------------------------------------------------------------------- */
@@ -240,11 +247,17 @@ bool scan_report_begin(struct scan_report *report)
 void scan_report_file(void *user, const struct sl_scan_file *file)
 {
     struct scan_report *report = user;
+    char disposed[SCAN_DISPOSED_LEN];
+    const bool disposes = report->disposal != SCAN_KEEP && file->verdict == SL_SCAN_FOUND;
 
+    if (disposes && !scan_dispose(report->disposal, report->directory, file->path, disposed)) {
+        cli_error("%s: %s", file->path, disposed);
+        report->kept = true;
+    }
     if (report->bell && file->n_names > 0)
         fputc('\a', stderr);
     if (is_wanted(report, file))
-        (report->json ? put_json : put_text)(report, file);
+        (report->json ? put_json : put_text)(report, file, disposes ? disposed : NULL);
     show_progress(report);
 }
 

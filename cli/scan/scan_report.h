@@ -9,14 +9,18 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "scan_dispose.h"
 #include "sluice/scan.h"
 
 struct scan_report {
     const char *log_path; /* NULL: no log */
     bool json, infected_only, suppress_ok, quiet, summary;
-    bool bell; /* for each file with a match */
+    bool bell;                   /* for each file with a match */
+    enum scan_disposal disposal; /* of such a file */
+    const char *directory;       /* where it goes */
 
     FILE *log;
+    bool kept;            /* a file was not disposed of */
     struct sl_scan *scan; /* the scan that progress is shown of; NULL: none */
     bool shown;
     uint64_t shown_ns; /* of the scan's time, when progress was shown last */
