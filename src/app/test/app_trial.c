@@ -87,6 +87,24 @@ static void say_tls(struct app_text *told, const struct tls_session *session)
     say(told, " certificates=%u seen=%u", session->n_certificates, session->seen);
 }
 
+/* The values that a parser shows. */
+static void say_shown(struct app_text *told, const struct app_news *news)
+{
+    struct app_arena arena = {0};
+    struct app_show show = {.arena = &arena, .wanted = UINT64_MAX};
+    uint32_t n;
+
+    news->parser->show(&show, news->transaction, (enum app_side)news->side);
+    const struct sl_app_value *value = app_show_end(&show, &n);
+    for (uint32_t i = 0; value != NULL && i < n; i++) {
+        say(told, " [");
+        say_bytes(told, (struct app_span){value[i].bytes, value[i].len});
+        say(told, "]");
+    }
+    app_show_free(&show);
+    app_arena_free(&arena);
+}
+
 static void say_end(struct app_trial *trial, const struct app_news *news)
 {
     struct app_text *const body = &trial->body[news->side][news->number % TRIAL_BODIES];
@@ -122,6 +140,8 @@ static void hear(void *to, const struct app_news *news)
         say_tls(&trial->told, news->transaction);
     else if (news->kind == APP_HEAD && news->parser->app == SL_APP_HTTP)
         say_http_head(&trial->told, news);
+    else if (news->parser->app == SL_APP_DNS)
+        say_shown(&trial->told, news);
     say(&trial->told, "\n");
 }
 
