@@ -435,7 +435,7 @@ static void settle(const struct hearing *hearing, enum sl_app app)
     shard->held += held - flow->held;
     flow->held = held;
     shard->output->stats.flows += flow->slot->app == 0 && app != 0;
-    flow->slot->app = flow->slot->app == 0 ? (uint8_t)app : flow->slot->app;
+    flow->slot->app = app != 0 ? (uint8_t)app : flow->slot->app;
 }
 
 /* Whether more of the flow can bring a message that is wanted. */
@@ -451,10 +451,8 @@ static bool goes_on(const struct hearing *hearing)
 
 static void settle_stream(const struct hearing *hearing, bool done)
 {
-    const struct app_parser *parser = app_stream_parser(hearing->flow->stream);
-
     hearing->shard->output->no_memory |= !done;
-    settle(hearing, parser != NULL ? parser->app : SL_APP_UNKNOWN);
+    settle(hearing, app_stream_app(hearing->flow->stream));
     if (!done || !goes_on(hearing))
         close_flow(hearing);
     evict(hearing->shard, hearing->place);

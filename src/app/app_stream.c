@@ -3,6 +3,7 @@
 
 #include "dns_tcp.h"
 #include "http.h"
+#include "starttls.h"
 #include "tls.h"
 
 enum side_state {
@@ -17,6 +18,7 @@ struct app_stream {
     void *flow;                      /* of the parser */
     struct app_stream *inner;        /* NULL: there is no tunnel */
     struct app_text begin[2];        /* of the sides, while they are probed */
+    uint64_t lost[2];                /* bytes behind those that are not kept */
     uint8_t state[2];                /* enum side_state */
     bool unlike[2];                  /* the side's first bytes are of no protocol known here */
     uint8_t depth;                   /* tunnels around it */
@@ -27,8 +29,10 @@ typedef enum app_likeness probe(enum app_side side, const uint8_t *bytes, uint32
 static const struct {
     const struct app_parser *parser;
     probe *probe;
-} protocols[] = {
-    {&http_parser, http_probe}, {&tls_parser, tls_probe}, {&dns_tcp_parser, dns_tcp_probe}};
+} protocols[] = {{&http_parser, http_probe},
+                 {&tls_parser, tls_probe},
+                 {&dns_tcp_parser, dns_tcp_probe},
+                 {&starttls_parser, starttls_probe}};
 
 struct app_stream *app_stream_open(void)
 {
@@ -40,16 +44,20 @@ struct app_stream *app_stream_open(void)
 static const struct app_parser *find(struct app_stream *stream, enum app_side side)
 {
     const struct app_text *begin = &stream->begin[side];
+    const uint32_t len = begin->len < APP_PROBE_MAX ? begin->len : APP_PROBE_MAX;
     bool too_short = false;
 
+    if (stream->unlike[side])
+        return NULL;
+
     for (uint32_t i = 0; i < sizeof protocols / sizeof *protocols; i++) {
-        const enum app_likeness likeness = protocols[i].probe(side, begin->bytes, begin->len);
+        const enum app_likeness likeness = protocols[i].probe(side, begin->bytes, len);
 
         if (likeness == APP_LIKE)
             return protocols[i].parser;
         too_short |= likeness == APP_TOO_SHORT;
     }
-    stream->unlike[side] = !too_short || begin->len == APP_PROBE_MAX;
+    stream->unlike[side] = !too_short || len == APP_PROBE_MAX;
     return NULL;
 }
 
@@ -69,27 +77,32 @@ static bool read_side(struct app_stream *stream, enum app_side side, const uint8
     return settle(stream, side, verdict, bytes + taken, len - taken, listener);
 }
 
-/* The parser takes over what came so far. */
+/* The parser gets what came of a side so far. */
+static bool give_begin(struct app_stream *stream, enum app_side side,
+                       const struct app_listener *listener)
+{
+    struct app_text begin = stream->begin[side];
+    bool done = true;
+
+    stream->begin[side] = (struct app_text){0};
+    if (begin.len != 0)
+        done = read_side(stream, side, begin.bytes, begin.len, listener);
+    app_text_free(&begin);
+    return done &&
+           (stream->lost[side] == 0 || app_stream_gap(stream, side, stream->lost[side], listener));
+}
+
 static bool begin_parser(struct app_stream *stream, const struct app_parser *parser,
                          const struct app_listener *listener)
 {
-    bool done = true;
-
     stream->parser = parser;
     stream->flow = parser->open();
     if (stream->flow == NULL)
         return false;
-    for (int side = 0; side < 2; side++) {
-        struct app_text begin = stream->begin[side];
-
-        stream->begin[side] = (struct app_text){0};
+    for (int side = 0; side < 2; side++)
         if (stream->state[side] == PROBED)
             stream->state[side] = READ;
-        if (done && begin.len != 0)
-            done = read_side(stream, (enum app_side)side, begin.bytes, begin.len, listener);
-        app_text_free(&begin);
-    }
-    return done;
+    return give_begin(stream, APP_CLIENT, listener) && give_begin(stream, APP_SERVER, listener);
 }
 
 /* Keeps the begin of a side, and looks at it. */
@@ -97,11 +110,9 @@ static bool probe_side(struct app_stream *stream, enum app_side side, const uint
                        uint32_t len, const struct app_listener *listener)
 {
     struct app_text *const begin = &stream->begin[side];
-    const uint32_t room = APP_PROBE_MAX - begin->len;
+    const uint32_t room = stream->lost[side] == 0 ? APP_BEGIN_MAX - begin->len : 0;
     const uint32_t n = len < room ? len : room;
 
-    if (stream->unlike[side])
-        return true;
     app_text_add(begin, bytes, n);
     if (begin->no_memory)
         return false;
@@ -109,10 +120,12 @@ static bool probe_side(struct app_stream *stream, enum app_side side, const uint
     if (parser != NULL)
         return begin_parser(stream, parser, listener) &&
                app_stream_give(stream, side, bytes + n, len - n, listener);
-    if (stream->unlike[side])
-        app_text_free(begin);
-    if (stream->unlike[0] && stream->unlike[1])
-        stream->state[0] = stream->state[1] = LEFT;
+    stream->lost[side] += len - n;
+    if (!stream->unlike[0] || !stream->unlike[1])
+        return true;
+    stream->state[0] = stream->state[1] = LEFT;
+    app_text_free(&stream->begin[0]);
+    app_text_free(&stream->begin[1]);
     return true;
 }
 
@@ -165,7 +178,7 @@ bool app_stream_gap(struct app_stream *stream, enum app_side side, uint64_t len,
                     const struct app_listener *listener)
 {
     if (stream->state[side] == PROBED) {
-        app_text_free(&stream->begin[side]);
+        stream->lost[side] += len;
         stream->unlike[side] = true;
         return true;
     }
@@ -202,6 +215,14 @@ void app_stream_close(struct app_stream *stream, const struct app_listener *list
 const struct app_parser *app_stream_parser(const struct app_stream *stream)
 {
     return stream->parser;
+}
+
+enum sl_app app_stream_app(const struct app_stream *stream)
+{
+    const enum sl_app inner =
+        stream->inner != NULL ? app_stream_app(stream->inner) : SL_APP_UNKNOWN;
+
+    return inner != SL_APP_UNKNOWN || stream->parser == NULL ? inner : stream->parser->app;
 }
 
 bool app_stream_listens(const struct app_stream *stream, enum app_side side)

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: MIT */
 /* The application protocol of a TCP flow: found by the first bytes of either side, whatever the
- * ports, and read by its parser. What goes through a tunnel of HTTP is found anew. */
+ * ports, and read by its parser. What goes through a tunnel of HTTP, or behind STARTTLS, is found
+ * anew. */
 #ifndef APP_STREAM_H
 #define APP_STREAM_H
 
 #include "app_parser.h"
 
 enum {
-    APP_PROBE_MAX = 64, /* bytes of a side that are kept until its protocol is known */
-    APP_TUNNELS_MAX = 2 /* one inside another */
+    APP_PROBE_MAX = 64,   /* first bytes of a side that tell its protocol */
+    APP_BEGIN_MAX = 4096, /* bytes of a side that are kept until the protocol is known */
+    APP_TUNNELS_MAX = 2   /* one inside another */
 };
 
 struct app_stream;
@@ -32,6 +34,9 @@ void app_stream_close(struct app_stream *stream, const struct app_listener *list
 
 /* NULL: not known yet, or none that has a parser. */
 const struct app_parser *app_stream_parser(const struct app_stream *stream);
+
+/* The protocol, of the innermost tunnel where it is known. SL_APP_UNKNOWN: none is known. */
+enum sl_app app_stream_app(const struct app_stream *stream);
 
 /* Whether later bytes of a side can tell anything. */
 bool app_stream_listens(const struct app_stream *stream, enum app_side side);

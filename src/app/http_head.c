@@ -79,12 +79,21 @@ static void cut_request(struct app_span line, struct app_span part[3])
     part[1] = line;
 }
 
+/* A URI that ends as a protocol does lacks a blank, or is missing. */
 bool http_line_is_brief(const uint8_t *line, uint32_t len)
 {
+    static const char protocol[] = "http/1.";
+    const uint32_t protocol_len = sizeof protocol; /* with a digit */
     struct app_span part[3];
 
     cut_request((struct app_span){line, len}, part);
-    return part[2].len == 0;
+    if (part[2].len != 0)
+        return false;
+    if (part[1].len < protocol_len)
+        return true;
+    part[1].bytes += part[1].len - protocol_len;
+    part[1].len = protocol_len;
+    return !http_span_has(part[1], protocol);
 }
 
 bool http_line_is_status(const uint8_t *line, uint32_t len)
