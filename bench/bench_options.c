@@ -22,6 +22,7 @@ static const char usage[] =
     "  scan     virus scan of files: the filter alone, and the scanner from the page cache\n"
     "  sampling [SAMPLER...]  content-defined positions, each backend, as mpm's\n"
     "  redundancy  payloads to frames without what they repeat, and back, one core\n"
+    "  tunnel   two boxes and TCP through them, by each box's own CPU time (needs root and ip)\n"
     "  fib      longest-prefix match of names, each plane and backend, builds and updates\n"
     "  names    names in packets, found and looked up, one core and the GPU\n"
     "  together all engines on one transfer, and each alone, as without a name; with a GPU its\n"
@@ -148,6 +149,7 @@ const struct benchmark benchmarks[N_BENCHMARKS] = {
     {"sampling", bench_sampling, true, false,
      SET(OPTION_CAPTURES) | SET(OPTION_FILES) | SET(OPTION_ALL_CORES) | STUDY},
     {"redundancy", bench_redundancy, true, false, SET(OPTION_CAPTURES)},
+    {"tunnel", bench_tunnel, false, false, 0},
     {"fib", bench_fib, false, false, NAMES | SET(OPTION_ALGORITHMS) | STUDY},
     {"names", bench_packet_names, false, false, SET(OPTION_CAPTURES) | NAMES},
     {"together", bench_all_together, true, true, SET(OPTION_CAPTURES) | LITERALS | NAMES}};

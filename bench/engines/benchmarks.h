@@ -20,6 +20,7 @@ bool bench_scan(const struct bench *bench);
 bool bench_sampling(const struct bench *bench);
 bool bench_redundancy(const struct bench *bench);
 bool bench_batch_encoder(const struct bench *bench); /* a part of it, for GPUs */
+bool bench_tunnel(const struct bench *bench);
 bool bench_fib(const struct bench *bench);
 bool bench_packet_names(const struct bench *bench);
 bool bench_all_together(const struct bench *bench);

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: MIT */
+#include "tunnel_link.h"
+
+#include <fcntl.h>
+#include <jansson.h>
+#include <sched.h>
+#include <signal.h>
+#include <spawn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "sluice/tunnel.h"
+
+enum { WORDS_MAX = 16, WAIT_MS = 5000 };
+
+extern char **environ;
+
+/* Runs ip with words of the format between spaces. */
+__attribute__((format(printf, 1, 2))) static bool ip(const char *format, ...)
+{
+    char text[256], *words[WORDS_MAX + 1] = {"ip"}, *rest = NULL;
+    posix_spawn_file_actions_t actions;
+    va_list args;
+    pid_t pid;
+    int status = 0, n = 1;
+
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    for (char *word = strtok_r(text, " ", &rest); word != NULL && n < WORDS_MAX;
+         word = strtok_r(NULL, " ", &rest))
+        words[n++] = word;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+    const bool began = posix_spawnp(&pid, "ip", &actions, NULL, words, environ) == 0;
+    posix_spawn_file_actions_destroy(&actions);
+    return began && waitpid(pid, &status, 0) == pid && status == 0;
+}
+
+static void path_of(const struct tunnel_link *link, int side, const char *end, char path[96])
+{
+    snprintf(path, 96, "%s/%d.%s", link->folder, side, end);
+}
+
+static bool write_config(const struct tunnel_link *link, int side, const char *peer)
+{
+    char path[96], control[96];
+
+    path_of(link, side, "conf", path);
+    path_of(link, side, "sock", control);
+
+    FILE *const file = fopen(path, "we");
+    if (file == NULL)
+        return false;
+    fprintf(file,
+            "[Tunnel]\nInterface = sl0\nAddress = 10.9.0.%d/24\nUnderlay = trusted\n"
+            "Control = %s\n[Peer]\nEndpoint = 10.8.0.%d:5182\nAllowedIPs = 10.9.0.%d/32\n%s",
+            side + 1, control, 2 - side, 2 - side, peer);
+    return fclose(file) == 0;
+}
+
+pid_t tunnel_link_run(const struct tunnel_link *link, int side, void (*work)(void *user),
+                      void *user)
+{
+    char path[64];
+    const pid_t pid = fork();
+
+    if (pid != 0)
+        return pid;
+    snprintf(path, sizeof path, "/run/netns/%s", link->name[side]);
+    const int space = open(path, O_RDONLY | O_CLOEXEC);
+    if (space >= 0 && setns(space, CLONE_NEWNET) == 0)
+        work(user);
+    _exit(0);
+}
+
+static struct sl_tunnel *running;
+
+static void stop(int number)
+{
+    (void)number;
+    sl_tunnel_stop(running);
+}
+
+static void run_box(void *user)
+{
+    const struct sigaction action = {.sa_handler = stop};
+    struct sl_diag diag;
+
+    if (sl_tunnel_load(&running, user, &diag) != SL_OK || sl_tunnel_open(running, &diag) != SL_OK)
+        return;
+    (void)sigaction(SIGTERM, &action, NULL);
+    (void)!sl_tunnel_run(running, NULL, NULL, &diag);
+}
+
+static void wait_a_moment(void)
+{
+    (void)nanosleep(&(struct timespec){0, 10000000}, NULL);
+}
+
+static json_t *ask(const struct tunnel_link *link, int side)
+{
+    char path[96], *answer;
+    size_t len;
+    struct sl_diag diag;
+
+    path_of(link, side, "sock", path);
+    if (sl_tunnel_ask(path, "json", &answer, &len, &diag) != SL_OK)
+        return NULL;
+    json_t *const json = json_loadb(answer, len, 0, NULL);
+    free(answer);
+    return json;
+}
+
+static const json_t *peer_of(const json_t *json)
+{
+    return json_array_get(
+        json_object_get(json_object_get(json_object_get(json, "stats"), "tunnel"), "peers"), 0);
+}
+
+static bool is_alive(const struct tunnel_link *link, int side)
+{
+    json_t *const json = ask(link, side);
+    const bool alive = json_is_true(json_object_get(peer_of(json), "alive"));
+
+    json_decref(json);
+    return alive;
+}
+
+bool tunnel_link_used(const struct tunnel_link *link, int side, struct tunnel_used *used)
+{
+    json_t *const json = ask(link, side);
+    const json_t *const peer = peer_of(json);
+    struct timespec spent;
+    clockid_t clock;
+
+    if (peer == NULL || clock_getcpuclockid(link->box[side], &clock) != 0 ||
+        clock_gettime(clock, &spent) != 0) {
+        json_decref(json);
+        return false;
+    }
+    const struct {
+        const char *name;
+        uint64_t *to;
+    } values[] = {{"bytes_in", &used->bytes_in},
+                  {"bytes_sent", &used->bytes_sent},
+                  {"bytes_out", &used->bytes_out},
+                  {"packets_in", &used->packets_in},
+                  {"bypassed", &used->bypassed}};
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        *values[i].to = (uint64_t)json_integer_value(json_object_get(peer, values[i].name));
+    used->cpu_ns = (uint64_t)spent.tv_sec * 1000000000u + (uint64_t)spent.tv_nsec;
+    json_decref(json);
+    return true;
+}
+
+static bool make_spaces(struct tunnel_link *link)
+{
+    bool made = true;
+
+    for (int i = 0; i < 2; i++) {
+        snprintf(link->name[i], sizeof link->name[i], "sluice-bench-%d-%d", (int)getpid(), i);
+        made = made && ip("netns add %s", link->name[i]);
+    }
+    made = made &&
+           ip("link add v0 netns %s type veth peer name v1 netns %s", link->name[0], link->name[1]);
+    for (int i = 0; i < 2; i++)
+        made = made && ip("-n %s addr add 10.8.0.%d/24 dev v%d", link->name[i], i + 1, i) &&
+               ip("-n %s link set v%d up", link->name[i], i);
+    return made;
+}
+
+static bool start_boxes(struct tunnel_link *link, const char *peer)
+{
+    for (int i = 0; i < 2; i++) {
+        char path[96];
+
+        path_of(link, i, "conf", path);
+        if (!write_config(link, i, peer))
+            return false;
+        link->box[i] = tunnel_link_run(link, i, run_box, path);
+    }
+    for (int i = 0; i < WAIT_MS / 10; i++) {
+        if (is_alive(link, 0) && is_alive(link, 1))
+            return true;
+        wait_a_moment();
+    }
+    return false;
+}
+
+bool tunnel_link_open(struct tunnel_link *link, const char *peer, char why[160])
+{
+    *link = (struct tunnel_link){.folder = "/tmp/sluice-bench-XXXXXX"};
+    if (mkdtemp(link->folder) == NULL) {
+        snprintf(why, 160, "no folder in /tmp");
+        return false;
+    }
+    if (!make_spaces(link)) {
+        snprintf(why, 160, "no network namespaces can be made here (ip, CAP_SYS_ADMIN)");
+        tunnel_link_close(link);
+        return false;
+    }
+    if (!start_boxes(link, peer)) {
+        snprintf(why, 160, "the boxes do not hear one another");
+        tunnel_link_close(link);
+        return false;
+    }
+    return true;
+}
+
+void tunnel_link_close(struct tunnel_link *link)
+{
+    for (int i = 0; i < 2; i++) {
+        char path[96];
+
+        if (link->box[i] > 0) {
+            (void)kill(link->box[i], SIGTERM);
+            (void)waitpid(link->box[i], NULL, 0);
+        }
+        if (link->name[i][0] != '\0')
+            (void)ip("netns del %s", link->name[i]);
+        path_of(link, i, "conf", path);
+        (void)unlink(path);
+        path_of(link, i, "sock", path);
+        (void)unlink(path);
+    }
+    (void)rmdir(link->folder);
+}
