@@ -21,7 +21,8 @@ import unittest
 import case
 
 SLUICE = sys.argv[1]
-TRIES = int(os.environ.get("SLUICE_TEST_TRIES", "2"))
+TRIES = int(os.environ.get("SLUICE_TEST_TRIES", "5"))
+SEED = int(os.environ.get("SLUICE_TEST_SEED", "1"))
 PORT = 8000
 WHOLE = b"""# a box
 [Tunnel]
@@ -252,19 +253,24 @@ class Boxes(case.Case):
         self.wait(lambda: "is back" in self.log(0))
         self.assertEqual(self.status(0)["peers"][0]["deaths"], 1)
 
-    def test_killed_boxes_under_load(self):
-        content = random.Random(2).randbytes(3000000)
+    def test_killed_and_stopped_boxes_under_load(self):
+        content = random.Random(2).randbytes(2000000)
         self.begin()
         self.serve(content)
-        for attempt in range(2 * TRIES):
-            killed = attempt % 2
+        for attempt in range(4 * TRIES):
+            number = attempt % 2
             done = []
             thread = threading.Thread(target=lambda: done.append(self.fetch(rate="4M")))
             thread.start()
-            time.sleep(0.3)
-            self.boxes[killed].kill()
-            self.boxes[killed].wait()
-            self.start(killed)
+            time.sleep(0.2)
+            if attempt % 4 < 2:
+                self.boxes[number].kill()
+                self.boxes[number].wait()
+                self.start(number)
+            else:
+                self.boxes[number].send_signal(signal.SIGSTOP)
+                time.sleep(0.1)
+                self.boxes[number].send_signal(signal.SIGCONT)
             thread.join()
             self.assertEqual(done[0].returncode, 0, self.log(0) + self.log(1))
             self.assertEqual(self.fetched(), content)
@@ -339,6 +345,131 @@ class Boxes(case.Case):
         self.assertEqual(done[0].returncode, 0, self.log(0) + self.log(1))
         self.assertEqual(self.fetched(), content)
         self.assertIn("has another address", self.log(1))
+
+    def test_bench(self):
+        result = case.run(SLUICE, "bench", "tunnel", "--runs", "1", "--json", "--device", "cpu")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = [json.loads(line) for line in result.stdout.splitlines()]
+        rows = [row["variant"] for row in rows if row.get("bench") == "tunnel"]
+        self.assertEqual(len(rows), 10, result.stdout)
+
+    # ---- bad paths
+
+    def test_files_over_bad_paths(self):
+        relay = os.path.join(os.path.dirname(os.path.abspath(__file__)), "udp_relay.py")
+        content = random.Random(9).randbytes(1000000)
+        for i in range(2):
+            self.path(f"{i}.log", b"")
+        self.conf(0, peer={"Endpoint": "10.0.0.2:7000"}, tunnel={"DeadAfter": 5})
+        self.conf(1, peer={"Endpoint": "127.0.0.1:7001"}, tunnel={"DeadAfter": 5})
+        self.serve(content)
+        for seed, keys in enumerate((["loss=0.01", "delay=0.005"],
+                                     ["loss=0.01", "burst=5", "delay=0.002"],
+                                     ["repeat=0.05", "delay=0.002", "jitter=0.003"],
+                                     ["rate=1500000", "delay=0.02"],
+                                     ["mtu=1300", "shrink=400", "delay=0.001"])):
+            with subprocess.Popen(["ip", "netns", "exec", self.spaces[1], sys.executable, relay,
+                                   "7000", "7001", "5182", str(seed + SEED), *keys]) as process:
+                for i in range(2):
+                    self.start(i)
+                try:
+                    self.wait(lambda: self.carrier(0) and self.carrier(1))
+                    for _ in range(2):
+                        self.assertEqual(self.fetch(90).returncode, 0,
+                                         f"{keys}: {self.log(0)}{self.log(1)}")
+                        self.assertEqual(self.fetched(), content)
+                    for i in range(2):
+                        frames = self.status(i)["peers"][0]["frames"]
+                        self.assertEqual((frames["unresolved"], frames["damaged"]), (0, 0), keys)
+                finally:
+                    process.kill()
+                    for box in self.boxes:
+                        self.stop(box)
+
+    # ---- servers and clients that others wrote
+
+    def need(self, *names):
+        for name in names:
+            path = shutil.which(name) or shutil.which(name, path="/usr/sbin:/sbin")
+            if path is None:
+                self.skipTest(f"{name} is not installed")
+            yield path
+
+    def serve_by(self, *words):
+        log = self.path("server.log", b"")
+        with open(log, "ab") as out:
+            server = subprocess.Popen(["ip", "netns", "exec", self.spaces[1], *words], stdout=out,
+                                      stderr=out, start_new_session=True)
+        self.addCleanup(self.stop, server)
+
+    def inside(self, *words):
+        return case.run("ip", "netns", "exec", self.spaces[0], *words)
+
+    def test_nginx(self):
+        nginx, = self.need("nginx")
+        content = random.Random(7).randbytes(3000000)
+        os.mkdir(self.path("www"))
+        os.chmod(self.folder.name, 0o755)
+        self.path("www/file", content)
+        conf = self.path("nginx.conf", f"""daemon off; pid {self.path("nginx.pid")};
+            error_log {self.path("nginx.log")}; events {{}}
+            http {{ access_log off; gzip off;
+                server {{ listen 0.0.0.0:{PORT}; root {self.path("www")}; }} }}""".encode())
+        self.begin()
+        self.serve_by(nginx, "-c", conf)
+        self.wait(lambda: self.fetch().returncode == 0)
+        with open(self.path("ranges"), "wb") as out:  # in parts, at once
+            parts = [f"{at}-{at + 499999}" for at in range(0, 3000000, 500000)]
+            clients = [subprocess.Popen(["ip", "netns", "exec", self.spaces[0], "curl", "-sf", "-r",
+                                         part, f"http://10.9.0.2:{PORT}/file"],
+                                        stdout=subprocess.PIPE) for part in parts]
+            for client in clients:
+                out.write(client.communicate()[0])
+        with open(self.path("ranges"), "rb") as file:
+            self.assertEqual(file.read(), content)
+        self.assertEqual(self.fetched(), content)
+
+    def test_iperf3(self):
+        iperf3, = self.need("iperf3")
+        self.begin()
+        self.serve_by(iperf3, "-s", "-B", "10.9.0.2")
+        for words in (["-n", "20M"], ["-n", "20M", "-R"], ["-n", "8M", "-P", "4"],
+                      ["-u", "-b", "30M", "-n", "3M", "-l", "1300"]):
+            found = []
+
+            def transfers(words=words, found=found):
+                result = self.inside(iperf3, "-J", "-c", "10.9.0.2", *words)
+                found[:] = [json.loads(result.stdout)] if result.returncode == 0 else []
+                return bool(found)
+            self.wait(transfers, 60)
+        self.assertLess(found[0]["end"]["sum"]["lost_percent"], 20)
+        for i in range(2):
+            frames = self.status(i)["peers"][0]["frames"]
+            self.assertEqual((frames["unresolved"], frames["damaged"]), (0, 0))
+
+    def test_ssh(self):
+        sshd, ssh, keygen = self.need("sshd", "ssh", "ssh-keygen")
+        os.makedirs("/run/sshd", exist_ok=True)
+        for name in ("host", "user"):
+            self.assertEqual(case.run(keygen, "-q", "-t", "ed25519", "-N", "", "-f",
+                                      self.path(name)).returncode, 0)
+        content = random.Random(8).randbytes(2000000)
+        source = self.path("source", content)
+        conf = self.path("sshd.conf", f"""HostKey {self.path("host")}
+            AuthorizedKeysFile {self.path("user.pub")}
+            StrictModes no\nUsePAM no\nPermitRootLogin yes\n""".encode())
+        self.begin(peer={"Bypass": "tcp/2222"})
+        self.serve_by(sshd, "-D", "-e", "-p", "2222", "-f", conf)
+        found = []
+
+        def reads():
+            found[:] = [self.inside(ssh, "-i", self.path("user"), "-p", "2222", "-o",
+                                    "StrictHostKeyChecking=no", "-o", "BatchMode=yes", "-o",
+                                    "UserKnownHostsFile=/dev/null", "10.9.0.2", "cat", source)]
+            return found[0].returncode == 0
+        self.wait(reads)
+        self.assertEqual(found[0].stdout, content)
+        self.assertGreater(self.status(1)["peers"][0]["bypassed"], 1000)
 
     def test_packets_of_other_networks_are_dropped(self):
         self.begin()
