@@ -4,6 +4,7 @@ import fcntl
 import http.client
 import os
 import re
+import signal
 import socket
 import struct
 import subprocess
@@ -12,6 +13,9 @@ import tempfile
 import termios
 import time
 import unittest
+
+# A shell in the background ignores it, and so would the processes of tests.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def run(*command, **options):
