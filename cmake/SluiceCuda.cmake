@@ -3,7 +3,7 @@
 
 set(SLUICE_HAVE_CUDA OFF)
 if(NOT SLUICE_CUDA STREQUAL "OFF")
-  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+  if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND NOT DEFINED ENV{CUDAARCHS})
     # One binary for all: machine code from Turing on, PTX for what comes later. Code for 86 runs on
     # 89, too.
     set(CMAKE_CUDA_ARCHITECTURES 75-real 80-real 86-real 90-real 90-virtual)
