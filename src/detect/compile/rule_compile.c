@@ -22,6 +22,7 @@ void rule_index_free(struct rule_index *index)
     rule_lists_free(&index->by_dst_port);
     rule_lists_free(&index->by_src_port);
     rule_lists_free(&index->by_icmp_type);
+    rule_lists_free(&index->by_ip_protocol);
     rule_lists_free(&index->by_carried);
     rule_lists_free(&index->by_app);
     rule_address_index_free(&index->by_source);
@@ -37,7 +38,7 @@ struct compiler {
     struct rule_map known; /* a byte of flags and the literal -> its id + 1, as uint32_t */
     size_t cap_literals, cap_buffers;
     struct rule_pairs by_literal, by_dst_port, by_src_port, by_icmp_type, by_carried, by_app;
-    struct rule_pairs by_source, by_destination, by_message;
+    struct rule_pairs by_source, by_destination, by_ip_protocol, by_message;
 };
 
 /* The id of a literal that no rule had before. NULL: no memory. */
@@ -96,12 +97,10 @@ static bool place_by_port(struct rule_pairs *pairs, const struct rule_ranges *po
     return true;
 }
 
-static bool place_by_icmp_type(struct compiler *compiler, uint32_t i)
+static bool place_by_values(struct rule_pairs *pairs, const struct rule_check *check, uint32_t i)
 {
-    const struct rule_check *types = rule_icmp_types(compiler->rules->rule[i]);
-
-    for (uint32_t type = types->first; type <= types->last; type++)
-        if (!rule_pairs_add(&compiler->by_icmp_type, type, i))
+    for (uint32_t value = check->first; value <= check->last; value++)
+        if (!rule_pairs_add(pairs, value, i))
             return false;
     return true;
 }
@@ -210,7 +209,9 @@ static bool place(struct compiler *compiler, uint32_t i)
     case RULE_BY_SRC_PORT:
         return place_by_port(&compiler->by_src_port, rule->from.ports, i);
     case RULE_BY_ICMP_TYPE:
-        return place_by_icmp_type(compiler, i);
+        return place_by_values(&compiler->by_icmp_type, rule_icmp_types(rule), i);
+    case RULE_BY_IP_PROTOCOL:
+        return place_by_values(&compiler->by_ip_protocol, rule_ip_protocols(rule), i);
     case RULE_BY_APP:
         return rule_pairs_add(&compiler->by_app, rule->app, i);
     case RULE_BY_MESSAGE:
@@ -234,6 +235,7 @@ static bool compile(struct compiler *compiler)
            rule_lists_make(&index->by_dst_port, &compiler->by_dst_port, 65536) &&
            rule_lists_make(&index->by_src_port, &compiler->by_src_port, 65536) &&
            rule_lists_make(&index->by_icmp_type, &compiler->by_icmp_type, 256) &&
+           rule_lists_make(&index->by_ip_protocol, &compiler->by_ip_protocol, 256) &&
            rule_lists_make(&index->by_carried, &compiler->by_carried, RULE_N_CARRIED) &&
            rule_lists_make(&index->by_app, &compiler->by_app, SL_N_APPS) &&
            rule_lists_make(&index->by_source.lists, &compiler->by_source, index->by_source.n) &&
@@ -351,6 +353,7 @@ enum sl_status sl_rules_compile(struct sl_rules *rules, const struct sl_literal 
     rule_pairs_free(&compiler.by_dst_port);
     rule_pairs_free(&compiler.by_src_port);
     rule_pairs_free(&compiler.by_icmp_type);
+    rule_pairs_free(&compiler.by_ip_protocol);
     rule_pairs_free(&compiler.by_carried);
     rule_pairs_free(&compiler.by_app);
     rule_pairs_free(&compiler.by_source);

@@ -151,16 +151,26 @@ static bool few_ports(const struct rule_ranges *ports)
     return n <= RULE_KEYS_MAX;
 }
 
-const struct rule_check *rule_icmp_types(const struct rule *rule)
+static const struct rule_check *few_values(const struct rule *rule, enum rule_field field)
 {
     for (size_t i = 0; i < rule->n_checks; i++) {
         const struct rule_check *check = &rule->check[i];
 
-        if (check->field == RULE_ICMP_TYPE && !check->negated &&
-            check->last - check->first < RULE_KEYS_MAX)
+        if (check->field == field && !check->negated && check->mask == UINT32_MAX &&
+            check->last <= UINT8_MAX && check->last - check->first < RULE_KEYS_MAX)
             return check;
     }
     return NULL;
+}
+
+const struct rule_check *rule_icmp_types(const struct rule *rule)
+{
+    return few_values(rule, RULE_ICMP_TYPE);
+}
+
+const struct rule_check *rule_ip_protocols(const struct rule *rule)
+{
+    return few_values(rule, RULE_IP_PROTOCOL);
 }
 
 /* Most packets have one of the networks that variables name. Less than a sixteenth of IPv4, and of
@@ -196,6 +206,8 @@ enum rule_key rule_key_of(const struct rule *rule)
         return RULE_BY_APP;
     if (rule_icmp_types(rule) != NULL)
         return RULE_BY_ICMP_TYPE;
+    if (rule_ip_protocols(rule) != NULL)
+        return RULE_BY_IP_PROTOCOL;
     if (rule->both_ways)
         return RULE_BY_PROTOCOL;
     if (few_ports(rule->to.ports))

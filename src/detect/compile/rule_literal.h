@@ -29,6 +29,7 @@ enum rule_key {
     RULE_BY_PROTOCOL,
     RULE_BY_DST_PORT,    /* rule->to.ports are at most RULE_KEYS_MAX */
     RULE_BY_SRC_PORT,    /* rule->from.ports are */
+    RULE_BY_IP_PROTOCOL, /* those of rule_ip_protocols are */
     RULE_BY_ICMP_TYPE,   /* those of rule_icmp_types are */
     RULE_BY_APP,         /* rule->app is one */
     RULE_BY_SOURCE,      /* rule->from.addresses are few, and not the user's networks */
@@ -38,7 +39,9 @@ enum rule_key {
 
 enum rule_key rule_key_of(const struct rule *rule);
 
-/* The check that limits a rule to a few ICMP types; NULL: there is none. */
+/* The check that limits a rule to a few ICMP types, or protocols in the IP header; NULL: there is
+ * none. Their numbers are at most 255. */
 const struct rule_check *rule_icmp_types(const struct rule *rule);
+const struct rule_check *rule_ip_protocols(const struct rule *rule);
 
 #endif

@@ -206,6 +206,7 @@ static void try_header(struct sl_evaluator *work, struct rule_view *view)
     if (view->ip != NULL) {
         try_address(work, &index->by_source, view->src, view);
         try_address(work, &index->by_destination, view->dst, view);
+        try_list(work, &index->by_ip_protocol, view->ip_protocol, view);
     }
     if (view->has_ports) {
         try_list(work, &index->by_dst_port, view->dst_port, view);

@@ -230,6 +230,29 @@ static void test_third_vlan(void **state)
     assert_false(rule_matches(rules[1], &packet));
 }
 
+/* Fewer protocols than keys, and more. */
+static void test_keys(void **state)
+{
+    static const struct {
+        const char *rule, *key;
+    } found[] = {
+        {RULE("ip", "ip_proto:2;"), "found by the protocol in the IP header"},
+        {RULE("tcp", "ip_proto:>16;"), "found by the protocol of the packet"},
+        {RULE("ip", "ip_proto:!2;"), "found by the protocol of the packet"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof found / sizeof found[0]; i++) {
+        struct sl_rules *rules = load_rules(found[i].rule);
+        char text[1024];
+
+        assert_true(sl_rules_explain(rules, 1, 1, text, sizeof text));
+        if (strstr(text, found[i].key) == NULL)
+            fail_msg("%s: %s", found[i].rule, text);
+        sl_rules_free(rules);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -237,6 +260,7 @@ int main(void)
         cmocka_unit_test(test_tos),        cmocka_unit_test(test_tcp),
         cmocka_unit_test(test_icmp),       cmocka_unit_test(test_vlan),
         cmocka_unit_test(test_third_vlan), cmocka_unit_test(test_events),
+        cmocka_unit_test(test_keys),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
