@@ -15,6 +15,7 @@ pkg_check_modules(YAML REQUIRED IMPORTED_TARGET yaml-0.1)       # suricata.yaml
 find_package(BZip2 REQUIRED)                                   # unpacking: zip
 pkg_check_modules(ARCHIVE REQUIRED IMPORTED_TARGET libarchive) # unpacking: 7z, tar, cab, ...
 pkg_check_modules(MSPACK REQUIRED IMPORTED_TARGET libmspack)  # unpacking: cab, chm
+pkg_check_modules(MAGIC REQUIRED IMPORTED_TARGET libmagic)     # kinds of files
 pkg_check_modules(CRYPTO REQUIRED IMPORTED_TARGET libcrypto)     # MD5, SHA-1, SHA-256
 pkg_check_modules(MICROHTTPD REQUIRED IMPORTED_TARGET libmicrohttpd) # metrics over HTTP
 pkg_check_modules(HYPERSCAN IMPORTED_TARGET libhs)             # optional: a matcher to compare with

@@ -7,8 +7,7 @@ foreach(module IN LISTS modules)
 endforeach()
 # What the modules need, and not the modules themselves: their objects are in already.
 target_link_libraries(libsluice PRIVATE PkgConfig::PCAP PkgConfig::ZLIB PkgConfig::LZMA
-                                        PkgConfig::BROTLI
-                                        PkgConfig::ZSTD
+                                        PkgConfig::BROTLI PkgConfig::MAGIC PkgConfig::ZSTD
                       PkgConfig::JANSSON PkgConfig::SQLITE3 PkgConfig::XXHASH
                       PkgConfig::PCRE2 PkgConfig::CRYPTO PkgConfig::YAML Threads::Threads m)
 if(SLUICE_HAVE_CUDA)

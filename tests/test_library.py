@@ -17,7 +17,7 @@ LIBRARY, HEADERS, SOURCE_DIR, SLUICE = sys.argv[1:5]
 # What libsluice needs at run time. A client of a server is loaded when it is used.
 NEEDED = {"libc.so", "libm.so", "libpcap.so", "libz.so", "liblzma.so", "libzstd.so",
           "libjansson.so", "libsqlite3.so", "libxxhash.so", "libpcre2-8.so", "libcrypto.so",
-          "libyaml-0.so", "libbrotlidec.so",
+          "libyaml-0.so", "libbrotlidec.so", "libmagic.so",
           "ld-linux-x86-64.so"}
 NEEDED_OF_CUDA = {"libstdc++.so", "libgcc_s.so"}  # CUDA's runtime and headers are C++
 SANITIZERS = {"libasan.so", "libubsan.so", "libtsan.so"}

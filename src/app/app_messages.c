@@ -12,8 +12,9 @@ struct side_note {
     uint64_t batch;                   /* in which the next ones lie; 0: in none */
     const struct sl_app_value *value; /* values but for the body */
     uint32_t n_values;
-    uint32_t body_len; /* bytes at `copy` */
-    uint8_t *copy;     /* the body, with room up to its bound; NULL: none */
+    uint32_t body_len;              /* bytes at `copy` */
+    uint8_t *copy;                  /* the body, with room up to its bound; NULL: none */
+    const struct sl_app_file *file; /* that its body was; until the side has ended */
 };
 
 /* What is kept of a transaction, as long as it is open. */
@@ -34,7 +35,8 @@ struct app_flow {
     struct app_flow *older, *newer; /* by their last bytes */
     struct app_stream *stream;      /* of TCP, else NULL */
     struct app_quic *quic;          /* of UDP, else NULL */
-    uint64_t held, notes;           /* bytes; those of notes alone */
+    struct app_files files;
+    uint64_t held, notes; /* bytes; those of notes alone */
 };
 
 struct app_shard {
@@ -45,6 +47,7 @@ struct app_shard {
     struct app_flow *oldest, *newest;
     struct app_output *output;
     struct app_show show;
+    struct app_file_tools *tools; /* NULL: no file came so far */
 };
 
 /* A call of a parser. */
@@ -221,12 +224,70 @@ static void give_message(const struct hearing *hearing, const struct app_news *n
         message.body_shown = sender->shown;
         sender->shown = sender->body.len;
     }
+    if (step == SL_APP_FILE || step == SL_APP_END)
+        message.file = sender->file;
     output->no_memory |= !done;
     if (!done)
         return;
     output->late[output->n] = hearing->place->late;
     output->message[output->n++] = message;
     output->stats.messages++;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+/* Files of a call of a parser. */
+struct hearing_files {
+    const struct hearing *hearing;
+    const struct app_news *news;
+    struct note *note;
+};
+
+/* Copies a value's bytes into the memory of the batch. False: no memory. */
+static bool keep_value(struct app_shard *shard, struct sl_app_value *value)
+{
+    uint8_t *bytes = value->len != 0 ? app_arena_take(&shard->output->arena, value->len) : NULL;
+
+    if (bytes != NULL)
+        memcpy(bytes, value->bytes, value->len);
+    const bool done = value->len == 0 || bytes != NULL;
+    value->bytes = bytes;
+    return done;
+}
+
+/* A file that is over is kept as long as the batch, and a message tells it. */
+static void hear_file(void *to, const struct sl_app_file *file)
+{
+    const struct hearing_files *files = to;
+    struct app_shard *const shard = files->hearing->shard;
+    struct sl_app_file *kept = app_arena_take(&shard->output->arena, sizeof *kept);
+
+    if (!pay(shard, sizeof *kept + file->name.len + file->magic.len)) {
+        shard->output->stats.unpaid++;
+        return;
+    }
+    if (kept != NULL)
+        *kept = *file;
+    if (kept == NULL || !keep_value(shard, &kept->name) || !keep_value(shard, &kept->magic)) {
+        shard->output->no_memory = true;
+        return;
+    }
+    files->note->side[files->news->side].file = kept;
+    give_message(files->hearing, files->news, files->note, SL_APP_FILE);
+}
+
+static void hear_files(const struct hearing *hearing, const struct app_news *news,
+                       struct note *note)
+{
+    struct app_shard *const shard = hearing->shard;
+    struct hearing_files files = {hearing, news, note};
+    const struct app_file_listener listener = {.end = hear_file, .to = &files};
+
+    if (shard->tools == NULL)
+        shard->tools = app_file_tools_create(&shard->config.files);
+    if (shard->tools == NULL ||
+        !app_files_take(&hearing->flow->files, shard->tools, news, &listener))
+        shard->output->no_memory = true;
 }
 
 /* ---- what a parser tells --------------------------------------------------------------------- */
@@ -297,6 +358,7 @@ static void hear_end(const struct hearing *hearing, const struct app_news *news,
 {
     if (hearing->shard->config.has_steps)
         give_message(hearing, news, note, SL_APP_END);
+    note->side[news->side].file = NULL;
     free_body(hearing, &note->side[news->side]);
 }
 
@@ -328,6 +390,9 @@ static void hear(void *to, const struct app_news *news)
         return;
     if (is_new)
         hearing->flow->notes += sizeof *note;
+    if (hearing->shard->config.has_files && news->parser->app == SL_APP_HTTP &&
+        (news->kind == APP_BODY || news->kind == APP_END))
+        hear_files(hearing, news, note);
     if (news->kind == APP_HEAD)
         hear_head(hearing, news, note);
     else if (news->kind == APP_BODY && has_body && hearing->shard->config.has_steps)
@@ -398,6 +463,7 @@ static void close_flow(const struct hearing *hearing)
 
     app_stream_close(flow->stream, &listener);
     free_quic(flow->quic);
+    app_files_free(&flow->files);
     take_out(hearing->shard, flow);
     hearing->shard->held -= flow->held;
     flow->slot->flow = NULL;
@@ -421,7 +487,8 @@ static void evict(struct app_shard *shard, const struct app_place *place)
 
 static uint64_t held_by(const struct app_flow *flow)
 {
-    return sizeof *flow + flow->notes + (flow->stream != NULL ? app_stream_held(flow->stream) : 0) +
+    return sizeof *flow + flow->notes + app_files_held(&flow->files) +
+           (flow->stream != NULL ? app_stream_held(flow->stream) : 0) +
            (flow->quic != NULL ? sizeof *flow->quic + QUIC_HELLO_MAX / 8 * 9 : 0);
 }
 
@@ -445,7 +512,8 @@ static bool goes_on(const struct hearing *hearing)
     const struct app_stream *stream = hearing->flow->stream;
     const uint8_t app = hearing->flow->slot->app;
 
-    return (app == 0 || config->has_steps || (config->is_done >> app & 1) != 0) &&
+    return (app == 0 || config->has_steps || (config->has_files && app == SL_APP_HTTP) ||
+            (config->is_done >> app & 1) != 0) &&
            (app_stream_listens(stream, APP_CLIENT) || app_stream_listens(stream, APP_SERVER));
 }
 
@@ -598,6 +666,7 @@ void app_shards_free(struct app_shard *shards, uint32_t n)
         shards[i].memory = 0;
         evict(&shards[i], &nowhere);
         app_show_free(&shards[i].show);
+        app_file_tools_free(shards[i].tools);
         app_output_free(&output);
     }
     free(shards);

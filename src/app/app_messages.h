@@ -12,6 +12,7 @@
 #ifndef APP_APP_MESSAGES_H
 #define APP_APP_MESSAGES_H
 
+#include "app_file.h"
 #include "app_stream.h"
 
 enum {
@@ -35,7 +36,9 @@ struct app_config {
     uint64_t memory;  /* bytes of the flows of all shards */
     uint64_t values;  /* of messages: bit i is enum sl_app_value_id i */
     bool has_steps;   /* messages before SL_APP_DONE, for rules */
+    bool has_files;   /* messages SL_APP_FILE */
     uint32_t is_done; /* protocols whose SL_APP_DONE is wanted: bit i is enum sl_app i */
+    struct app_file_config files;
 };
 
 struct app_stats {

@@ -53,6 +53,7 @@ void http_body_give(struct http_flow *flow, enum app_side side, const uint8_t *b
     const enum http_coding_end end = http_coding_give(mine->coding, bytes, len, tell_body, &body);
 
     mine->skips_body = end != HTTP_CODING_GOES_ON;
+    mine->transaction->message[side].is_cut |= mine->skips_body;
     if (end == HTTP_CODING_BOMB)
         http_tell_event(flow, side, "compression_bomb");
     else if (end == HTTP_CODING_DAMAGED)

@@ -137,6 +137,7 @@ static enum app_verdict gap_flow(void *of, enum app_side side, uint64_t len,
         message->body_len += len;
         message->decoded_len += mine->coding == NULL ? len : 0;
         mine->skips_body |= mine->coding != NULL;
+        message->is_cut |= mine->skips_body;
     } else {
         http_message_end(flow, side, true);
         mine->state = HTTP_SEEKS;

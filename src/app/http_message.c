@@ -162,8 +162,9 @@ void http_message_end(struct http_flow *flow, enum app_side side, bool is_cut)
     if (transaction == NULL)
         return;
     transaction->message[side].has_ended = true;
-    transaction->message[side].is_cut = is_cut;
-    http_tell(flow, (struct app_news){.kind = APP_END, .cut = is_cut}, side, transaction);
+    transaction->message[side].is_cut |= is_cut;
+    http_tell(flow, (struct app_news){.kind = APP_END, .cut = transaction->message[side].is_cut},
+              side, transaction);
     mine->transaction = NULL;
     if (transaction->message[!side].has_ended || (transaction->flags & HTTP_NO_REQUEST) != 0)
         http_transaction_done(flow, transaction);

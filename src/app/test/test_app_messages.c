@@ -9,8 +9,12 @@
 
 enum { FLOWS = 12, TEXT_MAX = 400000, GIVE_MAX = 3000 };
 
-static const struct app_config everything = {
-    .memory = 64 << 20, .values = UINT64_MAX, .has_steps = true, .is_done = UINT32_MAX};
+static const struct app_config everything = {.memory = 64 << 20,
+                                             .values = UINT64_MAX,
+                                             .has_steps = true,
+                                             .has_files = true,
+                                             .is_done = UINT32_MAX,
+                                             .files = {.hashes = 1 << SL_FILE_MD5}};
 
 /* What a flow sends: a side after another. */
 struct flow {
@@ -46,6 +50,16 @@ static void write_message(struct app_text *told, const struct sl_app_message *me
                            (unsigned long long)message->flow,
                            (unsigned long long)message->transaction, message->body_len,
                            message->body_shown, message->status, message->port));
+    if (message->file != NULL) {
+        const struct sl_app_file *file = message->file;
+
+        say(told, file->name.bytes, file->name.len);
+        say(told, file->hash[SL_FILE_MD5], 16);
+        say(told, line,
+            (uint32_t)snprintf(line, sizeof line, "file %u: %llu %u %d %u", file->number,
+                               (unsigned long long)file->size, file->state, file->has_gaps,
+                               file->hashes));
+    }
     for (int i = 0; i < 2; i++) {
         const struct sl_app_half *half = &message->half[i];
 
@@ -216,7 +230,7 @@ static void test_bodies_are_shown_in_steps(void **state)
         struct scene *scene = open_scene(&everything);
         struct flow *const flow = &scene->flow[0];
         uint64_t seed = c + 1;
-        uint32_t n = 0, shown = 0;
+        uint32_t n = 0, n_files = 0, shown = 0;
         char head[64];
 
         snprintf(head, sizeof head, "PUT / HTTP/1.1\r\nContent-Length: %u\r\n\r\n", cases[c].len);
@@ -229,6 +243,11 @@ static void test_bodies_are_shown_in_steps(void **state)
             const struct sl_app_message *message = &scene->output.message[i];
             const struct sl_app_half *half = &message->half[0];
 
+            n_files += message->step == SL_APP_FILE;
+            if (message->step == SL_APP_FILE || (message->step == SL_APP_END && n_files != 0))
+                assert_int_equal(message->file->size, cases[c].len);
+            else
+                assert_null(message->file);
             if (message->step != SL_APP_MORE && message->step != SL_APP_END)
                 continue;
             n++;
@@ -239,6 +258,7 @@ static void test_bodies_are_shown_in_steps(void **state)
                                     flow->text[0] + strlen(head), shown);
         }
         assert_int_equal(n, cases[c].n);
+        assert_int_equal(n_files, cases[c].len != 0);
         assert_int_equal(shown, cases[c].shown);
         app_end(scene->shard, &(struct app_place){.slot = &flow->slot});
         close_scene(scene);
