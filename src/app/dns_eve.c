@@ -4,6 +4,7 @@
  * - IPv6 addresses in data have all their digits.
  * - Each string of a TXT record is a record of its own.
  * - An OPT record without options is left out.
+ * - Data of SRV is that of answers alone, as Suricata's schema has it.
  * - Data of other types than those of enum dns_form is left out, and so is the preference of MX. */
 #include "dns_eve.h"
 
@@ -172,7 +173,8 @@ static void put_data(const struct eve *eve, const struct dns_record *record,
         put_soa(eve, record);
         break;
     case DNS_FORM_SRV:
-        put_srv(eve, record);
+        if (record->section == DNS_ANSWER)
+            put_srv(eve, record);
         break;
     case DNS_FORM_SSHFP:
         put_sshfp(eve, record);
