@@ -204,6 +204,31 @@ class RunFlows(case.Case):
                                     "tcp_flags_tc, tcp_state, age FROM flows").fetchall()
         self.assertEqual(rows, [(4000, "closed", "shutdown", 0, 5, "13", "closed", 2)])
 
+    def test_messages_and_files_of_http(self):
+        form = (b"--b\r\nContent-Disposition: form-data; name=f; filename=\"x.txt\"\r\n\r\nabc\r\n"
+                b"--b--\r\n")
+        sent = (b"POST /up?q HTTP/1.1\r\nHost: a.test:81\r\nContent-Length: %d\r\n"
+                b"Content-Type: multipart/form-data; boundary=b\r\n\r\n" % len(form)) + form
+        got = (b"HTTP/1.1 200 OK\r\nContent-Type: text/html; a=b\r\nContent-Length: 5\r\n\r\n"
+               b"hello")
+        packets = [(1, tcp(4000, SYN, 0, 0)), (1, tcp(4000, SYN | ACK, 0, 1, back=True)),
+                   (1, tcp(4000, PSH | ACK, 1, 1, sent)),
+                   (1, tcp(4000, PSH | ACK, 1, 1 + len(sent), got, back=True)),
+                   (1, tcp(4000, ACK, 1 + len(sent), 1 + len(got)))]
+        events = self.events(packets, "--events", "http,fileinfo,flow")
+        self.assertEqual([(event["event_type"], event["src_port"]) for event in events],
+                         [("fileinfo", 4000), ("fileinfo", 80), ("http", 4000), ("flow", 4000)])
+        upload, page, http, flow = events
+        self.assertEqual(http["http"], {
+            "hostname": "a.test", "http_port": 81, "url": "/up?q", "http_content_type": "text/html",
+            "http_method": "POST", "protocol": "HTTP/1.1", "status": 200, "length": 5})
+        self.assertEqual((http["tx_id"], flow["app_proto"], page["app_proto"]), (0, "http", "http"))
+        for event, name, content in ((upload, "x.txt", b"abc"), (page, "/up", b"hello")):
+            self.assertEqual(event["fileinfo"], {
+                "filename": name, "gaps": False, "state": "CLOSED", "stored": False,
+                "sha256": hashlib.sha256(content).hexdigest(), "size": len(content), "tx_id": 0})
+        self.assertEqual(self.events(packets, "--header-checks", "-k", "none"), [])
+
     def test_captures_of_alerts(self):
         found, other = connection(4000, 100, b"a needle"), connection(5000, 100, b"nothing")
         packets = [packet for pair in zip(found, other) for packet in pair]

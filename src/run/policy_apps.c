@@ -29,6 +29,7 @@ void run_policy_choose_apps(struct run_policy *policy, const struct sl_run_confi
         enum sl_app_value_id first, last; /* the values that its event shows */
     } events[] = {{SL_EVENT_DNS_MESSAGE, SL_APP_DNS, SL_DNS_MESSAGE, SL_DNS_MESSAGE},
                   {SL_EVENT_HTTP_MESSAGE, SL_APP_HTTP, SL_HTTP_METHOD, SL_HTTP_LOCATION},
+                  {SL_EVENT_FILE, SL_APP_HTTP, SL_HTTP_METHOD, SL_HTTP_LOCATION},
                   {SL_EVENT_TLS_MESSAGE, SL_APP_TLS, SL_TLS_SNI, SL_TLS_JA4},
                   {SL_EVENT_TLS_MESSAGE, SL_APP_TLS, SL_TLS_CERT, SL_TLS_ALPN},
                   {SL_EVENT_QUIC_MESSAGE, SL_APP_QUIC, SL_TLS_SNI, SL_TLS_JA4},
@@ -45,10 +46,16 @@ void run_policy_choose_apps(struct run_policy *policy, const struct sl_run_confi
     }
     for (size_t i = 0; has_sink && i < sizeof events / sizeof *events; i++)
         if ((config->events >> events[i].kind & 1) != 0) {
-            apps->is_done |= 1u << events[i].app;
+            if (events[i].kind == SL_EVENT_FILE)
+                apps->has_files = true;
+            else
+                apps->is_done |= 1u << events[i].app;
             apps->values |= bits(events[i].first, events[i].last);
         }
+    if (apps->has_files)
+        apps->files.hashes |= 1u << SL_FILE_SHA256;
     apps->memory = config->stream_memory;
-    policy->reads_apps = apps->has_steps || apps->is_done != 0 || reports_flows ||
+    policy->reads_apps = apps->has_steps || apps->has_files || apps->is_done != 0 ||
+                         reports_flows ||
                          (policy->rules != NULL && sl_rules_need_app(policy->rules));
 }
