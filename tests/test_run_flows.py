@@ -228,6 +228,16 @@ class RunFlows(case.Case):
                 "filename": name, "gaps": False, "state": "CLOSED", "stored": False,
                 "sha256": hashlib.sha256(content).hexdigest(), "size": len(content), "tx_id": 0})
         self.assertEqual(self.events(packets, "--header-checks", "-k", "none"), [])
+        page = self.events(packets, "--events", "fileinfo", "--file-info", "md5,magic")[1]
+        self.assertEqual(list(page["fileinfo"]), ["filename", "magic", "gaps", "state", "md5",
+                                                  "sha256", "stored", "size", "tx_id"])
+        self.assertEqual((page["fileinfo"]["md5"], page["fileinfo"]["magic"]),
+                         (hashlib.md5(b"hello").hexdigest(),
+                          "ASCII text, with no line terminators"))
+        for words, *told in (("md5,sha2", "'sha2' is nothing of files"), ("", "nothing of files"),
+                             ("md5", "needs --events fileinfo", "--events", "http")):
+            self.assert_refused(sluice("run", "-r", "x", "--file-info", words, "--events",
+                                       *(told[2:] or ["fileinfo"])), told[0])
 
     def test_captures_of_alerts(self):
         found, other = connection(4000, 100, b"a needle"), connection(5000, 100, b"nothing")

@@ -59,6 +59,7 @@ static const char usage[] =
     "flow,\n"
     "                         quic, fileinfo, stats, comma separated, or all; without it alerts,\n"
     "                         anomalies and names\n"
+    "  --file-info LIST       what events of files have beside sha256: md5, sha1, magic\n"
     "  --pcap-of-alerts DIR   a capture of each flow that raises an alert, from its begin on\n"
     "  --redundancy SPEC      what eliminating redundancy would save: "
     "SAMPLER[,p=N][,w=N][,cache=N]\n"
@@ -210,6 +211,7 @@ enum {
     OPTION_NAMES_FORMAT,
     OPTION_ALERTS,
     OPTION_EVENTS,
+    OPTION_FILE_INFO,
     OPTION_PCAP_OF_ALERTS,
     OPTION_REDUNDANCY,
     OPTION_COMPARE,
@@ -245,6 +247,7 @@ static const struct option long_options[] = {
     {"names-format", required_argument, NULL, OPTION_NAMES_FORMAT},
     {"alerts", required_argument, NULL, OPTION_ALERTS},
     {"events", required_argument, NULL, OPTION_EVENTS},
+    {"file-info", required_argument, NULL, OPTION_FILE_INFO},
     {"pcap-of-alerts", required_argument, NULL, OPTION_PCAP_OF_ALERTS},
     {"redundancy", required_argument, NULL, OPTION_REDUNDANCY},
     {"compare", no_argument, NULL, OPTION_COMPARE},
@@ -304,6 +307,8 @@ static const char **argument_of(struct run_options *options, int option)
         return &options->config.compiled;
     case OPTION_EVENTS:
         return &options->events.list;
+    case OPTION_FILE_INFO:
+        return &options->file_info;
     case OPTION_REDUNDANCY:
         return &options->redundancy.spec;
     case OPTION_PLOT:

@@ -7,6 +7,7 @@
 #include "cli/name_tables.h"
 #include "cli/rule_files.h"
 #include "run_events_option.h"
+#include "run_files_option.h"
 #include "run_profile_option.h"
 #include "run_redundancy_option.h"
 #include "sluice/run.h"
@@ -28,6 +29,7 @@ struct run_options {
     struct run_profile_option profile;
     uint64_t flow_seed[2];
 
+    const char *file_info;   /* what events of files have; NULL: not given */
     const char *header_list; /* NULL: no header checks */
     const char *checksums;   /* all or none, whatever the list says; NULL: as it says */
     const char *metrics;     /* the address of a server; NULL: none */

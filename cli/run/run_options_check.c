@@ -263,6 +263,7 @@ bool run_options_check(struct run_options *options)
     if (!check_summary(options) || !check_inputs(options) ||
         !run_events_option_parse(&options->events, &options->config.events,
                                  options->config.stats_seconds) ||
+        !run_files_option_parse(options->file_info, &options->config) ||
         !run_redundancy_option_parse(&options->redundancy, &options->config.redundancy) ||
         !parse_header_checks(options) || !check_effects(options) || !check_events(options) ||
         !check_sinks(options) || !may_write_both(options))

@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sluice/app.h"
 #include "sluice/batch.h"
 #include "sluice/capture.h"
 #include "sluice/clamav.h"
@@ -159,6 +160,9 @@ struct sl_run_config {
     size_t n_sinks;
     uint32_t events; /* which: a bit 1 << kind for each of enum sl_event_kind; all are counted */
     enum sl_status (*event)(void *user, const struct sl_event *event, struct sl_diag *diag);
+    uint32_t
+        file_hashes; /* that events of files have beside SHA-256: bits 1 << enum sl_file_hash */
+    bool file_magic; /* and their kind, as libmagic names it */
     uint32_t stats_seconds; /* between two events of counters, and one at the end; 0: none. Where no
                                sink takes counters, sl_run_open returns SL_EINVAL */
 

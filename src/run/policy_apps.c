@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What flows are asked for: by events, and by rules. */
+#include "base/diag.h"
 #include "run_policy.h"
 
 #define BIT(id) (UINT64_C(1) << (id))
@@ -52,10 +53,23 @@ void run_policy_choose_apps(struct run_policy *policy, const struct sl_run_confi
                 apps->is_done |= 1u << events[i].app;
             apps->values |= bits(events[i].first, events[i].last);
         }
-    if (apps->has_files)
-        apps->files.hashes |= 1u << SL_FILE_SHA256;
+    if (apps->has_files) {
+        apps->files.hashes = (uint8_t)(config->file_hashes | 1u << SL_FILE_SHA256);
+        apps->files.magic = config->file_magic;
+    }
     apps->memory = config->stream_memory;
     policy->reads_apps = apps->has_steps || apps->has_files || apps->is_done != 0 ||
                          reports_flows ||
                          (policy->rules != NULL && sl_rules_need_app(policy->rules));
+}
+
+enum sl_status run_policy_check_files(const struct run_policy *policy, struct sl_diag *diag)
+{
+    struct app_file_tools *tools = app_file_tools_create(&policy->apps.files);
+    const char *fault = tools != NULL ? app_file_tools_fault(tools) : "";
+
+    app_file_tools_free(tools);
+    if (tools == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for files of flows");
+    return fault == NULL ? SL_OK : diag_set(diag, SL_EUNSUPPORTED, NULL, 0, "files: %s", fault);
 }

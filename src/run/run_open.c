@@ -172,6 +172,8 @@ static enum sl_status open_tables(struct sl_run *run, struct run_policy *policy,
     enum sl_status status = build(run, policy, &parts, diag);
 
     run_policy_choose_apps(policy, &run->config, run_source_reports_flows(&run->source));
+    if (status == SL_OK && policy->apps.has_files)
+        status = run_policy_check_files(policy, diag);
     if (status == SL_OK)
         status = run_counts_open(&run->counts, policy, diag);
     if (status == SL_OK)

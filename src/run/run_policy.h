@@ -74,6 +74,9 @@ enum sl_status run_policy_build_rules(struct run_policy *policy,
 void run_policy_choose_apps(struct run_policy *policy, const struct sl_run_config *config,
                             bool reports_flows);
 
+/* Whether what files are asked for can be made. SL_EUNSUPPORTED, SL_ENOMEM. */
+enum sl_status run_policy_check_files(const struct run_policy *policy, struct sl_diag *diag);
+
 /* Builds the matcher, the last engine, anew for the CPU, unless a compiled one was given. */
 enum sl_status run_policy_match_on_cpu(struct run_policy *policy,
                                        const struct run_policy_build *build, struct sl_diag *diag);
