@@ -234,6 +234,13 @@ class RunFlows(case.Case):
         self.assertEqual((page["fileinfo"]["md5"], page["fileinfo"]["magic"]),
                          (hashlib.md5(b"hello").hexdigest(),
                           "ASCII text, with no line terminators"))
+        rule = b'alert http any any -> any any (fileext:"txt"; filemagic:"text"; filesize:3; ' \
+               b'http.uri; content:"/up"; sid:7;)\n'
+        alert, = self.events(packets, "--events", "alert", "--rules", self.path("f.rules", rule))
+        self.assertEqual([(file["filename"], file["magic"][:5], "sha256" in file)
+                          for file in alert["files"]], [("x.txt", "ASCII", False)])
+        self.assertEqual((alert["http"]["url"], alert["tx_id"], alert["app_proto"]),
+                         ("/up?q", 0, "http"))
         for words, *told in (("md5,sha2", "'sha2' is nothing of files"), ("", "nothing of files"),
                              ("md5", "needs --events fileinfo", "--events", "http")):
             self.assert_refused(sluice("run", "-r", "x", "--file-info", words, "--events",

@@ -149,6 +149,11 @@ SL_API bool sl_rules_need_app(const struct sl_rules *rules);
  */
 SL_API uint64_t sl_rules_need_values(const struct sl_rules *rules);
 
+/* What compiled rules ask of files: hashes, as bits 1 << enum sl_file_hash, their kind, and files
+ * at all. */
+enum { SL_RULES_FILE_MAGIC = 1 << SL_N_FILE_HASHES, SL_RULES_FILES = 2 << SL_N_FILE_HASHES };
+SL_API uint32_t sl_rules_need_files(const struct sl_rules *rules);
+
 /* Whether some compiled rule asks what flows have sent (sl_batch_reserve_totals). A packet whose
  * batch does not tell matches no such rule. */
 SL_API bool sl_rules_need_totals(const struct sl_rules *rules);

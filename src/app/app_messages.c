@@ -217,12 +217,12 @@ static void give_message(const struct hearing *hearing, const struct app_news *n
         message.half[i].value = note->side[i].value;
         message.half[i].n_values = note->side[i].n_values;
     }
-    if (step == SL_APP_MORE || step == SL_APP_END) {
+    if (step == SL_APP_MORE || step == SL_APP_END || step == SL_APP_FILE) {
         done = done && show_body(shard, sender, &message.half[news->side],
-                                 step == SL_APP_END || sender->body.len == SL_APP_BODY_MAX);
+                                 news->kind == APP_END || sender->body.len == SL_APP_BODY_MAX);
         message.body_len = sender->body.len;
         message.body_shown = sender->shown;
-        sender->shown = sender->body.len;
+        sender->shown = step != SL_APP_FILE ? sender->body.len : sender->shown;
     }
     if (step == SL_APP_FILE || step == SL_APP_END)
         message.file = sender->file;

@@ -21,8 +21,20 @@ static const uint64_t of_alerts =
     BIT(SL_TLS_JA3_HASH) | BIT(SL_TLS_JA3) | BIT(SL_TLS_JA3S_HASH) | BIT(SL_TLS_JA3S) |
     BIT(SL_TLS_JA4) | BIT(SL_TLS_ALPN);
 
-void run_policy_choose_apps(struct run_policy *policy, const struct sl_run_config *config,
-                            bool reports_flows)
+static void ask_for_rules(struct app_config *apps, const struct sl_rules *rules, bool has_sink)
+{
+    const uint32_t files = sl_rules_need_files(rules);
+
+    apps->values = sl_rules_need_values(rules);
+    apps->has_steps = apps->values != 0;
+    apps->has_files = (files & SL_RULES_FILES) != 0;
+    apps->files.hashes = (uint8_t)(files & ((1u << SL_N_FILE_HASHES) - 1));
+    apps->files.magic = (files & SL_RULES_FILE_MAGIC) != 0;
+    if (has_sink && (apps->has_steps || apps->has_files))
+        apps->values |= of_alerts;
+}
+
+static void ask_for_events(struct app_config *apps, const struct sl_run_config *config)
 {
     static const struct {
         enum sl_event_kind kind;
@@ -35,28 +47,33 @@ void run_policy_choose_apps(struct run_policy *policy, const struct sl_run_confi
                   {SL_EVENT_TLS_MESSAGE, SL_APP_TLS, SL_TLS_CERT, SL_TLS_ALPN},
                   {SL_EVENT_QUIC_MESSAGE, SL_APP_QUIC, SL_TLS_SNI, SL_TLS_JA4},
                   {SL_EVENT_QUIC_MESSAGE, SL_APP_QUIC, SL_TLS_ALPN, SL_TLS_ALPN}};
+
+    for (size_t i = 0; i < sizeof events / sizeof *events; i++) {
+        if ((config->events >> events[i].kind & 1) == 0)
+            continue;
+        if (events[i].kind != SL_EVENT_FILE)
+            apps->is_done |= 1u << events[i].app;
+        apps->values |= bits(events[i].first, events[i].last);
+    }
+    if ((config->events >> SL_EVENT_FILE & 1) != 0) {
+        apps->has_files = true;
+        apps->files.hashes |= (uint8_t)(config->file_hashes | 1u << SL_FILE_SHA256);
+        apps->files.magic |= config->file_magic;
+    }
+}
+
+void run_policy_choose_apps(struct run_policy *policy, const struct sl_run_config *config,
+                            bool reports_flows)
+{
     struct app_config *apps = &policy->apps;
     const bool has_sink = config->n_sinks != 0 || config->event != NULL;
 
     if (config->stream_memory == 0)
         return;
-    if (policy->rules != NULL) {
-        apps->values = sl_rules_need_values(policy->rules);
-        apps->has_steps = apps->values != 0;
-        apps->values |= apps->has_steps && has_sink ? of_alerts : 0;
-    }
-    for (size_t i = 0; has_sink && i < sizeof events / sizeof *events; i++)
-        if ((config->events >> events[i].kind & 1) != 0) {
-            if (events[i].kind == SL_EVENT_FILE)
-                apps->has_files = true;
-            else
-                apps->is_done |= 1u << events[i].app;
-            apps->values |= bits(events[i].first, events[i].last);
-        }
-    if (apps->has_files) {
-        apps->files.hashes = (uint8_t)(config->file_hashes | 1u << SL_FILE_SHA256);
-        apps->files.magic = config->file_magic;
-    }
+    if (policy->rules != NULL)
+        ask_for_rules(apps, policy->rules, has_sink);
+    if (has_sink)
+        ask_for_events(apps, config);
     apps->memory = config->stream_memory;
     policy->reads_apps = apps->has_steps || apps->has_files || apps->is_done != 0 ||
                          reports_flows ||

@@ -159,6 +159,25 @@ static uint64_t values_of(const struct rule *rule)
     return values;
 }
 
+static uint32_t files_of(const struct rule *rule)
+{
+    uint32_t asked = 0;
+
+    if ((rule->sees & RULE_SEES_FILES) == 0)
+        return 0;
+    for (size_t i = 0; i < rule->n_payloads; i++) {
+        const uint32_t id = rule_buffer_is_value(rule->payload[i].buffer)
+                                ? rule_buffer_id(rule->payload[i].buffer)
+                                : SL_N_APP_VALUES;
+
+        if (id >= RULE_FILE_MD5 && id <= RULE_FILE_SHA256)
+            asked |= 1u << (id - RULE_FILE_MD5);
+        else if (id == SL_FILE_MAGIC)
+            asked |= SL_RULES_FILE_MAGIC;
+    }
+    return asked | SL_RULES_FILES;
+}
+
 /* Whether the rule asks for one of the fields from `first` to `last`. */
 static bool asks(const struct rule *rule, enum rule_field first, enum rule_field last)
 {
@@ -193,6 +212,7 @@ static bool place(struct compiler *compiler, uint32_t i)
     compiler->index->any_stream_facts |= asks(rule, RULE_STREAM_SIZE, RULE_STREAM_EVENT);
     compiler->index->any_message |= (rule->sees & RULE_SEES_MESSAGES) != 0;
     compiler->index->values |= values_of(rule);
+    compiler->index->files |= files_of(rule);
     if (rule->literal != NULL)
         return place_by_literal(compiler, i);
     if (rule_key_of(rule) == RULE_BY_MESSAGE)
@@ -257,6 +277,11 @@ bool sl_rules_need_app(const struct sl_rules *rules)
 uint64_t sl_rules_need_values(const struct sl_rules *rules)
 {
     return rules->compiled ? rules->index->values : 0;
+}
+
+uint32_t sl_rules_need_files(const struct sl_rules *rules)
+{
+    return rules->compiled ? rules->index->files : 0;
 }
 
 bool sl_rules_see_streams(const struct sl_rules *rules)

@@ -41,6 +41,7 @@ struct rule_index {
     bool any_total;   /* some rule asks what flows have sent */
     bool any_message; /* some rule looks at messages */
     uint64_t values;  /* that rules ask for: bits of enum sl_app_value_id */
+    uint32_t files;   /* see sl_rules_need_files */
     bool any_app;     /* some rule asks for a protocol of enum sl_app */
     uint32_t *rank;   /* of each rule, see state_rank; NULL: no rule has state */
     bool any_data;    /* some rule asks a set of data that rules change */

@@ -634,18 +634,49 @@ static void test_values_are_asked_for(void **state)
     assert_int_equal(sl_rules_need_values(rules),
                      UINT64_C(1) << SL_HTTP_URI | UINT64_C(1) << SL_HTTP_COOKIE);
     assert_int_equal(sl_rules_buffers(rules), SL_BUFFER_HTTP_URI);
+    assert_int_equal(sl_rules_need_files(rules), 0);
     assert_int_equal(n, 1);
     sl_rules_free(rules);
+}
+
+static void test_files_are_asked_for(void **state)
+{
+    static const struct {
+        const char *options;
+        uint32_t files;
+    } cases[] = {{"filesize:3;", SL_RULES_FILES},
+                 {"fileext:\"exe\";", SL_RULES_FILES},
+                 {"filemagic:\"PDF\";", SL_RULES_FILES | SL_RULES_FILE_MAGIC}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[128];
+        struct sl_diag diag;
+        const struct sl_literal *literals;
+        size_t n;
+
+        snprintf(text, sizeof text, "alert http any any -> any any (%s sid:1;)", cases[i].options);
+        struct sl_rules *rules = load_rules(text);
+        assert_int_equal(sl_rules_compile(rules, &literals, &n, &diag), SL_OK);
+        assert_int_equal(sl_rules_need_files(rules), cases[i].files);
+        sl_rules_free(rules);
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_http_buffers), cmocka_unit_test(test_bodies),
-        cmocka_unit_test(test_dialects),     cmocka_unit_test(test_headers),
-        cmocka_unit_test(test_tls),          cmocka_unit_test(test_files),
-        cmocka_unit_test(test_quic),         cmocka_unit_test(test_both_sides),
-        cmocka_unit_test(test_order),        cmocka_unit_test(test_values_are_asked_for),
+        cmocka_unit_test(test_http_buffers),
+        cmocka_unit_test(test_bodies),
+        cmocka_unit_test(test_dialects),
+        cmocka_unit_test(test_headers),
+        cmocka_unit_test(test_tls),
+        cmocka_unit_test(test_files),
+        cmocka_unit_test(test_quic),
+        cmocka_unit_test(test_both_sides),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_values_are_asked_for),
+        cmocka_unit_test(test_files_are_asked_for),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
