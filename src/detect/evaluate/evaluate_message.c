@@ -116,7 +116,7 @@ bool rule_message_value(const struct rule_view *view, enum rule_buffer buffer, s
     *value = half->value[k + index];
     if (lines)
         return take_line(value, i);
-    if (id == SL_APP_BODY && side == message->side)
+    if (id == SL_APP_BODY && side == message->side && view->body_len < value->len)
         value->len = view->body_len;
     return id != SL_APP_BODY || value->len != 0;
 }
