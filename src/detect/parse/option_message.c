@@ -488,14 +488,10 @@ static struct rule_text bare(struct rule_text value, bool *negated)
     return value;
 }
 
-/* A content of the file's name or kind, in any case. An extension stands behind a period, and ends
- * the name. */
-enum sl_status rule_read_file_text(struct rule_parser *parser, struct rule_text value)
+/* A content that an option has as its value. */
+static enum sl_status add_text(struct rule_parser *parser, struct rule_text value, bool extension,
+                               bool nocase, const struct value_buffer *buffer)
 {
-    const bool extension = rule_text_is(parser->option.name, "fileext");
-    const struct value_buffer buffer = {
-        "", RULE_OF_SENDER,
-        rule_text_is(parser->option.name, "filemagic") ? SL_FILE_MAGIC : SL_FILE_NAME};
     struct rule_payload *content;
     bool negated;
 
@@ -513,9 +509,35 @@ enum sl_status rule_read_file_text(struct rule_parser *parser, struct rule_text 
     content->bytes = bytes;
     content->len = content->fast_len = (uint32_t)(value.len + extension);
     content->negated = negated;
-    content->nocase = true;
+    content->nocase = nocase;
     content->at_end = extension;
-    return put(parser, content, &buffer);
+    return put(parser, content, buffer);
+}
+
+/* A content of the file's name or kind, in any case. An extension stands behind a period, and ends
+ * the name. */
+enum sl_status rule_read_file_text(struct rule_parser *parser, struct rule_text value)
+{
+    const bool is_magic = rule_text_is(parser->option.name, "filemagic");
+    const struct value_buffer buffer = {"", RULE_OF_SENDER,
+                                        is_magic ? SL_FILE_MAGIC : SL_FILE_NAME};
+
+    return add_text(parser, value, rule_text_is(parser->option.name, "fileext"), true, &buffer);
+}
+
+/* The older options on certificates. */
+enum sl_status rule_read_tls_text(struct rule_parser *parser, struct rule_text value)
+{
+    static const struct value_buffer texts[] = {
+        {"tls.subject", RULE_OF_SERVER, SL_TLS_CERT_SUBJECT},
+        {"tls.issuerdn", RULE_OF_SERVER, SL_TLS_CERT_ISSUER},
+        {"tls.fingerprint", RULE_OF_SERVER, SL_TLS_CERT_FINGERPRINT},
+    };
+
+    const struct value_buffer *buffer =
+        find(texts, sizeof texts / sizeof texts[0], parser->option.name);
+
+    return add_text(parser, value, false, buffer->id == SL_TLS_CERT_FINGERPRINT, buffer);
 }
 
 /* The file's size; "to_server," or "to_client," before it is that of the file's side. */

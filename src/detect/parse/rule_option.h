@@ -95,7 +95,7 @@ rule_option_reader rule_read_buffer, rule_read_pkt_data, rule_read_bsize, rule_r
 /* option_message.c */
 rule_option_reader rule_read_value, rule_read_value_or_modifier, rule_read_uricontent,
     rule_read_urilen, rule_read_tls_version, rule_read_ssl_state, rule_read_file_text,
-    rule_read_filesize, rule_read_file_digest;
+    rule_read_filesize, rule_read_file_digest, rule_read_tls_text;
 
 /* The name of a buffer that is a value of messages. */
 const char *rule_value_name(enum rule_buffer buffer);
