@@ -89,7 +89,9 @@ static void read_leaf(const struct mail *mail, const struct mail_head *head, con
     const bool is_mail = strncmp(head->type, "message/rfc822", 14) == 0;
     const struct transfer_joins joins = {
         nesting > 0 || mail->is_box || strncmp(head->type, "text/", 5) != 0, !mail->is_box};
-    const char *const name = name_of(head, nesting);
+    /* A link of an HTML is a mail of one part. */
+    const char *const name =
+        mail->object->seen == KIND_HTML ? "textportion" : name_of(head, nesting);
 
     switch (head->encoding) {
     case MAIL_BASE64:

@@ -323,10 +323,13 @@ static uint64_t take_directory(struct unpack *unpack, const struct unpack_object
     const uint64_t begin = at;
     struct zip_member member;
     struct unpack_buffer extents = {.max = SIZE_MAX / 4};
+    /* What begins with other bytes is no zip for ClamAV, which opens each member alone. */
+    const bool numbers = object->len >= 4 && memcmp(object->bytes, "PK\3\4", 4) == 0;
 
     while (at != UINT64_MAX && !unpack_is_over(unpack) &&
            (at = read_central(object, at, &member)) != 0) {
-        if (!tell_member(unpack, object, &member, ++n))
+        n++;
+        if (!tell_member(unpack, object, &member, numbers ? n : 0))
             break;
         member.local_at += shift;
         const struct extent extent = {member.local_at, take_both(unpack, object, &member)};
