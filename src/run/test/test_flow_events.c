@@ -15,12 +15,20 @@ enum { MAX_PACKETS = 2000 };
 
 static char capture[600], rules[600];
 
-/* They match in made items: the first in four messages of the sample, the other in as many. */
+/* They match in made items: each of DNS in four messages of the sample, those of HTTP in 33, 24, 27
+ * and 18, and those of TLS in three. */
 static const char names_file[] = "flow_events.rules";
 static const char names_rules[] =
     "alert dns any any -> any any (msg:\"query\"; dns.query; content:\"site.example\"; sid:1;)\n"
     "alert dns any any -> any any (msg:\"any\"; dns.queries.rrname; content:\"beacon\"; nocase; "
-    "sid:2;)\n";
+    "sid:2;)\n"
+    "alert http any any -> any any (http.uri; content:\"/\"; startswith; sid:11;)\n"
+    "alert http any any -> any any (http.user_agent; content:\"curl\"; sid:12;)\n"
+    "alert http any any -> any any (file.data; content:\"e\"; content:\"a\"; distance:0; sid:13;)\n"
+    "alert http any any -> any any (http.stat_code; content:\"200\"; http.header; "
+    "content:\"Server|3a|\"; sid:14;)\n"
+    "alert tls any any -> any any (tls.sni; content:\"e\"; sid:15;)\n"
+    "alert tls any any -> any any (tls.cert_subject; content:\"CN=\"; sid:16;)\n";
 
 /* The packets of the sample, `rounds` times. Time goes by `slower`, so that flows time out. */
 static struct {
@@ -33,7 +41,8 @@ static struct {
 struct source {
     uint32_t next, max_items;
     uint64_t seed;
-    uint64_t n_flows, n_messages, n_alerted, n_names, n_http, n_tls, packets, bytes, by_reason[4];
+    uint64_t n_flows, n_messages, n_alerted, n_names, n_http, n_tls, n_said, packets, bytes,
+        by_reason[4];
 };
 
 static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *diag)
@@ -65,6 +74,8 @@ static enum sl_status on_event(void *user, const struct sl_event *event, struct 
     (void)diag;
     source->n_messages += event->kind == SL_EVENT_DNS_MESSAGE;
     source->n_names += event->kind == SL_EVENT_ALERT && event->signature->sid <= 2;
+    source->n_said +=
+        event->kind == SL_EVENT_ALERT && event->signature->sid >= 11 && event->signature->sid <= 16;
     source->n_http += event->kind == SL_EVENT_HTTP_MESSAGE;
     source->n_tls += event->kind == SL_EVENT_TLS_MESSAGE;
     if (event->kind != SL_EVENT_FLOW)
@@ -172,6 +183,7 @@ static void test_events_depend_on_no_cut_and_no_thread(void **state)
     assert_int_equal(source.n_names, 2 * 8);
     assert_int_equal(source.n_http, 2 * 33);
     assert_int_equal(source.n_tls, 2 * 3);
+    assert_int_equal(source.n_said, 2 * (33 + 24 + 27 + 18 + 3 + 3));
     assert_int_equal(source.by_reason[SL_FLOW_END_FORCED], 0);
     assert_true(source.by_reason[SL_FLOW_END_TIMEOUT] > 10);
     packets.slower = 1000;
