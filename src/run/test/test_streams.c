@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules over TCP streams: what a rule finds depends on the bytes of a stream, and on no segment, no
- * batch and no thread. The reference looks at whole streams. */
+/* Rules over TCP streams, and over the messages in them: what a rule finds depends on the bytes of
+ * a stream, and on no segment, no batch and no thread. The reference looks at whole streams. */
 #include "test.h"
 
 #include "dissect/test/frame_fixture.h"
 #include "run/run_internal.h"
 
-enum { N_FLOWS = 24, STREAM_MAX = 9000, N_RULES = 8, FIRST_PORT = 20000 };
+enum { N_FLOWS = 24, STREAM_MAX = 9000, N_RULES = 11, FIRST_PORT = 20000 };
 
 static const char *const words[] = {"across-the-cut", "near", "begin", "1234end-of-it", "x1"};
 
@@ -19,7 +19,10 @@ static const char text[] =
     "alert tcp-stream any any -> any 80 (content:\"across-the-cut\"; offset:3000; sid:5;)\n"
     "alert tcp-stream any 80 -> any any (content:\"ACROSS\"; nocase; depth:2500; sid:6;)\n"
     "alert tcp any any -> any any (flow:only_stream; content:\"|0d 0a 0d 0a|across\"; sid:7;)\n"
-    "alert ip any any -> any any (content:\"near\"; pcre:\"/^begin.{0,90}near/s\"; sid:8;)\n";
+    "alert ip any any -> any any (content:\"near\"; pcre:\"/^begin.{0,90}near/s\"; sid:8;)\n"
+    "alert http any any -> any any (http.uri; content:\"/needle\"; sid:9;)\n"
+    "alert http any any -> any any (http.stat_code; content:\"404\"; sid:10;)\n"
+    "alert http any any -> any any (file.data; content:\"in-the-body\"; sid:11;)\n";
 
 /* What one side sends. */
 struct side {
@@ -117,6 +120,67 @@ static void draw_side(struct scene *scene, struct side *side)
     }
 }
 
+static void add_bytes(struct side *side, const char *bytes, uint32_t len)
+{
+    assert_true(side->len + len <= STREAM_MAX);
+    memcpy(side->byte + side->len, bytes, len);
+    side->len += len;
+}
+
+/* A body, in chunks or of known length. */
+static void add_response(struct scene *scene, struct side *side, bool is_missing, bool has_word)
+{
+    static const char word[] = "in-the-body";
+    const uint32_t len = 20 + below(scene, 1800), cut = below(scene, len + 1);
+    char line[128], body[2048];
+
+    for (uint32_t i = 0; i < len; i++)
+        body[i] = (char)('a' + below(scene, 26));
+    if (has_word)
+        memcpy(body + below(scene, len - sizeof word), word, sizeof word - 1);
+    add_bytes(side, line,
+              (uint32_t)snprintf(line, sizeof line, "HTTP/1.1 %s\r\n",
+                                 is_missing ? "404 Not Found" : "200 OK"));
+    if (below(scene, 2) == 0) {
+        add_bytes(side, line,
+                  (uint32_t)snprintf(line, sizeof line, "Content-Length: %u\r\n\r\n", len));
+        add_bytes(side, body, len);
+        return;
+    }
+    add_bytes(side, "Transfer-Encoding: chunked\r\n\r\n", 30);
+    for (uint32_t at = 0, end = cut; at < len; at = end, end = len) {
+        if (end == at)
+            continue;
+        add_bytes(side, line, (uint32_t)snprintf(line, sizeof line, "%x\r\n", end - at));
+        add_bytes(side, body + at, end - at);
+        add_bytes(side, "\r\n", 2);
+    }
+    add_bytes(side, "0\r\n\r\n", 5);
+}
+
+/* Requests and responses instead. */
+static void draw_http(struct scene *scene, uint32_t flow)
+{
+    struct side *const client = &scene->side[flow][0], *const server = &scene->side[flow][1];
+    bool(*const expected)[N_RULES] = scene->expected[flow];
+
+    client->len = server->len = 0;
+    memset(expected, 0, sizeof scene->expected[flow]);
+    for (uint32_t n = 1 + below(scene, 4); n != 0; n--) {
+        const bool is_needle = below(scene, 3) == 0, is_missing = below(scene, 3) == 0,
+                   has_word = below(scene, 3) == 0;
+        char line[128];
+
+        add_bytes(client, line,
+                  (uint32_t)snprintf(line, sizeof line, "GET /%%6e%s HTTP/1.1\r\nHost: h\r\n\r\n",
+                                     is_needle ? "eedle" : "othing"));
+        add_response(scene, server, is_missing, has_word);
+        expected[0][8] |= is_needle;
+        expected[1][9] |= is_missing;
+        expected[1][10] |= has_word;
+    }
+}
+
 static void draw(struct scene *scene, uint64_t seed)
 {
     memset(scene, 0, sizeof *scene);
@@ -126,6 +190,8 @@ static void draw(struct scene *scene, uint64_t seed)
             draw_side(scene, &scene->side[flow][s]);
             expect(&scene->side[flow][s], s != 0, scene->expected[flow][s]);
         }
+    for (uint32_t flow = 0; flow < N_FLOWS; flow += 3)
+        draw_http(scene, flow);
 }
 
 /* ---- packets --------------------------------------------------------------------------------- */
