@@ -333,6 +333,19 @@ static json_t *streams(const struct sl_run_result *result)
     return object;
 }
 
+static void add_app_count(void *user, const char *name, uint64_t value)
+{
+    json_object_set_new(user, name, cli_json_uint(value));
+}
+
+static json_t *apps(const struct sl_run_result *result)
+{
+    json_t *object = json_object();
+
+    sl_app_stats_each(&result->apps, add_app_count, object);
+    return object;
+}
+
 static json_t *pipeline(const struct sl_run_result *result)
 {
     const struct sl_pipeline_stats *stats = result->pipeline;
@@ -377,6 +390,8 @@ void run_report_json(const struct sl_run_result *result, bool details, size_t n_
     json_object_set_new(root, "flows", flows(result));
     if (result->has_streams)
         json_object_set_new(root, "streams", streams(result));
+    if (result->has_apps)
+        json_object_set_new(root, "apps", apps(result));
     json_object_set_new(root, "rules", run_rules_json(result));
     json_object_set_new(root, "anomalies_total", cli_json_uint(result->anomalies));
     json_object_set_new(root, "anomalies", run_anomalies_json(result));

@@ -69,6 +69,21 @@ static uint64_t forgotten(const struct sl_run_result *result)
     return result->streams.contexts_lost;
 }
 
+static uint64_t evicted_talk(const struct sl_run_result *result)
+{
+    return result->apps.flows_evicted;
+}
+
+static uint64_t lost_messages(const struct sl_run_result *result)
+{
+    return result->apps.left_out;
+}
+
+static uint64_t cut_bodies(const struct sl_run_result *result)
+{
+    return result->apps.bodies_cut;
+}
+
 static struct sl_rules_count rules(const struct sl_run_result *result)
 {
     struct sl_rules_count count = {0};
@@ -172,6 +187,9 @@ static const struct {
     {"unacknowledged_bytes_of_streams", dropped_bytes},
     {"unevaluated_bytes_of_streams", unevaluated},
     {"forgotten_ends_of_streams", forgotten},
+    {"flows_read_in_part", evicted_talk},
+    {"messages_of_flows", lost_messages},
+    {"cut_bodies", cut_bodies},
     {"packets_not_in_captures_of_alerts", not_in_evidence},
     {"captures_of_alerts_without_begin", without_begin},
     {"skipped_rules", skipped_rules},

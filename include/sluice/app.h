@@ -212,6 +212,22 @@ enum {
     SL_TLS_SEEN_RESUMED = 32 /* the server encrypted without a certificate, before TLS 1.3 */
 };
 
+/* ---- counters -------------------------------------------------------------------------------- */
+
+struct sl_app_stats {
+    uint64_t flows;         /* of protocols that are read */
+    uint64_t messages;      /* given to rules and events */
+    uint64_t transactions;  /* that are over */
+    uint64_t flows_evicted; /* read no further, as memory was short */
+    uint64_t left_out;      /* messages that flows paid too few bytes for: pipelined without end */
+    uint64_t bodies_cut;    /* bodies that rules see no more of for the same reason */
+};
+
+/* Calls `call` for each counter with its name, "flows_evicted". */
+SL_API void sl_app_stats_each(const struct sl_app_stats *stats,
+                              void (*call)(void *user, const char *name, uint64_t value),
+                              void *user);
+
 #ifdef __cplusplus
 }
 #endif

@@ -271,6 +271,7 @@ struct sl_run_result {
     bool has_header_checks; /* they were switched on */
     bool has_state;         /* some rule has state */
     bool has_streams;       /* some rule sees TCP streams */
+    bool has_apps;          /* what flows say is read */
     struct sl_dissect_stats dissected;
     struct sl_flow_stats flows;
 
@@ -288,6 +289,7 @@ struct sl_run_result {
     const struct sl_rules *rules; /* NULL: none */
     struct sl_state_stats state;
     struct sl_stream_stats streams;
+    struct sl_app_stats apps;
     bool home_missed; /* rules name HOME_NET, it has its default, and no packet has an address of it
                        */
     uint64_t alerts;

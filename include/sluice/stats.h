@@ -8,6 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "sluice/app.h"
 #include "sluice/detect.h"
 #include "sluice/dissect.h"
 #include "sluice/header.h"
@@ -32,6 +33,7 @@ struct sl_stats {
     bool has_rules;
     bool has_state;          /* some rule has state */
     bool has_streams;        /* some rule sees TCP streams; otherwise `streams` is 0 */
+    bool has_apps;           /* what flows say is read; otherwise `apps` is 0 */
     uint64_t kernel_packets; /* see sl_capture_stats */
     uint64_t kernel_drops;
     uint64_t interface_drops;
@@ -44,6 +46,7 @@ struct sl_stats {
     struct sl_state_stats state;
     uint64_t rules_stopped; /* on packets; see sl_evaluator_stopped */
     struct sl_stream_stats streams;
+    struct sl_app_stats apps;
 
     struct sl_pipeline_snapshot pipeline;
 };

@@ -84,7 +84,7 @@ void app_shard_begin(struct app_shard *shard, struct app_output *output)
 {
     output->n = 0;
     output->no_memory = false;
-    output->stats = (struct app_stats){0};
+    output->stats = (struct sl_app_stats){0};
     app_arena_reset(&output->arena);
     shard->output = output;
     shard->show.arena = &output->arena;
@@ -96,16 +96,6 @@ void app_output_free(struct app_output *output)
     free(output->message);
     free(output->late);
     app_arena_free(&output->arena);
-}
-
-void app_stats_add(struct app_stats *sum, const struct app_stats *more)
-{
-    sum->flows += more->flows;
-    sum->messages += more->messages;
-    sum->transactions += more->transactions;
-    sum->flows_evicted += more->flows_evicted;
-    sum->unpaid += more->unpaid;
-    sum->bodies_cut += more->bodies_cut;
 }
 
 uint64_t app_shard_held(const struct app_shard *shard)
@@ -202,7 +192,7 @@ static void give_message(const struct hearing *hearing, const struct app_news *n
     bool done = reserve(output);
 
     if (!pay(shard, sizeof(struct sl_app_message))) {
-        output->stats.unpaid++;
+        output->stats.left_out++;
         return;
     }
     struct sl_app_message message = {.item = hearing->place->item,
@@ -263,7 +253,7 @@ static void hear_file(void *to, const struct sl_app_file *file)
     struct sl_app_file *kept = app_arena_take(&shard->output->arena, sizeof *kept);
 
     if (!pay(shard, sizeof *kept + file->name.len + file->magic.len)) {
-        shard->output->stats.unpaid++;
+        shard->output->stats.left_out++;
         return;
     }
     if (kept != NULL)

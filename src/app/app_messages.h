@@ -41,16 +41,7 @@ struct app_config {
     struct app_file_config files;
 };
 
-struct app_stats {
-    uint64_t flows;         /* that speak a protocol with a parser */
-    uint64_t messages;      /* given */
-    uint64_t transactions;  /* that ended */
-    uint64_t flows_evicted; /* that gave way */
-    uint64_t unpaid;        /* messages that were left out, as credit was short */
-    uint64_t bodies_cut;    /* bodies that ended early for the same reason */
-};
-
-void app_stats_add(struct app_stats *sum, const struct app_stats *more);
+void app_stats_add(struct sl_app_stats *sum, const struct sl_app_stats *more);
 
 /* What a batch left. Zeroed at first. */
 struct app_output {
@@ -59,7 +50,7 @@ struct app_output {
     uint32_t n, max;
     bool no_memory; /* messages are missing: the caller fails with SL_ENOMEM */
     struct app_arena arena;
-    struct app_stats stats;
+    struct sl_app_stats stats;
 };
 
 void app_output_free(struct app_output *output);

@@ -332,11 +332,21 @@ void app_batch_clear(struct app_batch *mine)
 
 void app_batch_count(const struct app_batch *mine, struct run_apps *apps)
 {
-    struct app_stats sum = {0};
+    struct sl_app_stats sum = {0};
 
     for (uint32_t i = 0; i < apps->n_shards; i++)
         app_stats_add(&sum, &mine->shard[i].stats);
     pthread_mutex_lock(&apps->lock);
     app_stats_add(&apps->stats, &sum);
+    pthread_mutex_unlock(&apps->lock);
+}
+
+void run_apps_snapshot(struct run_apps *apps, struct sl_app_stats *stats)
+{
+    memset(stats, 0, sizeof *stats);
+    if (apps == NULL)
+        return;
+    pthread_mutex_lock(&apps->lock);
+    *stats = apps->stats;
     pthread_mutex_unlock(&apps->lock);
 }

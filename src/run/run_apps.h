@@ -19,7 +19,7 @@ struct run_apps {
     bool reads_quic;
 
     pthread_mutex_t lock; /* guards: */
-    struct app_stats stats;
+    struct sl_app_stats stats;
 };
 
 /* For the flows of this table, which keeps ends. SL_ENOMEM. */
@@ -91,5 +91,8 @@ uint64_t app_batch_make(const struct app_batch *mine, struct sl_batch *to, uint3
 
 /* Draining: adds what the batch counted. */
 void app_batch_count(const struct app_batch *mine, struct run_apps *apps);
+
+/* The counters so far; zeros where `apps` is NULL. Any thread. */
+void run_apps_snapshot(struct run_apps *apps, struct sl_app_stats *stats);
 
 #endif

@@ -137,6 +137,8 @@ void sl_run_snapshot(struct sl_run *run, struct sl_stats *stats)
         sl_state_stats(run->state, &stats->state);
     stats->has_streams = policy != NULL && run->streams != NULL;
     run_streams_snapshot(stats->has_streams ? run->streams : NULL, &stats->streams);
+    stats->has_apps = policy != NULL && run->apps != NULL;
+    run_apps_snapshot(stats->has_apps ? run->apps : NULL, &stats->apps);
     if (policy != NULL) {
         stats->has_header_checks = policy->header_engine >= 0;
         stats->has_rules = policy->rules != NULL;

@@ -103,6 +103,14 @@ static void put_stream_count(void *user, const char *group, const char *name, ui
     put_count(user, path, value);
 }
 
+static void put_app_count(void *user, const char *name, uint64_t value)
+{
+    char path[STATS_NAME_LEN];
+
+    snprintf(path, sizeof path, "sluice.app.%s", name);
+    put_count(user, path, value);
+}
+
 static void put_streams(struct tree *tree, const struct sl_stream_stats *streams)
 {
     uint64_t n_gaps = 0;
@@ -229,6 +237,8 @@ static void put_own(struct tree *tree, const struct sl_stats *stats)
     }
     if (stats->has_streams)
         put_streams(tree, &stats->streams);
+    if (stats->has_apps)
+        sl_app_stats_each(&stats->apps, put_app_count, tree);
     put_undecodable(tree, stats);
     if (stats->has_header_checks)
         put_anomalies(tree, stats);

@@ -190,6 +190,18 @@ static void put_streams(struct exposition *to, const struct sl_stream_stats *str
     put_doubts(to, streams);
 }
 
+static void put_apps(struct exposition *to, const struct sl_app_stats *apps)
+{
+    count(to, "sluice_app_flows_total", "Flows of protocols that are read.", apps->flows);
+    count(to, "sluice_app_messages_total", "Messages for rules and events.", apps->messages);
+    count(to, "sluice_app_transactions_total", "Transactions that are over.", apps->transactions);
+    count(to, "sluice_app_flows_evicted_total", "Flows read no further, as memory was short.",
+          apps->flows_evicted);
+    count(to, "sluice_app_left_out_total", "Messages that flows had too few bytes for.",
+          apps->left_out);
+    count(to, "sluice_app_bodies_cut_total", "Bodies that rules saw no more of.", apps->bodies_cut);
+}
+
 static void put_findings(struct exposition *to, const struct sl_stats *stats)
 {
     if (stats->has_rules) {
@@ -312,6 +324,8 @@ enum sl_status sl_stats_prometheus(const struct sl_stats *stats, char **text, si
         put_state(&to, &stats->state);
     if (stats->has_streams)
         put_streams(&to, &stats->streams);
+    if (stats->has_apps)
+        put_apps(&to, &stats->apps);
     put_findings(&to, stats);
     put_engines(&to, &stats->pipeline);
     put_devices(&to, &stats->pipeline.stats);

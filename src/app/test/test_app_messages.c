@@ -28,7 +28,7 @@ struct scene {
     struct app_shard *shard;
     struct app_output output;
     struct app_text told;
-    struct app_stats stats;
+    struct sl_app_stats stats;
 };
 
 /* ---- what is told ---------------------------------------------------------------------------- */
@@ -292,8 +292,8 @@ static void test_pipelined_requests_are_bounded(void **state)
     app_end(scene->shard, &place);
     app_stats_add(&scene->stats, &scene->output.stats);
     assert_int_equal(scene->stats.transactions, N);
-    assert_int_equal(scene->stats.messages + scene->stats.unpaid, 3 * N);
-    assert_true(scene->stats.unpaid != 0);
+    assert_int_equal(scene->stats.messages + scene->stats.left_out, 3 * N);
+    assert_true(scene->stats.left_out != 0);
     app_text_free(&text);
     close_scene(scene);
 }

@@ -30,6 +30,13 @@ static void make_stats(struct sl_stats *stats)
         .alerts = UINT64_C(1) << 62,
         .rules_stopped = 23,
         .has_streams = true,
+        .has_apps = true,
+        .apps = {.flows = 1,
+                 .messages = 2,
+                 .transactions = 3,
+                 .flows_evicted = 4,
+                 .left_out = 5,
+                 .bodies_cut = 6},
         .streams = {.segments = 30,
                     .bytes = 31,
                     .queued = 32,
@@ -147,6 +154,12 @@ static const struct {
     {"sluice_packets_total", "1001"},
     {"sluice_bytes_total", "900901"},
     {"sluice_failed_sources_total", "3"},
+    {"sluice_app_flows_total", "1"},
+    {"sluice_app_messages_total", "2"},
+    {"sluice_app_transactions_total", "3"},
+    {"sluice_app_flows_evicted_total", "4"},
+    {"sluice_app_left_out_total", "5"},
+    {"sluice_app_bodies_cut_total", "6"},
     {"sluice_kernel_packets_total", "1011"},
     {"sluice_kernel_drops_total", "10"},
     {"sluice_interface_drops_total", "3"},
@@ -283,6 +296,7 @@ static void test_prometheus_leaves_out_what_is_not_switched_on(void **state)
         free(text);
     }
     stats.live = stats.has_rules = stats.has_header_checks = stats.has_streams = false;
+    stats.has_apps = false;
     stats.pipeline.n_engines = stats.pipeline.stats.n_devices = 0;
     stats.pipeline.stats.latency.packets = 0;
     stats.start_ns = -1; /* a clock that nobody set */
@@ -323,6 +337,12 @@ static const struct {
     uint64_t value;
 } members[] = {
     {"uptime", 10},
+    {"sluice>app>flows", 1},
+    {"sluice>app>messages", 2},
+    {"sluice>app>transactions", 3},
+    {"sluice>app>flows_evicted", 4},
+    {"sluice>app>left_out", 5},
+    {"sluice>app>bodies_cut", 6},
     {"capture>kernel_packets", 1011},
     {"capture>kernel_drops", 10},
     {"capture>kernel_ifdrops", 3},
