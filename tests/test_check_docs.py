@@ -38,7 +38,7 @@ FAULTS = [  # file, its text, line of the fault, words of the reason
     ("README.md", "word\n" * 901, 1, "901 words, at most 900"),
     ("src/base/README.md", "word\n" * 801, 1, "801 words, at most 800"),
     ("docs/long.md", "word\n" * 1501, 1, "1501 words, at most 1500"),
-    ("docs/benchmarks.md", "word\n" * 3001, 1, "3001 words, at most 3000"),
+    ("docs/benchmarks.md", "word\n" * 3501, 1, "3501 words, at most 3500"),
     ("docs/papers/x.md", "word\n" * 551, 1, "551 words, at most 550"),
     ("docs/bench/long.md", "word\n" * 1501, 1, "1501 words, at most 1500"),
     ("docs/bench/wide.md", "word\n" + "x" * 101, 2, "101 columns"),

@@ -131,7 +131,7 @@ class RunNames(case.Case):
     def test_types_of_events(self):
         # Of a packet with DNS first the name that has a rule, then the message.
         self.assertEqual([event["pcap_cnt"] for event in self.events("--events", "ndn,dns")],
-                         [1, 1, 2, 2, 3, 3, 8, 9])
+                         [1, 1, 2, 2, 3, 3, 4, 8, 9])
 
     def test_summary(self):
         summary = json.loads(self.run_names("--json").stdout)["names"]

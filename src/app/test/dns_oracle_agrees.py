@@ -165,6 +165,8 @@ def read_record(message, at, section):
     if rrtype == 41:
         usual = section == 3 and not labels
     rest = data_of(message, rrtype, at, end) if len_ else [] if rrtype == 41 else [{}]
+    if rrtype == 33 and section != 1:
+        rest = [{}]  # the schema has SRV's data in answers alone
     return [{**shown, **one} for one in rest], usual, labels, rrtype, end
 
 
