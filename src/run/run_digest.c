@@ -77,9 +77,8 @@ static enum sl_status evaluate_rules(struct run_digest *digest, const struct sl_
 }
 
 enum sl_status run_digest_evaluate(struct run_digest *digest, const struct sl_batch *batch,
-                                   const struct stream_batch *streams,
-                                   const struct app_batch *apps, const struct sl_hits *hits,
-                                   struct sl_diag *diag)
+                                   const struct stream_batch *streams, const struct app_batch *apps,
+                                   const struct sl_hits *hits, struct sl_diag *diag)
 {
     const bool sees = digest->policy->sees_streams;
 

@@ -43,9 +43,8 @@ void run_digest_free(struct run_digest *digest); /* accepts NULL */
 /* Evaluates the rules and verifies the virus signatures of a batch; hits[e] are of engine e.
  * `streams` and `apps` have the batch's. */
 enum sl_status run_digest_evaluate(struct run_digest *digest, const struct sl_batch *batch,
-                                   const struct stream_batch *streams,
-                                   const struct app_batch *apps, const struct sl_hits *hits,
-                                   struct sl_diag *diag);
+                                   const struct stream_batch *streams, const struct app_batch *apps,
+                                   const struct sl_hits *hits, struct sl_diag *diag);
 
 /* Lists what packets add to their flows: alerts of rules or viruses, application protocols, and
  * calls for candidates and messages. Returns how many there are; `mark` has room for all packets of
