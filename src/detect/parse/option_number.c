@@ -158,7 +158,7 @@ static enum sl_status read_range(struct rule_parser *parser, struct rule_text va
 enum sl_status rule_read_wide_range(struct rule_parser *parser, struct rule_text value,
                                     const char *name, int64_t max, struct rule_check *check)
 {
-    struct range range;
+    struct range range = {0};
     const enum sl_status status = read_range(parser, value, name, max, &range);
 
     if (status != SL_OK)
@@ -176,7 +176,7 @@ enum sl_status rule_read_wide_range(struct rule_parser *parser, struct rule_text
 enum sl_status rule_read_range(struct rule_parser *parser, struct rule_text value, const char *name,
                                int64_t max, struct rule_check *check)
 {
-    struct range range;
+    struct range range = {0};
     const enum sl_status status = read_range(parser, value, name, max, &range);
 
     if (status != SL_OK)

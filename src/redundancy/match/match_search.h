@@ -34,15 +34,15 @@ enum sl_status search_create(struct match_search *search, const struct sl_redund
 void search_free(struct match_search *search);
 
 /* Extends a sample whose fingerprint was seen at `source`, a log offset. Samples come in order. */
-void search_consider(struct match_search *search, const struct sl_batch *batch,
-                     const struct sl_hit *hit, uint64_t source);
+void search_consider(struct match_search *m, const struct sl_batch *batch, const struct sl_hit *hit,
+                     uint64_t source);
 
 /* The last item has no more samples: all its matches are given. */
-void search_end_item(struct match_search *search, const struct sl_batch *batch);
+void search_end_item(struct match_search *m, const struct sl_batch *batch);
 
 /* Matches of one item of the last batch: *n of them from the one returned. *cursor is 0 at first
  * and kept between calls: it makes ascending items cheap. */
-const struct sl_match *search_of_item(const struct match_search *search, uint32_t item,
-                                      size_t *cursor, size_t *n);
+const struct sl_match *search_of_item(const struct match_search *m, uint32_t item, size_t *cursor,
+                                      size_t *n);
 
 #endif

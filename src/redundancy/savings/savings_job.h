@@ -40,7 +40,7 @@ struct savings_job {
 enum sl_status savings_set_in_flight(struct sl_savings *savings, uint32_t n, struct sl_diag *diag);
 
 /* SL_ENOMEM. */
-enum sl_status savings_job_create(struct savings_job **job, const struct sl_savings *savings,
+enum sl_status savings_job_create(struct savings_job **made, const struct sl_savings *savings,
                                   struct sl_diag *diag);
 void savings_job_free(struct savings_job *job); /* accepts NULL */
 
