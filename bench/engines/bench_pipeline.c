@@ -128,7 +128,7 @@ static bool note_engines(struct noted *noted, const struct bench_together *toget
             cli_error("bench: %s cannot run: %s", engine->name, why);
             return false;
         }
-        noted[e] = (struct noted){.engine = {engine->name, noted[e].backends},
+        noted[e] = (struct noted){.engine = {.name = engine->name, .backends = noted[e].backends},
                                   .backend = {real->name, real->device, real->usable, noted_open,
                                               noted_submit, noted_wait, noted_close},
                                   .backends = {&noted[e].backend, NULL},
