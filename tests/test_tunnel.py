@@ -295,6 +295,7 @@ class Boxes(case.Case):
             for i in range(2):
                 self.start(i)
             self.wait(lambda: self.status(0) and self.status(0)["peers"][0]["alive"])
+            time.sleep(3)  # both sides find the samples of what they kept
             self.assertEqual(self.fetch().returncode, 0, self.log(0) + self.log(1))
             self.assertEqual(self.fetched(), content)
             sent = self.status(1)["peers"][0]["bytes_sent"]
