@@ -105,7 +105,7 @@ class Run(case.Case):
 
     def test_segments_with_wrong_checksums(self):
         packets = [tcp(7, 80, SYN, 100, 0), tcp(80, 7, SYN | ACK, 500, 101),
-                   tcp(7, 80, ACK, 101, 501, b"sec"), tcp(7, 80, ACK, 104, 501, b"XXX", 1),
+                   tcp(7, 80, ACK, 101, 501, b"sec"), tcp(7, 80, ACK, 104, 501, b"ZZZ", 1),
                    tcp(7, 80, ACK, 104, 501, b"ret"), tcp(80, 7, ACK, 501, 107)]
         rule = b'alert tcp any any -> any any (msg:"a"; content:"secret"; sid:1;)\n'
         arguments = ("-r", self.path("decoy.pcap", capture(packets)), "--rules",
