@@ -9,6 +9,7 @@
 #define APP_TLS_H
 
 #include "app_parser.h"
+#include "sluice/app.h"
 
 enum {
     TLS_MESSAGE_MAX = 65536, /* a longer one ends its side */
@@ -16,20 +17,10 @@ enum {
     TLS_JA4_LEN = 36
 };
 
-/* Messages that were seen, as bits, for ssl_state. */
-enum tls_state {
-    TLS_CLIENT_HELLO = 1,
-    TLS_SERVER_HELLO = 2,
-    TLS_CLIENT_KEYS = 4,
-    TLS_SERVER_KEYS = 8,
-    TLS_CERTIFICATE = 16,
-    TLS_RESUMED = 32 /* the server encrypted without a certificate, before TLS 1.3 */
-};
-
 struct tls_session {
     uint16_t client_version; /* that the hello offers: of its extension, else of its head */
     uint16_t version;        /* that the server chose; 0: not seen */
-    uint8_t seen;            /* enum tls_state */
+    uint8_t seen;            /* SL_TLS_SEEN_* */
     uint8_t n_certificates;
     char ja3_hash[33], ja3s_hash[33], ja4[TLS_JA4_LEN + 1]; /* "": there is no hello */
     char fingerprint[60];                                   /* SHA-1 of the first certificate */

@@ -80,7 +80,7 @@ static void read_certificates(struct tls_flow *flow, struct app_span body)
         if (whole && n++ == 0)
             whole = tls_read_certificate(session, certificate);
     }
-    session->seen |= n != 0 ? TLS_CERTIFICATE : 0;
+    session->seen |= n != 0 ? SL_TLS_SEEN_CERTIFICATE : 0;
     session->n_certificates = (uint8_t)(n < UINT8_MAX ? n : UINT8_MAX);
     if (n != 0)
         tell(flow, APP_SERVER, APP_HEAD, NULL);
@@ -100,7 +100,7 @@ static void read_hello(struct tls_flow *flow, enum app_side side, struct app_spa
 {
     const bool whole = side == APP_CLIENT ? tls_read_client_hello(&flow->session, body)
                                           : tls_read_server_hello(&flow->session, body);
-    const uint8_t seen = side == APP_CLIENT ? TLS_CLIENT_HELLO : TLS_SERVER_HELLO;
+    const uint8_t seen = side == APP_CLIENT ? SL_TLS_SEEN_CLIENT_HELLO : SL_TLS_SEEN_SERVER_HELLO;
 
     if (!whole)
         tell(flow, side, APP_EVENT, "invalid_handshake_message");
@@ -117,9 +117,9 @@ static void read_message(struct tls_flow *flow, enum app_side side, uint8_t type
     else if (type == CERTIFICATE && side == APP_SERVER)
         read_certificates(flow, body);
     else if (type == SERVER_KEYS && side == APP_SERVER)
-        flow->session.seen |= TLS_SERVER_KEYS;
+        flow->session.seen |= SL_TLS_SEEN_SERVER_KEYS;
     else if (type == CLIENT_KEYS && side == APP_CLIENT)
-        flow->session.seen |= TLS_CLIENT_KEYS;
+        flow->session.seen |= SL_TLS_SEEN_CLIENT_KEYS;
     flow->no_memory |= lacks_memory(&flow->session);
 }
 
@@ -161,8 +161,8 @@ static void end_side(struct tls_flow *flow, enum app_side side)
     flow->side[side].over = true;
     app_text_free(&flow->side[side].message);
     if (side == APP_SERVER && session->version != 0 && session->version < TLS13 &&
-        (session->seen & (TLS_CERTIFICATE | TLS_SERVER_KEYS)) == 0)
-        session->seen |= TLS_RESUMED;
+        (session->seen & (SL_TLS_SEEN_CERTIFICATE | SL_TLS_SEEN_SERVER_KEYS)) == 0)
+        session->seen |= SL_TLS_SEEN_RESUMED;
     if (flow->side[!side].over)
         tell_done(flow);
 }
@@ -171,7 +171,7 @@ static void end_side(struct tls_flow *flow, enum app_side side)
  * yet the next record tells. */
 static bool ends_at_change(const struct tls_session *session)
 {
-    return (session->seen & TLS_CLIENT_KEYS) != 0 ||
+    return (session->seen & SL_TLS_SEEN_CLIENT_KEYS) != 0 ||
            (session->version != 0 && session->version < TLS13);
 }
 

@@ -333,11 +333,11 @@ bool tls_read_client_hello(struct tls_session *session, struct app_span body)
 {
     struct hello hello;
     const bool whole = cut_client(&hello, body);
-    const bool is_first = (session->seen & TLS_CLIENT_HELLO) == 0;
+    const bool is_first = (session->seen & SL_TLS_SEEN_CLIENT_HELLO) == 0;
 
     if (hello.random.len != RANDOM_LEN || hello.ciphers.len == 0)
         return false;
-    session->seen |= TLS_CLIENT_HELLO;
+    session->seen |= SL_TLS_SEEN_CLIENT_HELLO;
     session->client_version = best_version(&hello);
     memcpy(session->random[APP_CLIENT], hello.random.bytes, RANDOM_LEN);
     read_sni(&session->sni, &hello);
@@ -366,7 +366,7 @@ bool tls_read_server_hello(struct tls_session *session, struct app_span body)
         return false;
     const bool whole = body.len == 0 || tls_cut_vector(&body, 2, &hello.extensions);
 
-    session->seen |= TLS_SERVER_HELLO;
+    session->seen |= SL_TLS_SEEN_SERVER_HELLO;
     session->version = hello.version;
     if (find_extension(&hello, EXT_VERSIONS, &part))
         (void)tls_cut_number(&part, &session->version);

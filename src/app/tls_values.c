@@ -100,7 +100,7 @@ static enum app_side side_of(enum sl_app_value_id id)
 void tls_show(struct app_show *show, const void *of, enum app_side side)
 {
     const struct tls_session *session = of;
-    const uint8_t hello = side == APP_CLIENT ? TLS_CLIENT_HELLO : TLS_SERVER_HELLO;
+    const uint8_t hello = side == APP_CLIENT ? SL_TLS_SEEN_CLIENT_HELLO : SL_TLS_SEEN_SERVER_HELLO;
     struct app_span value;
 
     for (int id = SL_TLS_SNI; id <= SL_TLS_JA4; id++)
@@ -127,7 +127,8 @@ void tls_describe(struct sl_app_message *message, const void *of)
     message->version[0] = session->client_version;
     message->version[1] = session->version;
     message->n_certificates = session->n_certificates;
-    message->half[0].has_head = (session->seen & TLS_CLIENT_HELLO) != 0;
+    message->half[0].has_head = (session->seen & SL_TLS_SEEN_CLIENT_HELLO) != 0;
     message->half[1].has_head =
-        (session->seen & (TLS_CERTIFICATE | TLS_RESUMED)) != 0 || session->version >= 0x0304;
+        (session->seen & (SL_TLS_SEEN_CERTIFICATE | SL_TLS_SEEN_RESUMED)) != 0 ||
+        session->version >= 0x0304;
 }
