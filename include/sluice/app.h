@@ -3,7 +3,8 @@
  *
  * Protocols are found by the bytes of a message, not by ports, but for NTP. Over UDP these are
  * read: DNS, with multicast DNS and LLMNR, which have its form, SIP, NTP, SNMP and DHCP. A datagram
- * is enough for each of them. */
+ * is enough for each of them. Flows are read by a run (sluice/run.h): HTTP/1, TLS and DNS over TCP,
+ * and QUIC over UDP. */
 #ifndef SLUICE_APP_H
 #define SLUICE_APP_H
 
@@ -181,7 +182,8 @@ enum sl_app_step {
 
 /* A transaction, as far as a packet of this batch completed it. What it says does not depend on
  * cuts into batches: a body is shown at each SL_APP_BODY_STEP bytes from its first on, at its end,
- * and at SL_APP_BODY_MAX bytes, behind which it is not shown. */
+ * and at SL_APP_BODY_MAX bytes, behind which it is not shown. The maker of a message owns it and
+ * all that it points to. In an event they are valid during the call, else as long as the batch. */
 struct sl_app_message {
     uint32_t item;        /* the packet */
     uint8_t app;          /* enum sl_app */

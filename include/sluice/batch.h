@@ -80,7 +80,7 @@ struct sl_origin {
     uint16_t link_type; /* link type of the packet (LINKTYPE_* of pcap) */
     uint16_t source;    /* index of the source in the run */
     uint8_t flow_flags; /* SL_FLOW_* after this packet */
-    uint8_t app;        /* enum sl_app (sluice/app.h): what sl_app_find found in the payload */
+    uint8_t app;        /* enum sl_app (sluice/app.h): what sl_app_find found, or the flow speaks */
     uint8_t pad[2];
     uint64_t arrival_ns; /* CLOCK_MONOTONIC after its bytes were read; 0: unknown */
 };
