@@ -1,5 +1,15 @@
 /* SPDX-License-Identifier: MIT */
-/* The messages of a decoder to its encoder: docs/frames.md. */
+/* The messages of a decoder to its encoder: docs/frames.md.
+ *
+ * The sides are in step when every byte that the encoder may refer to is the same in the decoder's
+ * log. Each state out of step ends with the feedback that names it, at the encoder:
+ * 1. Epochs differ. A frame of a later epoch that refers to nothing begins it. Any other frame
+ *    makes the decoder ask for one, twice where the epochs were 2^31 apart.
+ * 2. The decoder began anew in the same epoch. Its number differs.
+ * 3. Log is missing at the decoder. The first packet that refers to it is a miss.
+ * 4. The encoder began anew in the same epoch. Feedback names log beyond its end. Or a frame
+ *    requires a place that another packet has, and the decoder asks for an epoch. Or frames fail
+ *    their check. */
 #ifndef REDUNDANCY_FEEDBACK_H
 #define REDUNDANCY_FEEDBACK_H
 
