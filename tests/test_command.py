@@ -1302,7 +1302,7 @@ class Command(case.Case):
         with open(os.path.join(folder, "test-xeon-1-2-cores.md"), encoding="utf-8") as file:
             page = file.read()
         for words in ("# Test(R) Xeon(R)", "\n    sluice bench header --runs 3\n", "## Ceilings",
-                      "## Peers", "50 % of 4 (memory read)", "10 / 20 us",
+                      "## Peers", "50 % of memory read", "10, 20",
                       "- x, y: not here", "](test-xeon-1-2-cores.svg)"):
             self.assertIn(words, page)
         with open(os.path.join(folder, "README.md"), encoding="utf-8") as file:
