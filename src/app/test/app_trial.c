@@ -225,3 +225,43 @@ void trial_free(struct app_trial *trial)
         app_text_free(&trial->body[1][i]);
     }
 }
+
+static void play(struct app_trial *trial, struct app_span begin, struct app_span acts,
+                 uint32_t mean)
+{
+    uint64_t seed = acts.len + 1;
+
+    trial_begin(trial);
+    trial_give(trial, APP_CLIENT, begin.bytes, begin.len, mean, &seed);
+    for (uint32_t at = 0; at + 2 <= acts.len;) {
+        const uint8_t *const act = acts.bytes + at;
+        const enum app_side side = (act[0] & 1) != 0 ? APP_SERVER : APP_CLIENT;
+        const bool is_gap = (act[0] & 0xF0) == 0xF0;
+        const uint32_t left = acts.len - at - 2, want = (act[0] & 0x0E) * 64U + act[1];
+        const uint32_t n = want < left ? want : left;
+
+        at += 2;
+        if (is_gap) {
+            trial_gap(trial, side, want);
+            continue;
+        }
+        trial_give(trial, side, acts.bytes + at, n, mean, &seed);
+        at += n;
+    }
+    trial_end(trial);
+}
+
+void trial_fuzz(const char *begin, uint32_t begin_len, const uint8_t *data, size_t size)
+{
+    const struct app_span first = {(const uint8_t *)begin, begin_len};
+    const struct app_span acts = {data, size < 65536 ? (uint32_t)size : 65536};
+    struct app_trial whole, cut;
+
+    play(&whole, first, acts, 0);
+    play(&cut, first, acts, 3);
+    if (whole.failed || cut.failed || whole.told.len != cut.told.len ||
+        memcmp(whole.told.bytes, cut.told.bytes, whole.told.len) != 0)
+        abort();
+    trial_free(&whole);
+    trial_free(&cut);
+}
