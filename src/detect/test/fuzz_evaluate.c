@@ -1,11 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Any bytes as the payload of packets, on rules with each option that reads them. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "dissect/test/frame_fixture.h"
-#include "sluice/detect.h"
-#include "sluice/dissect.h"
+#include "fuzz_fixture.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -44,56 +39,13 @@ static const char text[] = RULE(
                               "byte_extract:1,0,n; isdataat:!n;",
                               17);
 
-/* The rules, with each literal claimed to be there. */
-static void open_rules(struct sl_evaluator **evaluator, struct sl_hits *hits)
-{
-    const struct sl_literal *literals;
-    struct sl_rules *rules;
-    struct sl_rules_count count;
-    size_t n_literals;
-
-    if (sl_rules_create(&rules, NULL) != SL_OK ||
-        sl_rules_load_text(rules, "fuzz", text, sizeof text - 1, NULL) != SL_OK ||
-        sl_rules_compile(rules, &literals, &n_literals, NULL) != SL_OK ||
-        sl_evaluator_create(evaluator, rules, NULL) != SL_OK)
-        abort();
-    sl_rules_count(rules, &count);
-    if (count.loaded != count.lines)
-        abort();
-    hits->n = hits->cap = n_literals;
-    hits->hit = calloc(n_literals + 1, sizeof *hits->hit);
-    for (size_t i = 0; i < n_literals; i++)
-        hits->hit[i] = (struct sl_hit){0, 1, i};
-}
-
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct sl_evaluator *evaluator;
-    static struct sl_hits hits;
-    static struct frame f;
-    const size_t len = size < 1400 ? size : 1400;
-    struct sl_dissect_stats stats = {0};
+    static struct fuzz_rules rules;
     const struct sl_alert *alerts;
-    struct sl_batch *batch;
-    size_t n;
 
-    if (evaluator == NULL)
-        open_rules(&evaluator, &hits);
-    /* A batch of its own, so that a read behind the payload leaves it. */
-    f.len = 0;
-    frame_ethernet(&f, 0x0800);
-    const uint32_t begin = frame_ipv4(&f, 6, 0);
-    frame_tcp(&f, 1024, 80, 0x18, 0);
-    frame_bytes(&f, (const char *)data, (uint32_t)len);
-    frame_end_ipv4(&f, begin);
-    if (sl_batch_create(&batch, f.len, 1, NULL) != SL_OK)
-        abort();
-    const uint32_t item = sl_batch_add(batch, f.byte, f.len, 0);
-    batch->origin[item].link_type = 1;
-    batch->origin[item].wire_len = f.len;
-    sl_dissect(batch, &stats);
-    if (sl_evaluator_run(evaluator, batch, &hits, &alerts, &n) != SL_OK)
-        abort();
-    sl_batch_free(batch);
+    if (rules.evaluator == NULL)
+        fuzz_open(&rules, text, 0);
+    (void)fuzz_evaluate(&rules, data, size < 1400 ? (uint32_t)size : 1400, &alerts);
     return 0;
 }

@@ -1,12 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any values of messages, on rules with each kind of buffer. */
-#include <stdlib.h>
-#include <string.h>
-
-#include "dissect/test/frame_fixture.h"
+#include "fuzz_fixture.h"
 #include "sluice/app.h"
-#include "sluice/detect.h"
-#include "sluice/dissect.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -38,28 +33,6 @@ static const char text[] = /* clang-format off */
     RULE("http", "http.uri; content:\"a\"; http.request_body; content:\"b\"; "
                  "base64_decode:relative; base64_data; content:\"c\";", 16);
 /* clang-format on */
-
-/* The rules, with each literal claimed to be in each buffer. */
-static void open_rules(struct sl_evaluator **evaluator, struct sl_hits *hits)
-{
-    const struct sl_literal *literals;
-    struct sl_rules *rules;
-    struct sl_rules_count count;
-    size_t n_literals;
-
-    if (sl_rules_create(&rules, NULL) != SL_OK ||
-        sl_rules_load_text(rules, "fuzz", text, sizeof text - 1, NULL) != SL_OK ||
-        sl_rules_compile(rules, &literals, &n_literals, NULL) != SL_OK ||
-        sl_evaluator_create(evaluator, rules, NULL) != SL_OK)
-        abort();
-    sl_rules_count(rules, &count);
-    if (count.loaded != count.lines)
-        abort();
-    hits->n = hits->cap = n_literals;
-    hits->hit = calloc(n_literals + 1, sizeof *hits->hit);
-    for (size_t i = 0; i < n_literals; i++)
-        hits->hit[i] = (struct sl_hit){0, 1, ((UINT64_C(1) << 30) - 1) << 32 | i};
-}
 
 /* The input that is left. */
 struct input {
@@ -128,43 +101,25 @@ static void take_message(struct input *input, struct sl_app_message *message,
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    static struct sl_evaluator *evaluator;
-    static struct sl_hits hits;
-    static struct frame f;
+    static struct fuzz_rules rules;
     struct sl_app_value values[MESSAGES_MAX][2][VALUES_MAX];
     struct sl_app_file files[MESSAGES_MAX] = {{.size = 0}};
     struct sl_app_message messages[MESSAGES_MAX];
     struct input input = {data, size};
-    struct sl_dissect_stats stats = {0};
     const struct sl_alert *alerts;
-    struct sl_batch *batch;
-    size_t n, n_messages = 0;
+    size_t n_messages = 0;
 
-    if (evaluator == NULL)
-        open_rules(&evaluator, &hits);
+    if (rules.evaluator == NULL)
+        fuzz_open(&rules, text, (UINT32_C(1) << 30) - 1); /* literals are in each buffer */
     while (n_messages < MESSAGES_MAX && input.len != 0) {
         take_message(&input, &messages[n_messages], values[n_messages], &files[n_messages]);
         n_messages++;
     }
-    f.len = 0;
-    frame_ethernet(&f, 0x0800);
-    const uint32_t begin = frame_ipv4(&f, 6, 0);
-    frame_tcp(&f, 1024, 80, 0x18, 0);
-    frame_bytes(&f, "aabb", 4);
-    frame_end_ipv4(&f, begin);
-    if (sl_batch_create(&batch, f.len, 1, NULL) != SL_OK)
-        abort();
-    const uint32_t item = sl_batch_add(batch, f.byte, f.len, 0);
-    batch->origin[item].link_type = 1;
-    batch->origin[item].wire_len = f.len;
-    sl_dissect(batch, &stats);
-    sl_evaluator_set_messages(evaluator, messages, n_messages);
-    if (sl_evaluator_run(evaluator, batch, &hits, &alerts, &n) != SL_OK)
-        abort();
+    sl_evaluator_set_messages(rules.evaluator, messages, n_messages);
+    const size_t n = fuzz_evaluate(&rules, "aabb", 4, &alerts);
     for (size_t i = 0; i < n; i++)
         if (alerts[i].message >= n_messages)
             abort(); /* each rule is about messages */
-    sl_batch_free(batch);
     for (size_t m = 0; m < n_messages; m++) {
         for (int side = 0; side < 2; side++)
             for (uint32_t i = 0; i < messages[m].half[side].n_values; i++)
