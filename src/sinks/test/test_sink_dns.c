@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* What sinks write of DNS messages: golden lines of a response, a request and one that is cut off.
  */
-#include <fcntl.h>
 #include <sqlite3.h>
-#include <unistd.h>
 
 #include "sluice/app.h"
 #include "test_sink_events.h"
@@ -18,37 +16,14 @@ static const uint8_t request[] = "\0\7\1\0\0\1\0\0\0\0\0\0\1\"\4test\0\0\x10\0\1
 
 static struct sl_event message_event(int i)
 {
-    struct sl_event event = {.kind = SL_EVENT_DNS_MESSAGE,
-                             .source = "a.pcap",
-                             .origin = {.time_ns = 1000, .position = 10, .flow = 45},
-                             .has_tuple = true,
-                             .payload = i == 0 ? response : request,
-                             .payload_len =
-                                 (uint32_t)(i == 0 ? sizeof response : sizeof request) - 1};
+    struct sl_event event = golden_event(SL_EVENT_DNS_MESSAGE, SL_IP_UDP, 53);
 
+    event.payload = i == 0 ? response : request;
+    event.payload_len = (uint32_t)(i == 0 ? sizeof response : sizeof request) - 1;
     if (i == 2)
         event.payload_len = 14; /* in the question's name */
     event.nth_message = i == 1 ? 3 : 0;
-    event.origin.vlan[0] = event.origin.vlan[1] = SL_NO_VLAN;
-    event.tuple.protocol = SL_IP_UDP;
-    event.tuple.src_port = 40000;
-    event.tuple.dst_port = 53;
-    event.tuple.src = make_addr("10.0.0.1");
-    event.tuple.dst = make_addr("10.0.0.2");
     return event;
-}
-
-static void write_messages(const char *spec)
-{
-    struct sl_sink *sink = open_sink(spec);
-    struct sl_diag diag;
-
-    for (int i = 0; i < N_MESSAGES; i++) {
-        const struct sl_event event = message_event(i);
-
-        assert_int_equal(sl_sink_write(sink, &event, &diag), SL_OK);
-    }
-    close_sink(sink, N_MESSAGES);
 }
 
 static void test_console(void **state)
@@ -60,13 +35,9 @@ static void test_console(void **state)
         "UDP 10.0.0.1:40000 -> 10.0.0.2:53",
         "1970-01-01 00:00:00.000001  DNS  request  NOERROR  UDP 10.0.0.1:40000 -> 10.0.0.2:53",
     };
-    const char *path = scratch_path("dns.txt");
 
     (void)state;
-    const int saved = stdout_to(open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600));
-    write_messages("console");
-    stdout_back(saved);
-    check_lines(path, lines, N_MESSAGES);
+    check_console(message_event, lines, N_MESSAGES);
 }
 
 #define HEAD                                                               \
@@ -93,8 +64,7 @@ static void test_eve(void **state)
     };
 
     (void)state;
-    write_messages(scratch_spec("eve", "dns.json"));
-    check_lines(scratch_path("dns.json"), lines, N_MESSAGES);
+    check_eve(message_event, lines, N_MESSAGES);
 }
 
 /* An alert has the message that it was found in. */
@@ -147,7 +117,7 @@ static void test_sqlite(void **state)
     sqlite3 *database;
 
     (void)state;
-    write_messages(scratch_spec("sqlite", "dns.db"));
+    write_events(scratch_spec("sqlite", "dns.db"), message_event, N_MESSAGES);
     assert_int_equal(sqlite3_open(scratch_path("dns.db"), &database), SQLITE_OK);
     assert_int_equal(sqlite3_prepare_v2(database,
                                         "SELECT src_ip, kind, message, rcode, rrname, rrtype "

@@ -98,6 +98,16 @@ struct sl_addr make_addr(const char *text)
     return net.addr;
 }
 
+struct sl_event golden_event(enum sl_event_kind kind, uint8_t protocol, uint16_t dst_port)
+{
+    return (struct sl_event){
+        .kind = kind,
+        .source = "a.pcap",
+        .origin = {.time_ns = 1000, .position = 10, .flow = 45, .vlan = {SL_NO_VLAN, SL_NO_VLAN}},
+        .has_tuple = true,
+        .tuple = {make_addr("10.0.0.1"), make_addr("10.0.0.2"), 40000, dst_port, protocol}};
+}
+
 static void clear(struct made_event *made)
 {
     memset(made, 0, offsetof(struct made_event, payload));
@@ -323,4 +333,33 @@ void check_lines(const char *path, const char *const *lines, int n)
     assert_int_equal(getline(&line, &cap, file), -1);
     free(line);
     fclose(file);
+}
+
+void write_events(const char *spec, struct sl_event (*make)(int i), int n)
+{
+    struct sl_sink *sink = open_sink(spec);
+    struct sl_diag diag;
+
+    for (int i = 0; i < n; i++) {
+        const struct sl_event event = make(i);
+
+        assert_int_equal(sl_sink_write(sink, &event, &diag), SL_OK);
+    }
+    close_sink(sink, (uint64_t)n);
+}
+
+void check_console(struct sl_event (*make)(int i), const char *const *lines, int n)
+{
+    const char *path = scratch_path("console.txt");
+    const int saved = stdout_to(open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600));
+
+    write_events("console", make, n);
+    stdout_back(saved);
+    check_lines(path, lines, n);
+}
+
+void check_eve(struct sl_event (*make)(int i), const char *const *lines, int n)
+{
+    write_events(scratch_spec("eve", "eve.json"), make, n);
+    check_lines(scratch_path("eve.json"), lines, n);
 }

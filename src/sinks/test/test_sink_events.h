@@ -25,6 +25,10 @@ void make_plain(struct made_event *made, uint32_t number);
 /* Whatever events may hold, with strings and payloads that break careless writers. */
 void make_hostile(struct made_event *made, uint64_t *random);
 
+/* The event of packet 10 of a.pcap, of flow 45, from 10.0.0.1 port 40000 to 10.0.0.2, one
+ * microsecond after the epoch. */
+struct sl_event golden_event(enum sl_event_kind kind, uint8_t protocol, uint16_t dst_port);
+
 /* Parses an address as sl_net_parse does. */
 struct sl_addr make_addr(const char *text);
 
@@ -48,5 +52,12 @@ void check_lines(const char *path, const char *const *lines, int n);
 
 /* Closes a sink that must have written `expected` events without failure. */
 void close_sink(struct sl_sink *sink, uint64_t expected);
+
+/* Writes events 0 to n - 1 to a sink of their own. Each is valid until the next is made. */
+void write_events(const char *spec, struct sl_event (*make)(int i), int n);
+
+/* The lines that the console and EVE must have of them. */
+void check_console(struct sl_event (*make)(int i), const char *const *lines, int n);
+void check_eve(struct sl_event (*make)(int i), const char *const *lines, int n);
 
 #endif

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* What sinks write of messages of HTTP, TLS and QUIC, and of files: golden lines and rows. */
-#include <fcntl.h>
 #include <sqlite3.h>
-#include <unistd.h>
 
 #include "test_sink_events.h"
 
@@ -94,32 +92,10 @@ static const enum sl_event_kind kinds[N_EVENTS] = {SL_EVENT_HTTP_MESSAGE, SL_EVE
 
 static struct sl_event event_of(int i)
 {
-    struct sl_event event = {.kind = kinds[i],
-                             .message = &messages[i],
-                             .source = "a.pcap",
-                             .origin = {.time_ns = 1000, .position = 10, .flow = 45},
-                             .has_tuple = true};
+    struct sl_event event = golden_event(kinds[i], SL_IP_TCP, 80);
 
-    event.origin.vlan[0] = event.origin.vlan[1] = SL_NO_VLAN;
-    event.tuple.protocol = SL_IP_TCP;
-    event.tuple.src_port = 40000;
-    event.tuple.dst_port = 80;
-    event.tuple.src = make_addr("10.0.0.1");
-    event.tuple.dst = make_addr("10.0.0.2");
+    event.message = &messages[i];
     return event;
-}
-
-static void write_events(const char *spec)
-{
-    struct sl_sink *sink = open_sink(spec);
-    struct sl_diag diag;
-
-    for (int i = 0; i < N_EVENTS; i++) {
-        const struct sl_event event = event_of(i);
-
-        assert_int_equal(sl_sink_write(sink, &event, &diag), SL_OK);
-    }
-    close_sink(sink, N_EVENTS);
 }
 
 #define TIME "1970-01-01 00:00:00.000001  "
@@ -134,13 +110,9 @@ static void test_console(void **state)
         TIME "QUIC  shop.test  draft-29" ENDS,
         TIME "FILE  /a b  1 byte, CLOSED  ASCII text  sha256 " SHA256 ENDS,
     };
-    const char *path = scratch_path("messages.txt");
 
     (void)state;
-    const int saved = stdout_to(open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600));
-    write_events("console");
-    stdout_back(saved);
-    check_lines(path, lines, N_EVENTS);
+    check_console(event_of, lines, N_EVENTS);
 }
 
 #define HEAD(type)                                                         \
@@ -184,8 +156,7 @@ static void test_eve(void **state)
     };
 
     (void)state;
-    write_events(scratch_spec("eve", "messages.json"));
-    check_lines(scratch_path("messages.json"), lines, N_EVENTS);
+    check_eve(event_of, lines, N_EVENTS);
 }
 
 /* An alert has the message and the file that its rule matches. */
@@ -243,7 +214,7 @@ static void test_sqlite(void **state)
     sqlite3 *database;
 
     (void)state;
-    write_events(scratch_spec("sqlite", "messages.db"));
+    write_events(scratch_spec("sqlite", "messages.db"), event_of, N_EVENTS);
     assert_int_equal(sqlite3_open(scratch_path("messages.db"), &database), SQLITE_OK);
     check_rows(
         database,

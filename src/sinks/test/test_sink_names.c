@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* What sinks write of names that a table has a rule for: golden lines of each protocol, hostile
  * texts read back by jansson and SQLite, and a database of before there were names. */
-#include <fcntl.h>
 #include <jansson.h>
 #include <sqlite3.h>
-#include <unistd.h>
 
 #include "test_sink_events.h"
 
@@ -65,36 +63,15 @@ static const struct sl_name_match matches[N_GOLDEN] = {
      .ndn = {.data = true}},
 };
 
-static struct sl_event golden_event(int i)
+static struct sl_event event_of(int i)
 {
-    struct sl_event event = {.kind = kinds[i],
-                             .match = &matches[i],
-                             .source = "a.pcap",
-                             .origin = {.time_ns = 1000, .position = 10, .flow = 45},
-                             .has_tuple = i != 4,
-                             .payload = payload,
-                             .payload_len = sizeof payload - 1};
+    struct sl_event event = golden_event(kinds[i], i < 2 ? SL_IP_UDP : SL_IP_TCP, 53);
 
-    event.origin.vlan[0] = event.origin.vlan[1] = SL_NO_VLAN;
-    event.tuple.protocol = i < 2 ? SL_IP_UDP : SL_IP_TCP;
-    event.tuple.src_port = 40000;
-    event.tuple.dst_port = 53;
-    event.tuple.src = make_addr("10.0.0.1");
-    event.tuple.dst = make_addr("10.0.0.2");
+    event.match = &matches[i];
+    event.has_tuple = i != 4;
+    event.payload = payload;
+    event.payload_len = sizeof payload - 1;
     return event;
-}
-
-static void write_golden(const char *spec)
-{
-    struct sl_sink *sink = open_sink(spec);
-    struct sl_diag diag;
-
-    for (int i = 0; i < N_GOLDEN; i++) {
-        const struct sl_event event = golden_event(i);
-
-        assert_int_equal(sl_sink_write(sink, &event, &diag), SL_OK);
-    }
-    close_sink(sink, N_GOLDEN);
 }
 
 static void test_console(void **state)
@@ -110,13 +87,9 @@ static void test_console(void **state)
         "TCP 10.0.0.1:40000 -> 10.0.0.2:53",
         "1970-01-01 00:00:00.000001  NAME  ndn data /com/v=7  forward 262 10,9  (/com, r:2)",
     };
-    const char *path = scratch_path("names.txt");
 
     (void)state;
-    const int saved = stdout_to(open(path, O_WRONLY | O_CREAT | O_TRUNC, 0600));
-    write_golden("console");
-    stdout_back(saved);
-    check_lines(path, lines, N_GOLDEN);
+    check_console(event_of, lines, N_GOLDEN);
 }
 
 #define HEAD(type)                                                       \
@@ -169,8 +142,7 @@ static void test_eve(void **state)
     };
 
     (void)state;
-    write_golden(scratch_spec("eve", "names.json"));
-    check_lines(scratch_path("names.json"), lines, N_GOLDEN);
+    check_eve(event_of, lines, N_GOLDEN);
 }
 
 /* The first row of a query, its columns with bars between. */
@@ -203,7 +175,7 @@ static const char all_rows[] =
 static void test_sqlite(void **state)
 {
     (void)state;
-    write_golden(scratch_spec("sqlite", "names.db"));
+    write_events(scratch_spec("sqlite", "names.db"), event_of, N_GOLDEN);
     check_rows(scratch_path("names.db"), all_rows,
                "10|53|dns|query|www.ads.test|ads.test|block|blocked|-|a.txt|3\n"
                "10|53|dns|answer|x\\032y.test|test|allow|allowed|-|b\\xff.txt|4294967295\n"
@@ -235,7 +207,7 @@ static void test_an_old_database_gets_what_it_lacks(void **state)
                                   NULL, NULL, NULL),
                      SQLITE_OK);
     sqlite3_close(db);
-    write_golden(scratch_spec("sqlite", "old.db"));
+    write_events(scratch_spec("sqlite", "old.db"), event_of, N_GOLDEN);
     check_rows(scratch_path("old.db"), "SELECT count(*) FROM names", "5\n");
     check_rows(scratch_path("old.db"), "SELECT count(*), community_id FROM alerts", "1|-\n");
     check_rows(scratch_path("old.db"), "PRAGMA user_version", "4\n");
@@ -265,7 +237,7 @@ static void test_hostile(void **state)
 
     (void)state;
     for (int i = 0; i < N_RANDOM; i++) {
-        struct sl_event event = golden_event(i % N_GOLDEN);
+        struct sl_event event = event_of(i % N_GOLDEN);
         struct sl_name_match match = matches[i % N_GOLDEN];
 
         for (int k = 0; k < 7; k++)
