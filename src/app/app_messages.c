@@ -14,7 +14,7 @@ struct side_note {
     uint32_t n_values;
     uint32_t body_len;              /* bytes at `copy` */
     uint8_t *copy;                  /* the body, with room up to its bound; NULL: none */
-    const struct sl_app_file *file; /* that its body was; until the side has ended */
+    const struct sl_app_file *file; /* that its body was, or a part; while it is told */
 };
 
 /* What is kept of a transaction, as long as it is open. */
@@ -264,6 +264,8 @@ static void hear_file(void *to, const struct sl_app_file *file)
     }
     files->note->side[files->news->side].file = kept;
     give_message(files->hearing, files->news, files->note, SL_APP_FILE);
+    if (files->news->kind != APP_END) /* a part: the batch may end before its body does */
+        files->note->side[files->news->side].file = NULL;
 }
 
 static void hear_files(const struct hearing *hearing, const struct app_news *news,

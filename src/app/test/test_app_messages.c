@@ -100,6 +100,26 @@ static void add_body(struct flow *flow, int side, uint32_t len, uint64_t *seed)
         flow->text[side][flow->len[side]++] = (char)('a' + test_below(seed, 26));
 }
 
+/* A form with a file, and a body that goes on behind it. */
+static void add_form(struct flow *flow, uint64_t *seed)
+{
+    static const char begin[] = "--b\r\nContent-Disposition: form-data; filename=one\r\n\r\n";
+    static const char end[] = "\r\n--b--\r\n";
+    const uint32_t len = test_below(seed, GIVE_MAX), rest = test_below(seed, 2 * GIVE_MAX);
+    char head[256];
+
+    snprintf(head, sizeof head,
+             "POST /form HTTP/1.1\r\nContent-Type: multipart/form-data; boundary=b\r\n"
+             "Content-Length: %u\r\n\r\n",
+             (uint32_t)(strlen(begin) + len + strlen(end) + rest));
+    add(flow, 0, head);
+    add(flow, 0, begin);
+    add_body(flow, 0, len, seed);
+    add(flow, 0, end);
+    add_body(flow, 0, rest, seed);
+    add(flow, 1, "HTTP/1.1 204 No Content\r\n\r\n");
+}
+
 static void draw_transaction(struct flow *flow, uint64_t *seed)
 {
     static const uint32_t lens[] = {0, 1, 100, 32767, 32768, 32769, 65536, 102400, 120000};
@@ -175,7 +195,7 @@ static struct scene *play(const struct app_config *config, uint64_t seed, uint32
 
     for (uint32_t i = 0; i < FLOWS; i++)
         for (uint32_t n = 1 + test_below(&draw, 3); n != 0; n--)
-            draw_transaction(&scene->flow[i], &draw);
+            (test_below(&draw, 4) == 0 ? add_form : draw_transaction)(&scene->flow[i], &draw);
     while (more) {
         app_shard_begin(scene->shard, &scene->output);
         for (uint32_t n = 1 + test_below(&cuts, 2 * mean); n != 0 && more; n--)
