@@ -35,9 +35,6 @@ extern const struct app_parser tls_parser;
 
 enum app_likeness tls_probe(enum app_side side, const uint8_t *bytes, uint32_t len);
 
-/* "TLS 1.2", as EVE has it; "UNDETERMINED" for what is none. */
-const char *tls_version_text(uint16_t version);
-
 /* A value SL_TLS_SNI to SL_TLS_JA4. False: the session has none so far. */
 bool tls_value_get(struct app_span *value, const struct tls_session *session,
                    enum sl_app_value_id id);

@@ -2,13 +2,6 @@
 /* What a session of TLS says. */
 #include "tls.h"
 
-const char *tls_version_text(uint16_t version)
-{
-    static const char *const texts[] = {"SSLv3", "TLSv1", "TLS 1.1", "TLS 1.2", "TLS 1.3"};
-
-    return version >= 0x0300 && version <= 0x0304 ? texts[version - 0x0300] : "UNDETERMINED";
-}
-
 static bool get_string(struct app_span *value, const char *string)
 {
     *value = (struct app_span){(const uint8_t *)string, (uint32_t)strlen(string)};
