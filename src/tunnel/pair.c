@@ -118,7 +118,7 @@ enum sl_status pair_create(struct pair **pair, const struct pair_config *config,
                config->datagram_max < PAIR_DATAGRAM_BASE ? config->datagram_max
                                                          : PAIR_DATAGRAM_BASE,
                config->datagram_max, now);
-    p->minute = now / (60000 * PAIR_MS);
+    p->minute = now / PAIR_MINUTE;
     session_begin(p, now);
     *pair = p;
     return SL_OK;

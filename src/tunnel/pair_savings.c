@@ -2,8 +2,6 @@
 /* What a pair saves: by protocol, and by minute. */
 #include "pair_state.h"
 
-enum { MINUTE = 60 /* seconds */ };
-
 void savings_count(struct pair *pair, uint8_t protocol, uint32_t len, uint32_t sent)
 {
     struct pair_saving *const saving = &pair->protocols[protocol];
@@ -15,7 +13,7 @@ void savings_count(struct pair *pair, uint8_t protocol, uint32_t len, uint32_t s
 
 void savings_tick(struct pair *pair, uint64_t now)
 {
-    const uint64_t minute = now / (MINUTE * UINT64_C(1000) * PAIR_MS);
+    const uint64_t minute = now / PAIR_MINUTE;
 
     if (minute == pair->minute)
         return;

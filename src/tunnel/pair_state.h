@@ -12,6 +12,7 @@
 #include "sluice/redundancy.h"
 
 #define PAIR_MS UINT64_C(1000000) /* nanoseconds */
+#define PAIR_MINUTE (60000 * PAIR_MS)
 
 enum {
     /* Packets that are sampled and encoded at once: more gain nothing, and no timer waits. */
