@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 #include "unpack/office_crypt.h"
 
-#include <openssl/evp.h>
 #include <string.h>
 
+#include "unpack/aes.h"
 #include "unpack/little.h"
 
-enum { SHA1_LEN = 20, BLOCK_LEN = 16, SALT_LEN = 16, INFO_MAX = 4096, ROUNDS = 50000 };
+enum { SHA1_LEN = 20, SALT_LEN = 16, INFO_MAX = 4096, ROUNDS = 50000 };
 
 static const char password[] = "V\0e\0l\0v\0e\0t\0S\0w\0e\0a\0t\0s\0h\0o\0p"; /* its zero ends it */
 
@@ -20,20 +20,13 @@ static bool sha1(const uint8_t *in, size_t len, uint8_t out[SHA1_LEN])
     return EVP_Digest(in, len, out, NULL, EVP_sha1(), NULL) == 1;
 }
 
-static bool aes(const uint8_t *key, size_t key_len, const uint8_t *in, size_t len, uint8_t *out)
+static bool decrypt(const uint8_t *key, size_t key_len, const uint8_t *in, size_t len, uint8_t *out)
 {
     const EVP_CIPHER *type = key_len == 32   ? EVP_aes_256_ecb()
                              : key_len == 24 ? EVP_aes_192_ecb()
                                              : EVP_aes_128_ecb();
-    EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
-    int n = 0;
-    const bool ok = context != NULL && len <= INT32_MAX &&
-                    EVP_DecryptInit_ex(context, type, NULL, key, NULL) == 1 &&
-                    EVP_CIPHER_CTX_set_padding(context, 0) == 1 &&
-                    EVP_DecryptUpdate(context, out, &n, in, (int)len) == 1;
 
-    EVP_CIPHER_CTX_free(context);
-    return ok;
+    return aes_run(type, false, key, NULL, in, len, out);
 }
 
 /* The digest of a key block (2.3.4.7): a byte in all of 64, with the hash. */
@@ -69,9 +62,9 @@ static bool make_key(const uint8_t salt[SALT_LEN], uint8_t key[2 * SHA1_LEN])
  */
 static size_t open_info(const struct info *info, uint8_t key[2 * SHA1_LEN])
 {
-    enum { HEAD = 12, KEY_BITS_AT = 16, VERIFIER_LEN = 4 + SALT_LEN + BLOCK_LEN + 4 + 32 };
+    enum { HEAD = 12, KEY_BITS_AT = 16, VERIFIER_LEN = 4 + SALT_LEN + AES_BLOCK_LEN + 4 + 32 };
     const uint8_t *const bytes = info->bytes;
-    uint8_t verifier[BLOCK_LEN], hash[2 * BLOCK_LEN], sum[SHA1_LEN];
+    uint8_t verifier[AES_BLOCK_LEN], hash[2 * AES_BLOCK_LEN], sum[SHA1_LEN];
 
     if (info->len < HEAD || little16(bytes + 2) != 2)
         return 0;
@@ -82,9 +75,9 @@ static size_t open_info(const struct info *info, uint8_t key[2 * SHA1_LEN])
     const uint8_t *const salt = bytes + HEAD + header_len + 4;
     const uint8_t *const locked = salt + SALT_LEN;
     if ((bits != 128 && bits != 192 && bits != 256) || !make_key(salt, key) ||
-        !aes(key, bits / 8, locked, BLOCK_LEN, verifier) ||
-        !aes(key, bits / 8, locked + BLOCK_LEN + 4, sizeof hash, hash) ||
-        !sha1(verifier, BLOCK_LEN, sum) || memcmp(sum, hash, SHA1_LEN) != 0)
+        !decrypt(key, bits / 8, locked, AES_BLOCK_LEN, verifier) ||
+        !decrypt(key, bits / 8, locked + AES_BLOCK_LEN + 4, sizeof hash, hash) ||
+        !sha1(verifier, AES_BLOCK_LEN, sum) || memcmp(sum, hash, SHA1_LEN) != 0)
         return 0;
     return bits / 8;
 }
@@ -112,17 +105,17 @@ bool office_decrypt(const struct ole2 *ole2, const uint8_t *in, size_t len,
     uint8_t key[2 * SHA1_LEN];
     struct info info;
 
-    if (len < LEN_LEN + BLOCK_LEN)
+    if (len < LEN_LEN + AES_BLOCK_LEN)
         return false;
     read_info(ole2, &info);
     const size_t key_len = open_info(&info, key);
     if (key_len == 0)
         return false;
     const uint64_t stated = little64(in);
-    size_t room = (len - LEN_LEN) / BLOCK_LEN * BLOCK_LEN;
+    size_t room = (len - LEN_LEN) / AES_BLOCK_LEN * AES_BLOCK_LEN;
     uint8_t *to = unpack_buffer_room(buffer, &room);
-    room -= room % BLOCK_LEN;
-    if (to == NULL || !aes(key, key_len, in + LEN_LEN, room, to))
+    room -= room % AES_BLOCK_LEN;
+    if (to == NULL || !decrypt(key, key_len, in + LEN_LEN, room, to))
         return false;
     buffer->len += stated < room ? (size_t)stated : room;
     return true;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "unpack/pdf_crypt.h"
 
-#include <ctype.h>
-#include <openssl/evp.h>
 #include <string.h>
+
+#include "unpack/aes.h"
 
 enum {
     PAD_LEN = 32,
@@ -11,7 +11,6 @@ enum {
     MD5_LEN = 16,
     SHA256_LEN = 32,
     SALT_LEN = 8,
-    BLOCK_LEN = 16,
     DICTIONARY_MAX = 1 << 14
 };
 
@@ -58,21 +57,6 @@ static void rc4(const uint8_t *key, size_t key_len, const uint8_t *in, size_t le
 static bool digest(const EVP_MD *type, const uint8_t *in, size_t len, uint8_t *out)
 {
     return EVP_Digest(in, len, out, NULL, type, NULL) == 1;
-}
-
-/* CBC of whole blocks; `out` may be `in`. */
-static bool aes(const EVP_CIPHER *type, bool encrypts, const uint8_t *key, const uint8_t *iv,
-                const uint8_t *in, size_t len, uint8_t *out)
-{
-    EVP_CIPHER_CTX *context = EVP_CIPHER_CTX_new();
-    int n = 0;
-    const bool ok = context != NULL && len <= INT32_MAX &&
-                    EVP_CipherInit_ex(context, type, NULL, key, iv, encrypts) == 1 &&
-                    EVP_CIPHER_CTX_set_padding(context, 0) == 1 &&
-                    EVP_CipherUpdate(context, out, &n, in, (int)len) == 1;
-
-    EVP_CIPHER_CTX_free(context);
-    return ok;
 }
 
 /* ---- the key --------------------------------------------------------------------------------- */
@@ -140,9 +124,9 @@ static bool hash_salt(const struct handler *handler, const uint8_t *salt, uint8_
 
         for (size_t i = 0; i < COPIES; i++)
             memcpy(text + i * len, sum, len);
-        if (!aes(EVP_aes_128_cbc(), true, sum, sum + BLOCK_LEN, text, COPIES * len, text))
+        if (!aes_run(EVP_aes_128_cbc(), true, sum, sum + AES_BLOCK_LEN, text, COPIES * len, text))
             return false;
-        for (size_t i = 0; i < BLOCK_LEN; i++)
+        for (size_t i = 0; i < AES_BLOCK_LEN; i++)
             rest += text[i];
         const size_t text_len = COPIES * len;
         len = SHA256_LEN + 16 * (size_t)(rest % 3);
@@ -157,7 +141,7 @@ static bool hash_salt(const struct handler *handler, const uint8_t *salt, uint8_
 /* Algorithm 2.A. */
 static bool take_key(const struct handler *handler, struct pdf_crypt *crypt)
 {
-    static const uint8_t iv[BLOCK_LEN] = {0};
+    static const uint8_t iv[AES_BLOCK_LEN] = {0};
     const uint8_t *const checked = handler->user + SHA256_LEN;
     uint8_t sum[64];
 
@@ -165,7 +149,7 @@ static bool take_key(const struct handler *handler, struct pdf_crypt *crypt)
     crypt->is_whole_key = true;
     return hash_salt(handler, checked, sum) && memcmp(sum, handler->user, SHA256_LEN) == 0 &&
            hash_salt(handler, checked + SALT_LEN, sum) &&
-           aes(EVP_aes_256_cbc(), false, sum, iv, handler->user_key, SHA256_LEN, crypt->key);
+           aes_run(EVP_aes_256_cbc(), false, sum, iv, handler->user_key, SHA256_LEN, crypt->key);
 }
 
 /* ---- the dictionary -------------------------------------------------------------------------- */
@@ -293,13 +277,13 @@ static size_t object_key(const struct pdf_crypt *crypt, uint32_t number, uint32_
 void pdf_crypt_run(const struct pdf_crypt *crypt, uint32_t number, uint32_t generation,
                    const uint8_t *in, size_t len, struct unpack_buffer *buffer)
 {
-    const size_t head = crypt->is_aes ? BLOCK_LEN : 0;
+    const size_t head = crypt->is_aes ? AES_BLOCK_LEN : 0;
     uint8_t key[PDF_KEY_MAX];
     const size_t key_len = object_key(crypt, number, generation, key);
     size_t room = len > head ? len - head : 0;
 
     if (crypt->is_aes)
-        room -= room % BLOCK_LEN;
+        room -= room % AES_BLOCK_LEN;
     uint8_t *to = room > 0 && key_len > 0 ? unpack_buffer_room(buffer, &room) : NULL;
     if (to == NULL)
         return;
@@ -308,11 +292,11 @@ void pdf_crypt_run(const struct pdf_crypt *crypt, uint32_t number, uint32_t gene
         buffer->len += room;
         return;
     }
-    room -= room % BLOCK_LEN;
+    room -= room % AES_BLOCK_LEN;
     const EVP_CIPHER *const type = key_len == PDF_KEY_MAX ? EVP_aes_256_cbc() : EVP_aes_128_cbc();
-    if (room > 0 && aes(type, false, key, in, in + BLOCK_LEN, room, to)) {
+    if (room > 0 && aes_run(type, false, key, in, in + AES_BLOCK_LEN, room, to)) {
         const uint8_t padding = to[room - 1];
 
-        buffer->len += padding >= 1 && padding <= BLOCK_LEN ? room - padding : room;
+        buffer->len += padding >= 1 && padding <= AES_BLOCK_LEN ? room - padding : room;
     }
 }
