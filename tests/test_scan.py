@@ -26,6 +26,7 @@ import zlib
 
 import case
 import hostile_scan
+import locked_documents
 
 SLUICE, SAMPLES = sys.argv[1:3]
 CAPTURE = os.path.join(SAMPLES, "sample.pcap")
@@ -350,47 +351,27 @@ class Opened(case.Case):
         self.assertEqual(self.result(script), self.FOUND)
 
     def test_documents_that_need_no_password(self):
-        """PDF, with the key that an empty password makes: RC4 of 40 and 128 bits."""
-        pad = bytes.fromhex("28BF4E5E4E758A4164004E56FFFA01082E2E00B6D0683E802F0CA9FE6453697A")
-        owner, identity = bytes(range(32)), b"0123456789abcdef"
-
-        def rc4(key, text):
-            state, j, out, i = list(range(256)), 0, bytearray(), 0
-            for i in range(256):
-                j = (j + state[i] + key[i % len(key)]) % 256
-                state[i], state[j] = state[j], state[i]
-            i = j = 0
-            for byte in text:
-                i = (i + 1) % 256
-                j = (j + state[i]) % 256
-                state[i], state[j] = state[j], state[i]
-                out.append(byte ^ state[(state[i] + state[j]) % 256])
-            return bytes(out)
-
-        def document(revision, bits, wrong=b""):
-            key = hashlib.md5(pad + owner + b"\xfc\xff\xff\xff" + identity + wrong).digest()
-            key = key[:bits // 8]
-            user = rc4(key, pad)
-            if revision == 3:
-                for _ in range(50):
-                    key = hashlib.md5(key).digest()[:bits // 8]
-                user = hashlib.md5(pad + identity).digest()
-                for count in range(20):
-                    user = rc4(bytes(byte ^ count for byte in key), user)
-                user += bytes(16)
-            own = hashlib.md5(key + b"\5\0\0" + b"\0\0").digest()[:min(16, bits // 8 + 5)]
-            stream = rc4(own, zlib.compress(b"hello world " * 10))
-            return (b"%PDF-1.4\n5 0 obj<</Filter/Fl#61teDecode/Length " +
-                    str(len(stream)).encode() + b">>stream\n" + stream + b"\nendstream endobj\n"
-                    b"6 0 obj<</Filter/Standard/V " + str(revision - 1).encode() + b"/R " +
-                    str(revision).encode() + b"/Length " + str(bits).encode() + b"/P -4/O<" +
-                    owner.hex().encode() + b">/U<" + user.hex().encode() + b">>>endobj\n"
-                    b"trailer<</Encrypt 6 0 R/ID[<" + identity.hex().encode() + b"><00>]>>\n")
-
+        text = b"hello world " * 10
         for revision, bits in ((2, 40), (3, 128), (3, 40)):
-            self.assertEqual(self.result(document(revision, bits)), self.FOUND)
-            self.assertEqual(self.result(document(revision, bits, b"a password")),
-                             (0, "INCOMPLETE (pdf: encrypted)"))
+            self.assertEqual(self.result(locked_documents.pdf_rc4(revision, bits, text)),
+                             self.FOUND)
+            self.assertEqual(
+                self.result(locked_documents.pdf_rc4(revision, bits, text, b"a password")),
+                (0, "INCOMPLETE (pdf: encrypted)"))
+
+    @unittest.skipIf(shutil.which("openssl") is None, "the command openssl makes the documents")
+    def test_documents_of_aes_that_need_no_password(self):
+        text = b"hello world " * 10
+        for revision in (4, 5, 6):
+            self.assertEqual(self.result(locked_documents.pdf_aes(revision, text)), self.FOUND)
+            self.assertEqual(
+                self.result(locked_documents.pdf_aes(revision, text, b"a password")),
+                (0, "INCOMPLETE (pdf: encrypted)"))
+        document = self.zip_of({"a": text})
+        for bits in (128, 192, 256):
+            self.assertEqual(self.result(locked_documents.office(bits, document)), self.FOUND)
+            self.assertEqual(self.result(locked_documents.office(bits, document, "another")),
+                             (0, "INCOMPLETE (ole2: encrypted)"))
 
     def test_documents(self):
         text = b"hello world " * 10
