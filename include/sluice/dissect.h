@@ -378,8 +378,8 @@ SL_API void sl_flow_visit_shard(const struct sl_flow_table *table, const struct 
                                 const struct sl_flow_keys *keys, uint32_t shard,
                                 const struct sl_flow_visitor *visitor);
 
-/* Describes a flow that ended in a shard. Before it is settled, `alerted` and `app` are not known.
- */
+/* Describes a flow that ended in a shard, at an index that a visit gave, before the shard tracks
+ * the next batch. Before the flow is settled, `alerted` and `app` are not known. */
 SL_API void sl_flow_ended_record(const struct sl_flow_keys *keys, uint32_t shard, size_t index,
                                  struct sl_flow_record *record);
 

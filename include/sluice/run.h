@@ -112,7 +112,8 @@ struct sl_run_config {
     uint32_t sensor_id; /* makes flow ids others than those of other sensors (sluice/dissect.h) */
 
     /* Flows (sluice/dissect.h). */
-    uint64_t stream_memory;    /* bytes that TCP streams keep at most; 0: rules see packets alone */
+    uint64_t stream_memory;    /* bytes that TCP streams keep at most, and as many of what they
+                                  say; 0: rules and events see packets alone */
     uint64_t flow_memory;      /* bytes that their table takes at most; 0: 262,144 flows */
     const uint64_t *flow_seed; /* two words, the hash's key; NULL: random ones */
 
@@ -150,7 +151,7 @@ struct sl_run_config {
     /* A folder for a capture of each flow that raises an alert, FLOW_ID.pcap, from its first packet
      * on; made where it is not there. NULL: none. Of all flows the last 64 MiB of packets are kept
      * in memory, so that what came before an alert can be written. A file has at most 16 MiB, and
-     * all files 4 GiB. A file of that name is replaced. */
+     * all files, 65,536 at most, 4 GiB. A file of that name is replaced. */
     const char *evidence_folder;
 
     /* Where events go: specs of sl_sink_open, a function, both or neither. The function gets each
@@ -160,9 +161,8 @@ struct sl_run_config {
     size_t n_sinks;
     uint32_t events; /* which: a bit 1 << kind for each of enum sl_event_kind; all are counted */
     enum sl_status (*event)(void *user, const struct sl_event *event, struct sl_diag *diag);
-    uint32_t
-        file_hashes; /* that events of files have beside SHA-256: bits 1 << enum sl_file_hash */
-    bool file_magic; /* and their kind, as libmagic names it */
+    uint32_t file_hashes; /* of events of files, beside SHA-256: bits 1 << enum sl_file_hash */
+    bool file_magic; /* and their kind, as libmagic names it; SL_EUNSUPPORTED where it cannot */
     uint32_t stats_seconds; /* between two events of counters, and one at the end; 0: none. Where no
                                sink takes counters, sl_run_open returns SL_EINVAL */
 

@@ -44,7 +44,7 @@ struct sl_scan_file {
      * may have failed after some were found. */
     const char *const *names;
     size_t n_names;
-    const char *const *inside; /* where each was found in the file: a path through containers, in
+    const char *const *inside; /* n_names: where each was found, as a path through containers, in
                                 * which "#2" is the second object of one without names; "": in the
                                 * file itself */
 

@@ -30,7 +30,8 @@ struct fair_queue;
 struct fair_queue *fair_create(uint64_t limit);
 void fair_free(struct fair_queue *queue); /* accepts NULL */
 
-/* Copies a packet, whose flow has this hash. The longest queue gives way where there is no room. */
+/* Copies a packet, whose flow has this hash. The longest queue gives way where there is no room.
+ * `now`: nanoseconds of a clock that does not go back. */
 void fair_put(struct fair_queue *queue, const uint8_t *packet, uint32_t len, uint64_t hash,
               uint64_t now);
 
