@@ -165,7 +165,6 @@ void scan_entry_add(struct scan_entry *entry, const char *name, const char *suff
     entry->names[entry->n_names++] = text;
 }
 
-/* The first match ends a file, but its other objects may be in the same batch. */
 bool scan_entry_wants(const struct scan_job *job, const struct scan_entry *entry)
 {
     return entry->n_names == 0 || job->config.all_matches;
@@ -180,7 +179,6 @@ void scan_entry_match(void *user, void *token, const struct sl_clamav_match *mat
         scan_entry_add(entry, match->name, match->official ? "" : ".UNOFFICIAL", part->inside);
 }
 
-/* A limit is reported beside a signature only where all matches are wanted, as clamscan does. */
 void scan_entry_add_limit(const struct sl_scan *scan, struct scan_entry *entry)
 {
     const char *limit = scan->config.alert_exceeds ? limit_of(entry) : NULL;

@@ -12,13 +12,11 @@ enum {
     AHEAD_LEN = 4 << 20 /* bytes of each */
 };
 
-/* The lock is held, or the answer may be late. */
 bool scan_is_over(const struct scan_job *job)
 {
     return job->status != SL_OK || atomic_load(&job->scan->stopped);
 }
 
-/* Reports entries that are done, in order. The lock is held. */
 void scan_ring_report(struct scan_job *job)
 {
     while (job->reported < job->filled && job->entries[job->reported % SCAN_ENTRIES].done) {
@@ -31,7 +29,6 @@ void scan_ring_report(struct scan_job *job)
     pthread_cond_signal(&job->room);
 }
 
-/* Adds a path. An entry with an error, or with nothing to scan, is done. */
 void scan_ring_put(struct scan_job *job, const char *path, enum sl_scan_verdict verdict,
                    const char *error, bool is_stdin)
 {
@@ -60,7 +57,6 @@ void scan_ring_put(struct scan_job *job, const char *path, enum sl_scan_verdict 
     pthread_mutex_unlock(&job->lock);
 }
 
-/* The next entry to scan. NULL: none is there now, or, where `wait`, none will come. */
 struct scan_entry *scan_ring_take(struct scan_job *job, bool wait)
 {
     struct scan_entry *entry = NULL;
@@ -105,7 +101,6 @@ static bool next_ahead(struct scan_job *job, uint64_t *number, char path[PATH_MA
     return false;
 }
 
-/* Opens the files that come next and has them read, so that the disk reads many at once. */
 void scan_ring_open_ahead(struct scan_job *job)
 {
     char path[PATH_MAX];

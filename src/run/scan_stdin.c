@@ -59,7 +59,6 @@ static int move_to_disk(int fd)
     return n < 0 ? -1 : moved;
 }
 
-/* The bytes of standard input as a file, in memory as long as they are few. -1: an error is set. */
 int scan_read_stdin(struct scan_job *job, struct scan_entry *entry)
 {
     uint8_t bytes[FEED_LEN];
