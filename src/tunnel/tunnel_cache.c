@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/diag.h"
 #include "base/new_file.h"
 #include "tunnel_state.h"
 
@@ -47,7 +48,8 @@ static void save(const struct sl_tunnel *t, const struct tunnel_peer *peer)
 
     if (status == SL_OK) {
         if (fchmod(file.fd, S_IRUSR | S_IWUSR) != 0)
-            status = SL_EIO;
+            status =
+                diag_set(&diag, SL_EIO, NULL, 0, "its mode cannot be set: %s", strerror(errno));
         if (status == SL_OK)
             status = pair_save(peer->pair, file.fd, &diag);
         if (status == SL_OK)
