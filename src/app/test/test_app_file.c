@@ -103,8 +103,7 @@ static void forget(struct told *told)
         app_text_free(&told->line[i]);
 }
 
-/* Both sides, in pieces of `piece` bytes at most, random ones where seed is not NULL. A gap of
- * `gap` bytes of the server's comes at gap_at. */
+/* Both sides, in pieces of `piece` bytes, of at most so many where seed is not NULL. */
 static void play(struct told *told, const char *const sides[2], const uint32_t lens[2],
                  uint32_t piece, uint64_t *seed)
 {

@@ -390,11 +390,13 @@ static enum sl_status run_with_cache(bool encodes, const struct content *in, uin
     close(from);
     close(config.cache_in);
     *out = content_of(to);
-    if (status == SL_OK) {
-        free(kept->bytes);
-        *kept = content_of(config.cache_out);
+    if (status != SL_OK) {
+        close(config.cache_out);
+        return status;
     }
-    return status;
+    free(kept->bytes);
+    *kept = content_of(config.cache_out);
+    return SL_OK;
 }
 
 static void append(struct content *to, const struct content *from)
