@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/http_head.h"
+
 const struct sl_app_value *message_values(const struct sl_app_half *half, enum sl_app_value_id id,
                                           uint32_t *n)
 {
@@ -18,19 +20,6 @@ const struct sl_app_value *message_values(const struct sl_app_half *half, enum s
 
 /* ---- fields of HTTP -------------------------------------------------------------------------- */
 
-static bool is_name(const uint8_t *bytes, size_t len, const char *name)
-{
-    if (len != strlen(name))
-        return false;
-    for (size_t i = 0; i < len; i++) {
-        const uint8_t upper = (uint8_t)(bytes[i] - 'A');
-
-        if ((upper < 26 ? bytes[i] + 32 : bytes[i]) != name[i])
-            return false;
-    }
-    return true;
-}
-
 bool message_http_field(const struct sl_app_half *half, const char *name, struct sl_app_value *out)
 {
     uint32_t n;
@@ -43,7 +32,7 @@ bool message_http_field(const struct sl_app_half *half, const char *name, struct
         const uint8_t *const behind = line != NULL ? line : end;
         const uint8_t *colon = memchr(at, ':', (size_t)(behind - at));
 
-        if (colon != NULL && is_name(at, (size_t)(colon - at), name)) {
+        if (colon != NULL && http_span_is((struct app_span){at, (uint32_t)(colon - at)}, name)) {
             const uint8_t *value = colon + 1, *last = behind;
 
             while (value < last && *value == ' ')
