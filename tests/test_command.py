@@ -1187,6 +1187,13 @@ class Command(case.Case):
         self.assertLessEqual({line["change"] for line in lines if "change" in line},
                              {"same", "slower", "faster"})
 
+    def test_bench_of_a_tunnel(self):
+        result = sluice("bench", "tunnel", "--runs", "1", "--json", "--device", "cpu")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = [json.loads(line) for line in result.stdout.splitlines()]
+        rows = [row["variant"] for row in rows if row.get("bench") == "tunnel"]
+        self.assertEqual(len(rows), 10, result.stdout)
+
     def test_all_engines_together(self):
         result = sluice("bench", "together", "-r", CAPTURE, "--runs", "1", "--entries", "1000",
                         "--counts", "50,100", "--device", "cpu", "--json")
