@@ -35,6 +35,7 @@ if(SLUICE_SANITIZE)
     $<$<COMPILE_LANGUAGE:C>:-fsanitize=${SLUICE_SANITIZE}>
     $<$<COMPILE_LANGUAGE:C>:-fno-omit-frame-pointer>
     $<$<COMPILE_LANGUAGE:C>:-fno-sanitize-recover=all>)
+  target_compile_definitions(sluice_flags INTERFACE SLUICE_SANITIZED)
   target_link_options(sluice_flags INTERFACE -fsanitize=${SLUICE_SANITIZE})
 endif()
 if(SLUICE_FUZZ)
@@ -90,11 +91,20 @@ function(sluice_test_run test program)
   set_tests_properties(${test} PROPERTIES SKIP_RETURN_CODE 77 TIMEOUT 1800)
 endfunction()
 
-# sluice_threads(TEST...): these have threads: what `ctest -L threads` runs.
+# sluice_threads(TEST...): these have threads: the tests of preset tsan. Target threaded makes their
+# programs: that of x and of x.variant is test_x; scripts run the command.
+add_custom_target(threaded)
 function(sluice_threads)
-  if(SLUICE_TESTS)
-    set_tests_properties(${ARGN} PROPERTIES LABELS threads)
+  if(NOT SLUICE_TESTS)
+    return()
   endif()
+  set_tests_properties(${ARGN} PROPERTIES LABELS threads)
+  foreach(test IN LISTS ARGN)
+    string(REGEX REPLACE "\\..*" "" program ${test})
+    if(TARGET test_${program})
+      add_dependencies(threaded test_${program})
+    endif()
+  endforeach()
 endfunction()
 
 # sluice_test(NAME SOURCES FILE... NEEDS LIBRARY...): a program that is one test. test_x is test x.
@@ -105,6 +115,7 @@ function(sluice_test name)
 endfunction()
 
 # sluice_fuzz(NAME SOURCES FILE... NEEDS LIBRARY...): a libFuzzer program; `./dev fuzz` runs all.
+add_custom_target(fuzzers)
 function(sluice_fuzz name)
   cmake_parse_arguments(arg "" "" "SOURCES;NEEDS" ${ARGN})
   if(NOT SLUICE_FUZZ)
@@ -114,4 +125,5 @@ function(sluice_fuzz name)
   target_link_libraries(${name} PRIVATE ${arg_NEEDS})
   target_link_options(${name} PRIVATE -fsanitize=fuzzer)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/fuzzers)
+  add_dependencies(fuzzers ${name})
 endfunction()
