@@ -104,7 +104,13 @@ static void read_leaf(const struct mail *mail, const struct mail_head *head, con
         transfer_plain(at, (size_t)(end - at), joins, buffer);
         break;
     }
-    give(mail, buffer, name, is_mail ? KIND_MAIL : KINDS);
+    /* A mail that is its own part is a text, or it would be opened again and again. */
+    const bool is_whole = !is_mail && buffer->len == mail->object->len &&
+                          memcmp(buffer->bytes, mail->object->bytes, buffer->len) == 0;
+    give(mail, buffer, name,
+         is_mail    ? KIND_MAIL
+         : is_whole ? kind_of_raw_text(buffer->bytes, buffer->len)
+                    : KINDS);
     /* A text that begins with an encoded file is one itself. */
     const enum kind kind = buffer->len > 0 ? kind_of(buffer->bytes, buffer->len) : KIND_BINARY;
     if (!is_mail && (head->encoding <= MAIL_7BIT || head->encoding >= MAIL_UUENCODE) &&
@@ -144,11 +150,13 @@ static const uint8_t *find_boundary(const char *boundary, const uint8_t *at, con
     return end;
 }
 
-/* What stands behind the last boundary is scanned, too: readers may show it. */
+/* What stands behind the last boundary is scanned, too: readers may show it. ClamAV leaves out an
+ * empty line before it. */
 static void give_rest(const struct mail *mail, const uint8_t *at, const uint8_t *end)
 {
     struct unpack_buffer *buffer = unpack_buffer(mail->unpack, mail->object);
 
+    at += end - at > 1 && at[0] == '\r' && at[1] == '\n' ? 2 : end > at && at[0] == '\n';
     for (const uint8_t *byte = at; byte < end; byte++)
         if (strchr("\r\n\t ", *byte) == NULL || *byte == '\0') {
             transfer_plain(at, (size_t)(end - at), (struct transfer_joins){true, !mail->is_box},
@@ -188,7 +196,7 @@ static void read_entity(const struct mail *mail, const uint8_t *at, const uint8_
 
     if (nesting > NESTING_MAX)
         unpack_limited(mail->unpack, "MaxRecursion");
-    else if (strncmp(head.type, "multipart/", 10) == 0 && head.boundary[0] != '\0')
+    else if (strncmp(head.type, "multipart/", 10) == 0 && head.has_boundary)
         read_parts(mail, head.boundary, body, end, nesting);
     else
         read_leaf(mail, &head, body, end, nesting);

@@ -69,7 +69,8 @@ static void take_type(struct mail_head *head, const char *value)
          n++)
         head->type[n] = (char)tolower((unsigned char)value[n]);
     head->type[n] = '\0';
-    (void)take_parameter(value, "boundary", head->boundary, sizeof head->boundary);
+    if (take_parameter(value, "boundary", head->boundary, sizeof head->boundary))
+        head->has_boundary = true;
     if (head->name[0] == '\0')
         head->named_by_type = take_parameter(value, "name", head->name, sizeof head->name);
 }

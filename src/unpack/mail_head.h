@@ -19,7 +19,8 @@ enum mail_encoding {
 
 struct mail_head {
     char type[64]; /* "text/plain", in lower case; "": none is stated */
-    char boundary[200];
+    char boundary[200]; /* may be "" where one is stated */
+    bool has_boundary;
     char name[256]; /* of a file, as ClamAV writes it; "": none */
     enum mail_encoding encoding;
     bool has_disposition;
