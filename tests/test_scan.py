@@ -344,6 +344,24 @@ class Opened(case.Case):
             mail = b"From: a\nMIME-Version: 1.0\n" + head + b"\n" + text
             self.assertEqual(self.result(mail), self.FOUND, mail)
 
+    def test_mail_that_is_its_own_part(self):
+        mail = b"not a field\nFrom: a\nMIME-Version: 1.0\nContent-Type: text/plain\n\n"
+        self.assertEqual(self.result(mail), (0, "OK"))
+        self.assertEqual(self.result(mail + b"world"), self.FOUND)
+
+    def test_boundaries(self):
+        text = base64.b64encode(b"hello world")
+        part = b"\nContent-Transfer-Encoding: base64\n\n" + text + b"\n"
+        head = b'From: a\nContent-Type: multipart/mixed; boundary="%s"\n\n'
+        for boundary in (b"", b"x"):
+            mail = head % boundary + b"--" + boundary + part + b"--" + boundary
+            self.assertEqual(self.result(mail), self.FOUND, mail)
+        rest = head % b"x" + b"--x\n\na\n--x--\n\nlast"
+        for digest, result in ((b"last\n", self.FOUND), (b"\nlast\n", (0, "OK"))):
+            self.database = self.path("a.hdb", b"%s:%d:World\n" % (
+                hashlib.md5(digest).hexdigest().encode(), len(digest)))
+            self.assertEqual(self.result(rest), result)
+
     def test_scripts(self):
         script = b"<html><script>var first = 'wo' + 'r' /* x */ + 'LD'; use(first)</script>"
         self.assertEqual(self.result(script), self.FOUND)
@@ -491,8 +509,55 @@ class Opened(case.Case):
         self.assertEqual(self.result(locked), (0, "INCOMPLETE (zip: encrypted)"))
         self.assertEqual(self.result(locked, "--alert-encrypted"),
                          (1, "Heuristics.Encrypted.Zip FOUND"))
+        self.assertEqual(self.result(self.zip_of({"a": locked, "b": b"world"}),
+                                     "--alert-encrypted"), self.FOUND)
         whole = self.zip_of({"a": os.urandom(3000)})
         self.assertIn("INCOMPLETE (zip: ", self.result(whole[:2000])[1])
+
+    @staticmethod
+    def program(sections=1, alignment=4096, address=4096, at=512):
+        """A program for Windows, of one section."""
+        optional = bytearray(224)
+        struct.pack_into("<H", optional, 0, 0x10B)
+        struct.pack_into("<II", optional, 32, alignment, 512)
+        return (b"MZ" + bytes(58) + struct.pack("<I", 64) + b"PE\0\0" +
+                struct.pack("<HHIIIHH", 0x14C, sections, 0, 0, 0, 224, 0) + optional +
+                b".text\0\0\0" + struct.pack("<IIII", 512, address, 512, at) + bytes(400) +
+                bytes(512))
+
+    def test_what_is_broken(self):
+        broken = (1, "Heuristics.Broken.Executable FOUND")
+        elf = b"\x7fELF\2\1\1" + bytes(57)
+        cut = elf[:56] + b"\1" + elf[57:]
+        for content, result in (
+                (self.program(), (0, "OK")), (self.program(alignment=0), broken),
+                (self.program(sections=0), broken), (self.program(address=4097), broken),
+                (self.program(at=5000), broken), (self.program(sections=97), broken),
+                (self.program()[:200], broken), (elf, (0, "OK")), (cut, broken)):
+            self.assertEqual(self.result(content, "--alert-broken"), result, content)
+            self.assertEqual(self.result(content), (0, "OK"))
+        segment = b"\xff\xe0\0\4ab"
+        chunk = struct.pack(">I", 4) + b"IHDR" + bytes(8)
+        end = bytes(4) + b"IEND" + bytes(4)
+        gif = b"GIF89a" + bytes(7)
+        image = b"," + bytes(9) + b"\2\1a\0"
+        for content, fault in (
+                (b"\xff\xd8" + segment * 2 + b"\xff\xd9", ""),
+                (b"\xff\xd8" + segment * 2 + b"\xff\xda\0", ""),
+                (b"\xff\xd8" + segment * 2, "JPEG.CantReadSegmentSize"),
+                (b"\xff\xd8\xff\xe0\0\1" + bytes(40), "JPEG.InvalidSegmentSize"),
+                (b"\xff\xd8" + segment + bytes(16) + b"\xff\xd9",
+                 "JPEG.SpuriousBytesBeforeSegment"),
+                (b"\x89PNG\r\n\x1a\n" + chunk + end, ""),
+                (b"\x89PNG\r\n\x1a\n" + chunk, "PNG.NoEnd"),
+                (b"\x89PNG\r\n\x1a\n" + chunk + b"\0\0\1" + end, "PNG.ChunkBeyondEnd"),
+                (b"\x89PNG\r\n\x1a\n" + end, "PNG.NoHeader"),
+                (gif + image + b";", ""), (gif[:12], "GIF.TruncatedScreenDescriptor"),
+                (gif + image[:6], "GIF.TruncatedImageDescriptor"),
+                (gif + image[:-1], "GIF.TruncatedBlock")):
+            result = (1, f"Heuristics.Broken.Media.{fault} FOUND") if fault else (0, "OK")
+            self.assertEqual(self.result(content, "--alert-broken-media"), result, content)
+            self.assertEqual(self.result(content), (0, "OK"))
 
 
 TIME = "Heuristics.Limits.Exceeded.MaxScanTime"
@@ -679,7 +744,7 @@ class Options(case.Case):
         for truth in truths[:5]:
             result = self.scan("--no-summary", f"--infected={truth}", self.clean, self.found)
             self.assertNotIn(b"clean: OK", result.stdout)
-            self.assert_refused(self.scan(f"--alert-broken={truth}", self.found), "clamscan's")
+            self.assert_refused(self.scan(f"--dumpcerts={truth}", self.found), "clamscan's")
         for truth in truths[5:]:
             for option in ("--infected", "--quiet", "--bell", "--stdout", "--remove"):
                 result = self.scan("--no-summary", f"{option}={truth}", self.clean, self.found)
@@ -696,9 +761,8 @@ class Options(case.Case):
             self.assert_refused(self.scan(option, self.found), "no: is no directory")
 
     def test_promises_that_nothing_keeps_are_refused(self):
-        for option in (["--alert-broken"], ["--alert-broken-media=yes"],
-                       ["--detect-structured"], ["--exclude-pua=Win"], ["--official-db-only"],
-                       ["--fail-if-cvd-older-than=7"], ["--dumpcerts"], ["--alert-broken=x"]):
+        for option in (["--detect-structured"], ["--exclude-pua=Win"], ["--official-db-only"],
+                       ["--fail-if-cvd-older-than=7"], ["--dumpcerts"], ["--dumpcerts=x"]):
             self.assert_refused(self.scan(*option, self.found), f"'{option[0]}'", "clamscan's")
 
     def test_files_with_matches_are_moved_copied_or_removed(self):

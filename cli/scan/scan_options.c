@@ -43,6 +43,7 @@ static const char usage[] =
     "      --alert-encrypted, --alert-encrypted-archive, --alert-encrypted-doc\n"
     "                           what is encrypted is found, as Heuristics.Encrypted.Zip\n"
     "      --alert-macros       macros in documents are found\n"
+    "      --alert-broken, --alert-broken-media  damaged programs, or images, are found\n"
     "      --scan-archive, --scan-mail, --scan-pdf, --scan-ole2, --scan-html, --scan-swf,\n"
     "      --scan-xmldocs, --scan-onenote  no: such files are not opened (yes)\n"
     "      --normalize yes|no   search texts and HTML in ClamAV's normal form, too (yes)\n"
@@ -69,10 +70,9 @@ static const char usage[] =
     "--pcre-match-limit --pcre-max-filesize --pcre-recmatch-limit (clamscan's defaults)\n"
     "--phishing-scan-urls --phishing-sigs --scan-elf --scan-hwp3 --scan-image\n"
     "--scan-image-fuzzy-hash --scan-pe --statistics --structured-* --tempdir.\n"
-    "Refused, as nothing does what they ask for (but =no): --alert-broken --alert-broken-media\n"
-    "--alert-partition-intersection --alert-phishing-cloak --alert-phishing-ssl\n"
-    "--detect-structured --dumpcerts --exclude-pua --fail-if-cvd-older-than --include-pua\n"
-    "--official-db-only.\n\n"
+    "Refused, as nothing does what they ask for (but =no): --alert-partition-intersection\n"
+    "--alert-phishing-cloak --alert-phishing-ssl --detect-structured --dumpcerts --exclude-pua\n"
+    "--fail-if-cvd-older-than --include-pua --official-db-only.\n\n"
     "Exit status: 0 nothing found, 1 found, 2 an error (some file could not be scanned).\n";
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -155,6 +155,8 @@ enum {
     OPT_ALERT_ENCRYPTED_ARCHIVE,
     OPT_ALERT_ENCRYPTED_DOC,
     OPT_ALERT_MACROS,
+    OPT_ALERT_BROKEN,
+    OPT_ALERT_BROKEN_MEDIA,
     OPT_SCAN_FIRST, /* and enum sl_scan_group */
     OPT_SCAN_LAST = OPT_SCAN_FIRST + SL_SCAN_ONENOTES,
     OPT_NORMALIZE,
@@ -208,6 +210,8 @@ static const struct option long_options[] = {
     {"alert-encrypted-archive", optional_argument, NULL, OPT_ALERT_ENCRYPTED_ARCHIVE},
     {"alert-encrypted-doc", optional_argument, NULL, OPT_ALERT_ENCRYPTED_DOC},
     {"alert-macros", optional_argument, NULL, OPT_ALERT_MACROS},
+    {"alert-broken", optional_argument, NULL, OPT_ALERT_BROKEN},
+    {"alert-broken-media", optional_argument, NULL, OPT_ALERT_BROKEN_MEDIA},
     {"scan-archive", optional_argument, NULL, OPT_SCAN_FIRST + SL_SCAN_ARCHIVES},
     {"scan-mail", optional_argument, NULL, OPT_SCAN_FIRST + SL_SCAN_MAILS},
     {"scan-pdf", optional_argument, NULL, OPT_SCAN_FIRST + SL_SCAN_PDFS},
@@ -276,8 +280,6 @@ static const struct option long_options[] = {
     {"verbose", optional_argument, NULL, OPT_UNUSED_YES},
 
     /* Promises that nothing here keeps. */
-    {"alert-broken", optional_argument, NULL, OPT_REFUSED_YES},
-    {"alert-broken-media", optional_argument, NULL, OPT_REFUSED_YES},
     {"alert-partition-intersection", optional_argument, NULL, OPT_REFUSED_YES},
     {"alert-phishing-cloak", optional_argument, NULL, OPT_REFUSED_YES},
     {"alert-phishing-ssl", optional_argument, NULL, OPT_REFUSED_YES},
@@ -446,6 +448,10 @@ static bool take_opening(struct sl_scan_config *config, int option)
         return take_bits(name, doc, true, &config->alerts);
     case OPT_ALERT_MACROS:
         return take_bits(name, 1u << SL_SCAN_MACROS, true, &config->alerts);
+    case OPT_ALERT_BROKEN:
+        return take_bits(name, 1u << SL_SCAN_BROKEN_EXE, true, &config->alerts);
+    case OPT_ALERT_BROKEN_MEDIA:
+        return take_bits(name, 1u << SL_SCAN_BROKEN_MEDIA, true, &config->alerts);
     case OPT_NORMALIZE:
         return read_yes(optarg, name, &config->normalizes);
     default:

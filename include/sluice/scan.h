@@ -75,7 +75,13 @@ enum sl_scan_group {
 };
 
 /* What a scan may find beside signatures. */
-enum sl_scan_alert { SL_SCAN_ENCRYPTED_ARCHIVE, SL_SCAN_ENCRYPTED_DOC, SL_SCAN_MACROS };
+enum sl_scan_alert {
+    SL_SCAN_ENCRYPTED_ARCHIVE,
+    SL_SCAN_ENCRYPTED_DOC,
+    SL_SCAN_MACROS,
+    SL_SCAN_BROKEN_EXE,  /* programs (PE, ELF) */
+    SL_SCAN_BROKEN_MEDIA /* images (JPEG, PNG, GIF) */
+};
 
 enum sl_scan_follow { SL_SCAN_FOLLOW_NEVER, SL_SCAN_FOLLOW_NAMED, SL_SCAN_FOLLOW_ALWAYS };
 
@@ -125,7 +131,8 @@ struct sl_scan_config {
     uint32_t levels_max;  /* of nesting; the file is the first; 0: 32 */
     uint32_t members_max; /* objects of a file; 0: no limit */
     uint32_t closed;      /* bits of enum sl_scan_group: not opened, and not told as incomplete */
-    uint32_t alerts;      /* bits of enum sl_scan_alert: found in a file, as a name */
+    uint32_t alerts;      /* bits of enum sl_scan_alert: the last one is found in a file without a
+                           * match, as a name, and with all_matches each one in any file */
     bool normalizes;      /* texts and HTML are searched in ClamAV's normal form, too */
 
     struct sl_device device; /* where the filter runs; sl_device_choose */

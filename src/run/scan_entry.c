@@ -216,6 +216,8 @@ void scan_entry_done(void *user, void *token, const struct sl_clamav_result *res
         scan_entry_fail(entry, "changed while it was scanned");
     if (!part->is_file)
         return;
+    if (entry->alert[0] != '\0' && entry->n_names == 0)
+        scan_entry_add(entry, entry->alert, "", "");
     scan_entry_add_limit(job->scan, entry);
     pthread_mutex_lock(&job->lock);
     entry->done = true;

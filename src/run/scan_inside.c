@@ -30,11 +30,17 @@ static enum sl_status scan_object(struct scan_job *job, const struct scan_thread
     return given.token != NULL ? clam_scan_given(thread->scanner, &given) : SL_ENOMEM;
 }
 
+/* A signature that matches comes before alerts, and the last alert before others, as clamscan has
+ * it. */
 static void take_alert(struct scan_job *job, struct scan_entry *entry,
                        const struct unpack_event *event)
 {
-    if ((job->scan->config.alerts >> event->alert & 1) != 0 && scan_entry_wants(job, entry))
+    if ((job->scan->config.alerts >> event->alert & 1) == 0)
+        return;
+    if (job->config.all_matches)
         scan_entry_add(entry, event->text, "", "");
+    else
+        memcpy(entry->alert, event->text, sizeof entry->alert);
 }
 
 static void take_member(const struct scan_thread *thread, struct scan_entry *entry,

@@ -30,6 +30,7 @@ struct scan_entry {
     char
         not_opened[UNPACK_TEXT_LEN]; /* why it was not fully opened; "": it was, or holds nothing */
     char limit[UNPACK_TEXT_LEN];     /* that was reached inside it; "": none */
+    char alert[UNPACK_TEXT_LEN];     /* the last one, which is found where nothing else is */
     char **names, **inside;          /* of matches, and where each was found */
     size_t n_names;
     struct sl_clamav_result result;

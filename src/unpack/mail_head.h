@@ -18,7 +18,7 @@ enum mail_encoding {
 };
 
 struct mail_head {
-    char type[64]; /* "text/plain", in lower case; "": none is stated */
+    char type[64];      /* "text/plain", in lower case; "": none is stated */
     char boundary[200]; /* may be "" where one is stated */
     bool has_boundary;
     char name[256]; /* of a file, as ClamAV writes it; "": none */

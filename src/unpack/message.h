@@ -57,7 +57,14 @@ enum unpack_event_type {
     UNPACK_EVENTS
 };
 
-enum unpack_alert { UNPACK_ENCRYPTED_ARCHIVE, UNPACK_ENCRYPTED_DOC, UNPACK_MACROS, UNPACK_ALERTS };
+enum unpack_alert {
+    UNPACK_ENCRYPTED_ARCHIVE,
+    UNPACK_ENCRYPTED_DOC,
+    UNPACK_MACROS,
+    UNPACK_BROKEN_EXE,
+    UNPACK_BROKEN_MEDIA,
+    UNPACK_ALERTS
+};
 
 struct unpack_event {
     uint8_t type;

@@ -116,6 +116,9 @@ unpack_reader unpack_gzip, unpack_rtf, unpack_tnef, unpack_cab, unpack_chm, unpa
     unpack_html, unpack_ole2, unpack_mail, unpack_encoded, unpack_tar, unpack_zip, unpack_archive,
     unpack_compressed, unpack_7z, unpack_swf, unpack_text, unpack_lha, unpack_arj;
 
+/* Alerts of programs and images that are broken. */
+void unpack_check(struct unpack *unpack, const struct unpack_object *object);
+
 /* Whether an HTML is searched in its normal forms, and not as it is. */
 bool html_is_normalized(const struct unpack *unpack, const struct unpack_object *object);
 
