@@ -441,8 +441,7 @@ void scan_report_database(const struct sl_clamav_set *set, const struct sl_clama
     for (size_t i = 0; sl_clamav_skip_reason(set, i, &reason, &n); i++)
         printf("%14s%10s  %s\n", "", cli_count(n, text), reason);
     if (count.unchecked > 0)
-        printf("%12s containers: MD5 checked, RSA signature not checked\n",
-               cli_count(count.unchecked, text));
+        printf("%12s containers that are not signed\n", cli_count(count.unchecked, text));
     printf("%12s signatures found by anchors", cli_count(info.anchored, text));
     printf(", %s at fixed positions", cli_count(info.fixed, text));
     printf(", %s searched for in each file of their type\n", cli_count(info.searched, text));

@@ -42,10 +42,12 @@ SL_API void sl_clamav_set_free(struct sl_clamav_set *set);
  * their suffix. Lists of ignored names (.ign2) hold for all of these paths. Wrong lines and
  * unsupported signatures are omitted, counted and listed.
  * SL_EIO: a path cannot be read. SL_EFORMAT: a container or a compiled database is cut, damaged or
- * of another version; or a database has a wrong line and none that can be used, and `diag` names
- * the first. SL_EINVAL: a file's suffix is that of no format; a directory has no database; or a
- * list ignores by the MD5 of a line a name of a compiled database, which has no lines.
- * SL_EUNSUPPORTED: OpenSSL refuses to make the MD5 of a container, as in FIPS mode. SL_ENOMEM.
+ * of another version; a container (.cvd, .cld) is not signed by ClamAV; or a database has a wrong
+ * line and none that can be used, and `diag` names the first. SL_EINVAL: a file's suffix is that of
+ * no format; a directory has no database; or a list ignores by the MD5 of a line a name of a
+ * compiled database, which has no lines.
+ * SL_EUNSUPPORTED: OpenSSL refuses to make the MD5 of a container, or to check its signature, as in
+ * FIPS mode. SL_ENOMEM.
  * After a failure the set is fit to be freed only. */
 SL_CHECK SL_API enum sl_status sl_clamav_set_read(struct sl_clamav_set *set,
                                                   const char *const *paths, size_t n_paths,
@@ -65,7 +67,7 @@ struct sl_clamav_count {
     size_t bad;        /* lines that cannot be read */
     size_t skipped;    /* signatures that are not supported, or not for this engine's level */
     size_t files;      /* databases read, those in containers one by one */
-    size_t unchecked;  /* containers: their MD5 was checked, their RSA signature was not */
+    size_t unchecked;  /* containers that are not signed (.cud): their MD5 was checked alone */
 };
 
 SL_API void sl_clamav_set_count(const struct sl_clamav_set *set, struct sl_clamav_count *count);

@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: MIT */
-/* Containers (.cvd, .cld): a header with an MD5, and behind it a tar of databases, as it is or
+/* Containers (.cvd, .cld, .cud): a header, and behind it a tar of databases, as it is or
  * deflated. */
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <zlib.h>
 
 #include "base/diag.h"
-#include "clamav/set.h"
+#include "clamav/container_check.h"
 
 enum {
-    CVD_HEADER_LEN = 512, /* bytes, then tar.gz, or tar where the builder chose so */
     TAR_BLOCK = 512,
     INFLATE_FIRST = 1 << 20 /* bytes of room */
 };
@@ -84,81 +82,126 @@ static bool read_octal(const uint8_t *at, size_t len, uint64_t *value)
     return i == len || at[i] == ' ' || at[i] == '\0';
 }
 
-static enum sl_status read_members(struct sl_clamav_set *set, const char *path, const uint8_t *tar,
-                                   size_t len, bool ignores, struct sl_diag *diag)
+struct member {
+    char name[101];
+    const uint8_t *bytes;
+    size_t len;
+    bool is_file;
+};
+
+/* A container whose header was checked. */
+struct container {
+    struct sl_clamav_set *set;
+    const char *path;
+    const uint8_t *tar;
+    size_t len;
+    struct clam_text list; /* of members; NULL: none */
+};
+
+/* Reads the member at *at, which moves behind it. *ended: none is there. */
+static enum sl_status next_member(const struct container *container, size_t *at,
+                                  struct member *member, bool *ended, struct sl_diag *diag)
 {
-    for (size_t at = 0; len - at >= TAR_BLOCK && tar[at] != '\0';) {
-        char name[101], shown[512];
-        uint64_t size;
+    const size_t left = container->len - *at;
+    const uint8_t *head = container->tar + *at;
+    uint64_t size;
 
-        memcpy(name, tar + at, 100);
-        name[100] = '\0';
-        if (!read_octal(tar + at + 124, 12, &size) || size > len - at - TAR_BLOCK)
-            return diag_set(diag, SL_EFORMAT, path, 0, "is cut or damaged at its member '%s'",
-                            name);
-        const enum clam_format format = clam_format_of(name);
-        const bool is_file = tar[at + 156] == '0' || tar[at + 156] == '\0';
-
-        if (is_file && format != CLAM_UNKNOWN && format != CLAM_CVD &&
-            (format == CLAM_IGN2) == ignores) {
-            snprintf(shown, sizeof shown, "%.300s:%s", path, name);
-            const enum sl_status status = clam_text_read(
-                set, shown, (const char *)tar + at + TAR_BLOCK, (size_t)size, true, diag);
-            if (status != SL_OK)
-                return status;
-        }
-        size = (size + TAR_BLOCK - 1) / TAR_BLOCK * TAR_BLOCK + TAR_BLOCK;
-        at = size < len - at ? at + (size_t)size : len;
-    }
+    *ended = left < TAR_BLOCK || head[0] == '\0';
+    if (*ended)
+        return SL_OK;
+    memcpy(member->name, head, 100);
+    member->name[100] = '\0';
+    if (!read_octal(head + 124, 12, &size) || size > left - TAR_BLOCK)
+        return diag_set(diag, SL_EFORMAT, container->path, 0,
+                        "is cut or damaged at its member '%s'", member->name);
+    member->bytes = head + TAR_BLOCK;
+    member->len = (size_t)size;
+    member->is_file = head[156] == '0' || head[156] == '\0';
+    size = (size + TAR_BLOCK - 1) / TAR_BLOCK * TAR_BLOCK + TAR_BLOCK;
+    *at += size < left ? (size_t)size : left;
     return SL_OK;
+}
+
+/* Finds the list of members, NAME.info, and checks it. */
+static enum sl_status find_list(struct container *container, struct sl_diag *diag)
+{
+    enum sl_status status = SL_OK;
+    struct member member;
+    bool ended = false;
+
+    for (size_t at = 0; status == SL_OK && container->list.at == NULL;) {
+        status = next_member(container, &at, &member, &ended, diag);
+        if (status != SL_OK || ended)
+            break;
+        const size_t n = strlen(member.name);
+        if (n > 5 && strcmp(member.name + n - 5, ".info") == 0)
+            container->list = (struct clam_text){(const char *)member.bytes, member.len};
+    }
+    if (status == SL_OK && container->list.at != NULL)
+        return container_check_list(container->set, container->path, container->list, diag);
+    if (status == SL_OK && container_kind_of(container->path) == CONTAINER_CLD)
+        return diag_set(diag, SL_EFORMAT, container->path, 0, "has no signed list of members");
+    return status;
+}
+
+static enum sl_status read_member(const struct container *container, const struct member *member,
+                                  struct sl_diag *diag)
+{
+    const bool official = container_kind_of(container->path) != CONTAINER_CUD;
+    enum sl_status status = SL_OK;
+    char shown[512];
+
+    if (container->list.at != NULL && official)
+        status = container_check_member(container->list, container->path, member->name,
+                                        member->bytes, member->len, diag);
+    snprintf(shown, sizeof shown, "%.300s:%s", container->path, member->name);
+    return status == SL_OK ? clam_text_read(container->set, shown, (const char *)member->bytes,
+                                            member->len, official, diag)
+                           : status;
+}
+
+static enum sl_status read_members(const struct container *container, bool ignores,
+                                   struct sl_diag *diag)
+{
+    enum sl_status status = SL_OK;
+    struct member member;
+    bool ended;
+
+    for (size_t at = 0; status == SL_OK;) {
+        status = next_member(container, &at, &member, &ended, diag);
+        if (status != SL_OK || ended)
+            break;
+        const enum clam_format format = clam_format_of(member.name);
+        if (member.is_file && format != CLAM_UNKNOWN && format != CLAM_CVD &&
+            (format == CLAM_IGN2) == ignores)
+            status = read_member(container, &member, diag);
+    }
+    return status;
 }
 
 /* ---- the container --------------------------------------------------------------------------- */
-
-/* ClamAV-VDB:time:version:signatures:level:MD5:signature:builder:seconds */
-static enum sl_status check_header(const char *path, const uint8_t *bytes, size_t len,
-                                   struct sl_diag *diag)
-{
-    struct clam_text rest = {(const char *)bytes, CVD_HEADER_LEN}, field = {NULL, 0};
-    uint8_t digest[16];
-    char text[33];
-
-    if (len < CVD_HEADER_LEN || memcmp(bytes, "ClamAV-VDB:", 11) != 0)
-        return diag_set(diag, SL_EFORMAT, path, 0, "is no ClamAV container");
-    for (int i = 0; i < 6; i++)
-        clam_text_cut(&rest, ':', &field);
-    if (clam_md5_is_refused())
-        return diag_set(diag, SL_EUNSUPPORTED, path, 0,
-                        "cannot be checked: OpenSSL refuses to make its MD5");
-    if (!clam_md5(bytes + CVD_HEADER_LEN, len - CVD_HEADER_LEN, digest))
-        return diag_set(diag, SL_ENOMEM, path, 0, "no memory to make its MD5");
-    for (int i = 0; i < 16; i++)
-        snprintf(text + 2 * i, 3, "%02x", digest[i]);
-    if (field.len != 32 || strncasecmp(field.at, text, 32) != 0)
-        return diag_set(diag, SL_EFORMAT, path, 0,
-                        "is cut or damaged: its MD5 is %s (its header says %.*s)", text,
-                        (int)(field.len < 64 ? field.len : 64), field.at);
-    return SL_OK;
-}
 
 enum sl_status clam_container_read(struct sl_clamav_set *set, const char *path,
                                    const uint8_t *bytes, size_t len, bool ignores,
                                    struct sl_diag *diag)
 {
+    const bool is_signed = container_kind_of(path) != CONTAINER_CUD;
     uint8_t *unpacked = NULL;
-    enum sl_status status = check_header(path, bytes, len, diag);
+    enum sl_status status = container_check_header(set, path, bytes, len, diag);
 
-    if (status != SL_OK || len < CVD_HEADER_LEN)
+    if (status != SL_OK || len < CONTAINER_HEADER_LEN)
         return status;
-    const uint8_t *tar = bytes + CVD_HEADER_LEN;
-    len -= CVD_HEADER_LEN;
-    if (len >= 2 && tar[0] == 0x1F && tar[1] == 0x8B) {
-        status = inflate_all(path, tar, len, &unpacked, &len, diag);
-        tar = unpacked;
+    struct container container = {
+        set, path, bytes + CONTAINER_HEADER_LEN, len - CONTAINER_HEADER_LEN, {NULL, 0}};
+    if (container.len >= 2 && container.tar[0] == 0x1F && container.tar[1] == 0x8B) {
+        status = inflate_all(path, container.tar, container.len, &unpacked, &container.len, diag);
+        container.tar = unpacked;
     }
-    if (status == SL_OK && tar != NULL)
-        status = read_members(set, path, tar, len, ignores, diag);
+    if (status == SL_OK && container.tar != NULL && is_signed)
+        status = find_list(&container, diag);
+    if (status == SL_OK && container.tar != NULL)
+        status = read_members(&container, ignores, diag);
     free(unpacked);
-    set->n_unchecked += status == SL_OK && !ignores;
+    set->n_unchecked += status == SL_OK && !ignores && !is_signed;
     return status;
 }

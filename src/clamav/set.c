@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "clamav/signature.h"
 
 enum { CHAIN_HEADS = 1 << 16 };
 
@@ -78,6 +79,8 @@ enum sl_status sl_clamav_set_create(struct sl_clamav_set **set, struct sl_diag *
     }
     memset(made->chain_head, 0xFF, CHAIN_HEADS * sizeof *made->chain_head);
     made->md5_is_refused = clam_md5_is_refused();
+    made->header_key = &clam_header_key;
+    made->list_key = &clam_list_key;
     *set = made;
     return SL_OK;
 }

@@ -56,6 +56,7 @@ struct sl_clamav_set {
     size_t n_reasons;
     char **files;
     size_t n_files;
+    const struct clam_key *header_key, *list_key; /* of containers */
     size_t n_unchecked;
     bool md5_is_refused; /* by OpenSSL: lists of ignored names cannot have MD5s */
     size_t n_allowed;
@@ -171,7 +172,7 @@ enum clam_taken clam_line_read(struct sl_clamav_set *set, enum clam_format forma
 enum sl_status clam_text_read(struct sl_clamav_set *set, const char *name, const char *text,
                               size_t len, bool official, struct sl_diag *diag);
 
-/* A container: its header and MD5 are checked, and its lists of ignored names are read, or its
+/* A container: its signatures are checked, and its lists of ignored names are read, or its
  * other databases. */
 enum sl_status clam_container_read(struct sl_clamav_set *set, const char *path,
                                    const uint8_t *bytes, size_t len, bool ignores,

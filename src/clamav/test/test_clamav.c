@@ -1186,87 +1186,6 @@ static void test_zero_bytes_are_no_end(void **state)
     sl_clamav_set_free(set);
 }
 
-/* A tar of one or two members, gzipped, behind a header with its MD5. */
-static size_t make_container(uint8_t *out, size_t cap, const char *ndb, const char *ign2)
-{
-    const char *const names[] = {"x.ndb", "x.ign2"}, *const texts[] = {ndb, ign2};
-    static uint8_t tar[8192];
-    size_t tar_len = 0;
-    z_stream stream = {0};
-
-    memset(tar, 0, sizeof tar);
-    for (int i = 0; i < 2; i++) {
-        strcpy((char *)tar + tar_len, names[i]);
-        sprintf((char *)tar + tar_len + 124, "%011zo", strlen(texts[i]));
-        tar[tar_len + 156] = '0';
-        memcpy(tar + tar_len + 512, texts[i], strlen(texts[i]));
-        tar_len += 1024;
-    }
-    tar_len += 1024;
-    assert_int_equal(deflateInit2(&stream, 9, Z_DEFLATED, 15 + 16, 8, Z_DEFAULT_STRATEGY), Z_OK);
-    stream.next_in = tar;
-    stream.avail_in = (uInt)tar_len;
-    stream.next_out = out + 512;
-    stream.avail_out = (uInt)(cap - 512);
-    assert_int_equal(deflate(&stream, Z_FINISH), Z_STREAM_END);
-    const size_t len = stream.total_out;
-    deflateEnd(&stream);
-    memset(out, ' ', 512);
-    const int n = sprintf((char *)out, "ClamAV-VDB:21 Nov 2026 10-00 +0000:1:1:90:%s:none:me:1",
-                          hex_digest(EVP_md5(), out + 512, len));
-    out[n] = ' ';
-    return 512 + len;
-}
-
-static enum sl_status read_container(const uint8_t *bytes, size_t len, struct sl_clamav_set *set)
-{
-    char path[] = "/tmp/test_clamav_XXXXXX.cvd";
-    struct sl_diag diag;
-    const int fd = mkstemps(path, 4);
-
-    assert_true(fd >= 0);
-    assert_int_equal(write(fd, bytes, len), (ssize_t)len);
-    close(fd);
-    const enum sl_status status = sl_clamav_set_read(set, (const char *const[]){path}, 1, &diag);
-    unlink(path);
-    return status;
-}
-
-static void test_container(void **state)
-{
-    static uint8_t bytes[16384];
-    const size_t len =
-        make_container(bytes, sizeof bytes, "A:0:*:61626364\nB:0:*:62636465\n", "B\n");
-    struct sl_clamav_set *set = new_set();
-    struct sl_clamav_count count;
-
-    (void)state;
-    assert_int_equal(read_container(bytes, len, set), SL_OK);
-    sl_clamav_set_count(set, &count);
-    assert_int_equal(count.unchecked, 1);
-    struct sl_clamav_db *db = compile(set);
-    assert_true(finds(db, "abcde", 5, "A"));
-    assert_false(finds(db, "abcde", 5, "B"));
-    sl_clamav_free(db);
-    sl_clamav_set_free(set);
-
-    set = new_set();
-    refuse_digests(true);
-    const enum sl_status refused = read_container(bytes, len, set);
-    refuse_digests(false);
-    assert_int_equal(refused, SL_EUNSUPPORTED);
-    for (size_t cut = 0; cut < len; cut += 13)
-        assert_int_equal(read_container(bytes, cut, set), SL_EFORMAT);
-    for (size_t at = 512; at < len; at += 5) {
-        bytes[at] ^= 4;
-        assert_int_equal(read_container(bytes, len, set), SL_EFORMAT);
-        bytes[at] ^= 4;
-    }
-    sl_clamav_set_count(set, &count);
-    assert_int_equal(count.signatures, 0);
-    sl_clamav_set_free(set);
-}
-
 /* ---- files ----------------------------------------------------------------------------------- */
 
 static void test_store(void **state)
@@ -1435,7 +1354,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_macho),
         cmocka_unit_test(test_report),
         cmocka_unit_test(test_zero_bytes_are_no_end),
-        cmocka_unit_test(test_container),
         cmocka_unit_test(test_store),
         cmocka_unit_test(test_a_block_with_another_matcher_is_refused),
         cmocka_unit_test(test_refused_digest),

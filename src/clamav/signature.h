@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: MIT */
+/* Digital signatures of ClamAV's containers: RSA numbers whose digits have six bits, the least one
+ * first. */
+#ifndef CLAMAV_SIGNATURE_H
+#define CLAMAV_SIGNATURE_H
+
+#include "clamav/set.h"
+
+/* A public key, in decimal. */
+struct clam_key {
+    const char *modulus, *exponent;
+};
+
+/* ClamAV's keys for the headers of containers, and for the lists of members in them. */
+extern const struct clam_key clam_header_key, clam_list_key;
+
+enum clam_signed { CLAM_SIGNED, CLAM_NOT_SIGNED, CLAM_SIGNED_UNKNOWN /* OpenSSL cannot tell */ };
+
+/* Whether the signature is that of an MD5, as it is. */
+enum clam_signed clam_signature_of_md5(const struct clam_key *key, struct clam_text signature,
+                                       const uint8_t md5[16]);
+
+/* Whether it is that of a SHA-256, by PSS (RFC 8017). */
+enum clam_signed clam_signature_of_sha256(const struct clam_key *key, struct clam_text signature,
+                                          const uint8_t sha256[32]);
+
+#endif
