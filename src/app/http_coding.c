@@ -8,18 +8,30 @@
 
 enum {
     STEP = 16384,
+    BEGIN = 2, /* bytes that decide how gzip and deflate are read, whatever the field says */
     BLOCK =
         4096 /* of what comes: the limit of a bomb moves from block to block, not from cut to cut
               */
 };
 
-enum kind { GZIP, DEFLATE, BROTLI };
+/* The parts of gzip's head, in their order. */
+enum gzip_part { FIXED, EXTRA_LEN, EXTRA, NAME, COMMENT, CHECKSUM, BEHIND };
 
-/* One coding. The first two bytes of gzip and deflate decide how they are read. */
+/* Where the reader of gzip's head is. */
+struct gzip_head {
+    uint32_t at; /* bytes of the part so far */
+    uint16_t extra_len;
+    uint8_t flags, part; /* enum gzip_part */
+};
+
+/* One coding. */
 struct layer {
-    enum kind kind;
-    bool begun, plain, over; /* plain: it is no coding. over: it ended, and the rest is nothing */
-    uint8_t n_first, first[2];
+    bool is_brotli, begun;
+    bool plain;           /* it is no coding */
+    bool over;            /* it ended, and the rest is nothing */
+    bool decodes;         /* a byte came out, or too much came for that: damage is damage */
+    struct app_text held; /* what came until then: it passes as it is where it cannot be decoded */
+    struct gzip_head head;
     z_stream zlib;
     BrotliDecoderState *brotli;
 };
@@ -35,39 +47,29 @@ struct http_coding {
 
 /* ---- the field ------------------------------------------------------------------------------- */
 
-/* Adds the coding of a word. False: it is none that is known. */
-static bool add_layer(struct http_coding *coding, struct app_span word)
+/* Adds the coding of a word. One that is not known counts for nothing. */
+static void add_layer(struct http_coding *coding, struct app_span word)
 {
-    struct layer *layer = &coding->layer[coding->n_layers];
+    const bool is_brotli = http_span_is(word, "br");
 
-    if (coding->n_layers == HTTP_CODINGS_MAX)
-        return false;
-    if (http_span_has(word, "gzip"))
-        layer->kind = GZIP;
-    else if (http_span_has(word, "deflate"))
-        layer->kind = DEFLATE;
-    else if (http_span_is(word, "br"))
-        layer->kind = BROTLI;
-    else
-        return false;
-    coding->n_layers++;
-    return true;
+    if (!is_brotli && !http_span_has(word, "gzip") && !http_span_has(word, "deflate"))
+        return;
+    coding->layer[coding->n_layers++].is_brotli = is_brotli;
 }
 
 /* The last coding of the field was put on last, and comes off first. */
 struct http_coding *http_coding_open(struct app_span field, bool *none)
 {
     struct http_coding *coding = calloc(1, sizeof *coding);
-    bool known = true;
 
     *none = false;
     if (coding == NULL)
         return NULL;
-    while (known && field.len != 0) {
+    while (coding->n_layers < HTTP_CODINGS_MAX && field.len != 0) {
         const uint8_t *comma = memrchr(field.bytes, ',', field.len);
         const uint32_t at = comma != NULL ? (uint32_t)(comma + 1 - field.bytes) : 0;
 
-        known = add_layer(coding, http_trim((struct app_span){field.bytes + at, field.len - at}));
+        add_layer(coding, http_trim((struct app_span){field.bytes + at, field.len - at}));
         field.len = at != 0 ? at - 1 : 0;
     }
     if (coding->n_layers != 0)
@@ -75,6 +77,55 @@ struct http_coding *http_coding_open(struct app_span field, bool *none)
     *none = true;
     free(coding);
     return NULL;
+}
+
+/* ---- gzip's head ----------------------------------------------------------------------------- */
+
+/* It is read here, as zlib refuses a head with other flags, or with a wrong checksum. */
+
+static bool has_part(const struct gzip_head *head, enum gzip_part part)
+{
+    static const uint8_t flags[BEHIND] = {
+        [EXTRA_LEN] = 4, [EXTRA] = 4, [NAME] = 8, [COMMENT] = 16, [CHECKSUM] = 2};
+
+    return (head->flags & flags[part]) != 0 && (part != EXTRA || head->extra_len != 0);
+}
+
+/* Whether the part ends with this byte. */
+static bool take_byte(struct gzip_head *head, uint8_t byte)
+{
+    const uint32_t at = head->at++;
+
+    switch (head->part) {
+    case FIXED:
+        head->flags = at == 3 ? byte : head->flags;
+        return at == 9;
+    case EXTRA_LEN:
+        head->extra_len |= (uint16_t)(byte << 8 * at);
+        return at == 1;
+    case EXTRA:
+        return head->at == head->extra_len;
+    case CHECKSUM:
+        return at == 1;
+    default:
+        return byte == '\0';
+    }
+}
+
+/* Takes the head's bytes off. Returns how many there are. */
+static uint32_t skip_head(struct gzip_head *head, const uint8_t *bytes, uint32_t len)
+{
+    uint32_t n = 0;
+
+    while (n < len && head->part != BEHIND) {
+        if (!take_byte(head, bytes[n++]))
+            continue;
+        head->at = 0;
+        do
+            head->part++;
+        while (head->part != BEHIND && !has_part(head, head->part));
+    }
+    return n;
 }
 
 /* ---- layers ---------------------------------------------------------------------------------- */
@@ -105,15 +156,24 @@ static uint32_t room_of(struct http_coding *coding)
     return most - coding->out < STEP ? (uint32_t)(most - coding->out) : STEP;
 }
 
+static void fail_layer(struct http_coding *coding, struct layer *layer)
+{
+    if (layer->decodes)
+        coding->end = HTTP_CODING_DAMAGED;
+    else
+        layer->plain = true;
+}
+
 static void inflate_layer(struct http_coding *coding, uint32_t i, const uint8_t *bytes,
                           uint32_t len)
 {
     struct layer *const layer = &coding->layer[i];
+    const uint32_t skipped = skip_head(&layer->head, bytes, len);
     uint8_t out[STEP];
-    bool more = true;
+    bool more = skipped < len;
 
-    layer->zlib.next_in = (Bytef *)(uintptr_t)bytes;
-    layer->zlib.avail_in = len;
+    layer->zlib.next_in = (Bytef *)(uintptr_t)(bytes + skipped);
+    layer->zlib.avail_in = len - skipped;
     while (more && coding->end == HTTP_CODING_GOES_ON) {
         const uint32_t room = room_of(coding);
 
@@ -122,10 +182,11 @@ static void inflate_layer(struct http_coding *coding, uint32_t i, const uint8_t 
         layer->zlib.next_out = out;
         layer->zlib.avail_out = room;
         const int status = inflate(&layer->zlib, Z_NO_FLUSH);
+        layer->decodes |= layer->zlib.avail_out != room;
         pass_on(coding, i, out, room - layer->zlib.avail_out);
         layer->over = status == Z_STREAM_END;
         if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
-            coding->end = HTTP_CODING_DAMAGED;
+            fail_layer(coding, layer);
         more = status == Z_OK && (layer->zlib.avail_in != 0 || layer->zlib.avail_out == 0);
     }
 }
@@ -145,22 +206,17 @@ static void brotli_layer(struct http_coding *coding, uint32_t i, const uint8_t *
         if (room == 0)
             break;
         result = BrotliDecoderDecompressStream(layer->brotli, &len, &bytes, &left, &to, NULL);
+        layer->decodes |= left != room;
         pass_on(coding, i, out, room - (uint32_t)left);
         layer->over = result == BROTLI_DECODER_RESULT_SUCCESS;
         if (result == BROTLI_DECODER_RESULT_ERROR)
-            coding->end = HTTP_CODING_DAMAGED;
+            fail_layer(coding, layer);
     }
 }
 
 static void decode(struct http_coding *coding, uint32_t i, const uint8_t *bytes, uint32_t len)
 {
-    struct layer *const layer = &coding->layer[i];
-
-    if (layer->over || len == 0)
-        return;
-    if (layer->plain)
-        pass_on(coding, i, bytes, len);
-    else if (layer->kind == BROTLI)
+    if (coding->layer[i].is_brotli)
         brotli_layer(coding, i, bytes, len);
     else
         inflate_layer(coding, i, bytes, len);
@@ -169,49 +225,78 @@ static void decode(struct http_coding *coding, uint32_t i, const uint8_t *bytes,
 /* Deflate comes with zlib's header, or bare. False: there is no memory. */
 static bool begin_zlib(struct layer *layer)
 {
-    const uint32_t head = (uint32_t)layer->first[0] << 8 | layer->first[1];
-    const bool is_gzip = layer->n_first == 2 && head == 0x1F8B;
-    const bool is_zlib = layer->n_first == 2 && (head & 0x0F00) == 0x0800 && head % 31 == 0;
+    const uint32_t head = (uint32_t)layer->held.bytes[0] << 8 | layer->held.bytes[1];
+    const bool is_zlib = (head & 0x0F00) == 0x0800 && head % 31 == 0;
 
-    layer->plain = layer->kind == GZIP && !is_gzip;
-    if (layer->plain)
-        return true;
-    return inflateInit2(&layer->zlib, is_gzip   ? MAX_WBITS + 16
-                                      : is_zlib ? MAX_WBITS
-                                                : -MAX_WBITS) == Z_OK;
+    layer->head.part = head == 0x1F8B ? FIXED : BEHIND;
+    return inflateInit2(&layer->zlib, is_zlib ? MAX_WBITS : -MAX_WBITS) == Z_OK;
 }
 
 static bool begin_layer(struct layer *layer)
 {
-    layer->begun = true;
-    if (layer->kind != BROTLI)
-        return begin_zlib(layer);
-    layer->brotli = BrotliDecoderCreateInstance(NULL, NULL, NULL);
-    return layer->brotli != NULL;
+    if (layer->is_brotli) {
+        layer->brotli = BrotliDecoderCreateInstance(NULL, NULL, NULL);
+        layer->begun = layer->brotli != NULL;
+    } else {
+        layer->begun = begin_zlib(layer);
+    }
+    return layer->begun;
 }
 
-static void start_layer(struct http_coding *coding, uint32_t i)
+static void pass_held(struct http_coding *coding, uint32_t i)
+{
+    struct app_text held = coding->layer[i].held;
+
+    coding->layer[i].held = (struct app_text){0};
+    pass_on(coding, i, held.bytes, held.len);
+    app_text_free(&held);
+}
+
+/* Tries what came so far with the next bytes. Returns how many were taken. */
+static uint32_t try_layer(struct http_coding *coding, uint32_t i, const uint8_t *bytes,
+                          uint32_t len)
 {
     struct layer *const layer = &coding->layer[i];
+    const uint32_t room = (layer->begun ? HTTP_CODING_HELD : BEGIN) - layer->held.len;
+    const uint32_t n = len < room ? len : room;
+    uint32_t at = layer->held.len;
 
-    if (begin_layer(layer))
-        decode(coding, i, layer->first, layer->n_first);
-    else
+    app_text_add(&layer->held, bytes, n);
+    if (layer->held.len < BEGIN && !layer->held.no_memory)
+        return n;
+    if (!layer->begun) {
+        at = 0;
+        (void)begin_layer(layer);
+    }
+    if (layer->held.no_memory || !layer->begun) {
         coding->end = HTTP_CODING_DAMAGED;
+        return n;
+    }
+    decode(coding, i, layer->held.bytes + at, layer->held.len - at);
+    layer->decodes |= layer->held.len == HTTP_CODING_HELD && !layer->plain;
+    if (layer->plain)
+        pass_held(coding, i);
+    else if (layer->decodes)
+        app_text_free(&layer->held);
+    return n;
 }
 
 static void give_layer(struct http_coding *coding, uint32_t i, const uint8_t *bytes, uint32_t len)
 {
     struct layer *const layer = &coding->layer[i];
 
-    while (!layer->begun && layer->n_first < 2 && len != 0) {
-        layer->first[layer->n_first++] = *bytes++;
-        len--;
+    while (len != 0 && !layer->over && coding->end == HTTP_CODING_GOES_ON) {
+        uint32_t n = len;
+
+        if (layer->plain)
+            pass_on(coding, i, bytes, len);
+        else if (layer->decodes)
+            decode(coding, i, bytes, len);
+        else
+            n = try_layer(coding, i, bytes, len);
+        bytes += n;
+        len -= n;
     }
-    if (!layer->begun && layer->n_first == 2)
-        start_layer(coding, i);
-    if (layer->begun && coding->end == HTTP_CODING_GOES_ON)
-        decode(coding, i, bytes, len);
 }
 
 /* ---- a body ---------------------------------------------------------------------------------- */
@@ -237,18 +322,20 @@ void http_coding_end(struct http_coding *coding, http_coding_sink *sink, void *t
     coding->sink = sink;
     coding->to = to;
     for (uint32_t i = 0; i < coding->n_layers; i++)
-        if (!coding->layer[i].begun && coding->layer[i].n_first != 0 &&
-            coding->end == HTTP_CODING_GOES_ON)
-            start_layer(coding, i);
+        if (!coding->layer[i].over && coding->end == HTTP_CODING_GOES_ON)
+            pass_held(coding, i);
 }
 
 void http_coding_close(struct http_coding *coding)
 {
     for (uint32_t i = 0; coding != NULL && i < coding->n_layers; i++) {
-        if (coding->layer[i].brotli != NULL)
-            BrotliDecoderDestroyInstance(coding->layer[i].brotli);
-        else if (coding->layer[i].begun && !coding->layer[i].plain)
-            (void)inflateEnd(&coding->layer[i].zlib);
+        struct layer *const layer = &coding->layer[i];
+
+        if (layer->brotli != NULL)
+            BrotliDecoderDestroyInstance(layer->brotli);
+        else if (layer->begun)
+            (void)inflateEnd(&layer->zlib);
+        app_text_free(&layer->held);
     }
     free(coding);
 }
@@ -257,9 +344,12 @@ uint64_t http_coding_held(const struct http_coding *coding)
 {
     uint64_t held = coding != NULL ? sizeof *coding : 0;
 
-    for (uint32_t i = 0; coding != NULL && i < coding->n_layers; i++)
-        if (coding->layer[i].begun && !coding->layer[i].plain)
-            held += coding->layer[i].kind == BROTLI ? (UINT64_C(1) << HTTP_BROTLI_WINDOW)
-                                                    : HTTP_CODING_MEMORY;
+    for (uint32_t i = 0; coding != NULL && i < coding->n_layers; i++) {
+        const struct layer *const layer = &coding->layer[i];
+
+        held += layer->held.max;
+        if (layer->begun)
+            held += layer->is_brotli ? (UINT64_C(1) << HTTP_BROTLI_WINDOW) : HTTP_CODING_MEMORY;
+    }
     return held;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Content codings of HTTP: gzip, deflate and brotli, one or two, one behind another. What is no
- * such coding, for all that its field says, passes as it is. */
+/* Content codings of HTTP: gzip, deflate and brotli, one behind another. What is no such coding,
+ * for all that its field says, passes as it is: damage before a byte came out. */
 #ifndef APP_HTTP_CODING_H
 #define APP_HTTP_CODING_H
 
 #include "app_text.h"
 
 enum {
-    HTTP_CODINGS_MAX = 2,          /* of a body; behind them it stays coded */
+    HTTP_CODINGS_MAX = 3,          /* of a body; behind them it stays coded */
+    HTTP_CODING_HELD = 1024,       /* bytes that may come before one comes out */
     HTTP_CODING_FREE = 1 << 20,    /* bytes that a body may unpack to, whatever it came from */
     HTTP_CODING_RATIO = 256,       /* and more, up to so many times what came */
     HTTP_CODING_MEMORY = 48 << 10, /* about what a decoder of gzip or deflate holds */

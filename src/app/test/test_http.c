@@ -156,10 +156,65 @@ static void test_codings(void **state)
     EXPECT(TOLD({APP_CLIENT, get, 0},
                 {APP_SERVER, response, packed_response(response, "gzip", (uint8_t *)"x", 1)}),
            "http 0 s end body 1=[x]");
-    twice[12] ^= 0x55;
+    /* One that is not there; one that is not known; three. */
     EXPECT(TOLD({APP_CLIENT, get, 0},
-                {APP_SERVER, response, packed_response(response, "gzip", twice, len2)}),
-           "gzip_decompression_failed");
+                {APP_SERVER, response, packed_response(response, "deflate, deflate", once, len)}),
+           "http 0 s end body 12=[hello, hello]");
+    EXPECT(TOLD({APP_CLIENT, get, 0},
+                {APP_SERVER, response, packed_response(response, "deflate, identity,", once, len)}),
+           "http 0 s end body 12=[hello, hello]");
+    const uint32_t len3 = pack(once, sizeof once, twice, len2, -15);
+    EXPECT(TOLD({APP_CLIENT, get, 0},
+                {APP_SERVER, response,
+                 packed_response(response, "deflate, gzip, deflate", once, len3)}),
+           "http 0 s end body 12=[hello, hello]");
+}
+
+/* A head of gzip may have any flags, and parts of any length; what fails behind it is damage. */
+static void test_gzip_heads(void **state)
+{
+    static const char *const heads[] = {
+        "\x02....\0\x03??", "\xe0....\0\x03", "\x08....\0\x03name\0",
+        "\x1c....\0\x03\x03\0abcname\0comment\0", "\x04....\0\x03\0\0"};
+    static const uint8_t lens[] = {9, 7, 12, 25, 9};
+    uint8_t packed[256] = "\x1f\x8b\x08";
+    char response[512];
+
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        memcpy(packed + 3, heads[i], lens[i]);
+        const uint32_t len = 3U + lens[i] + pack(packed + 3 + lens[i], 200, "hello", 5, -15);
+
+        EXPECT(TOLD({APP_CLIENT, get, 0},
+                    {APP_SERVER, response, packed_response(response, "gzip", packed, len)}),
+               "http 0 s end body 5=[hello]");
+        memset(packed + len, 0, sizeof packed - len);
+    }
+    memcpy(packed + 3, heads[1], lens[1]);
+    /* A block of two bytes as they are, then one of a kind that does not exist. */
+    memcpy(packed + 10, "\0\2\0\xfd\xffhi\7", 8);
+    EXPECT(TOLD({APP_CLIENT, get, 0},
+                {APP_SERVER, response, packed_response(response, "gzip", packed, 18)}),
+           "gzip_decompression_failed", "http 0 s end cut body 2=[hi]");
+}
+
+/* Behind 1,024 bytes without output damage is damage. */
+static void test_held_coding_is_bounded(void **state)
+{
+    static uint8_t packed[1500] = "\x1f\x8b\x08\x08....\0\x03";
+    static char response[2048];
+
+    (void)state;
+    memset(packed + 10, 'n', sizeof packed - 10);
+    packed[1013] = '\0';
+    EXPECT(TOLD({APP_CLIENT, get, 0},
+                {APP_SERVER, response, packed_response(response, "gzip", packed, 1100)}),
+           "http 0 s end body 1100=[");
+    packed[1013] = 'n';
+    packed[1023] = '\0';
+    EXPECT(TOLD({APP_CLIENT, get, 0},
+                {APP_SERVER, response, packed_response(response, "gzip", packed, 1100)}),
+           "gzip_decompression_failed", "http 0 s end cut body 0=[]");
 }
 
 static void test_tunnels(void **state)
@@ -328,6 +383,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain),        cmocka_unit_test(test_pipelined),
         cmocka_unit_test(test_codings),      cmocka_unit_test(test_tunnels),
+        cmocka_unit_test(test_gzip_heads),   cmocka_unit_test(test_held_coding_is_bounded),
         cmocka_unit_test(test_damage),       cmocka_unit_test(test_uris),
         cmocka_unit_test(test_endless_head), cmocka_unit_test(test_million_requests),
         cmocka_unit_test(test_bomb),         cmocka_unit_test(test_memory),
