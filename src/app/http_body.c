@@ -71,6 +71,15 @@ void http_body_end(struct http_flow *flow, enum app_side side)
     mine->coding = NULL;
 }
 
+void http_body_go_on(struct http_flow *flow, enum app_side side)
+{
+    struct http_side *const mine = &flow->side[side];
+
+    mine->state = HTTP_IN_REST;
+    http_body_give(flow, side, mine->line.bytes, mine->line.len);
+    mine->line.len = 0;
+}
+
 static void end_body(struct http_flow *flow, enum app_side side)
 {
     http_message_end(flow, side, false);
@@ -89,8 +98,34 @@ uint32_t http_step_body(struct http_flow *flow, enum app_side side, const uint8_
 
     http_body_give(flow, side, bytes, n);
     mine->left -= n;
-    if (mine->left == 0)
+    if (mine->left == 0 && mine->is_vague)
+        mine->state = HTTP_BEHIND_BODY;
+    else if (mine->left == 0)
         end_body(flow, side);
+    return n;
+}
+
+/* A response follows, or the body goes on, as libhtp has it. */
+uint32_t http_step_behind_body(struct http_flow *flow, enum app_side side, const uint8_t *bytes,
+                               uint32_t len)
+{
+    struct http_side *const mine = &flow->side[side];
+    enum app_likeness likeness = APP_TOO_SHORT;
+    uint32_t n = 0;
+
+    while (n < len && likeness == APP_TOO_SHORT && !mine->line.no_memory) {
+        app_text_add_byte(&mine->line, bytes[n++]);
+        likeness = http_probe(side, mine->line.bytes, mine->line.len);
+    }
+    if (likeness == APP_UNLIKE)
+        http_body_go_on(flow, side);
+    if (likeness != APP_LIKE)
+        return n;
+    const struct app_text line = mine->line;
+
+    mine->line = (struct app_text){0};
+    end_body(flow, side);
+    mine->line = line;
     return n;
 }
 
@@ -117,34 +152,37 @@ static int64_t chunk_len_of(struct app_span line)
     return len;
 }
 
-static void begin_chunk(struct http_flow *flow, enum app_side side, int64_t len)
+static void begin_chunk(struct http_side *mine, int64_t len)
 {
-    struct http_side *const mine = &flow->side[side];
-
     mine->line.len = 0;
     mine->left = (uint64_t)len;
-    if (len > 0) {
-        mine->state = HTTP_IN_CHUNK;
-    } else if (len == 0) {
-        mine->state = HTTP_IN_TRAILER;
-    } else { /* as libhtp has it: the rest is the body, whatever it is */
-        http_tell_event(flow, side,
-                        side == APP_CLIENT ? "invalid_request_chunk_len"
-                                           : "invalid_response_chunk_len");
-        mine->state = HTTP_IN_REST;
-    }
+    mine->state = len != 0 ? HTTP_IN_CHUNK : HTTP_IN_TRAILER;
 }
 
-/* Gathers a line's first HTTP_CHUNK_LINE_MAX bytes. True: it is whole. */
+/* As libhtp has it: what states no length is the body, with all behind it. */
+static void begin_rest(struct http_flow *flow, enum app_side side)
+{
+    http_tell_event(flow, side,
+                    side == APP_CLIENT ? "invalid_request_chunk_len"
+                                       : "invalid_response_chunk_len");
+    http_body_go_on(flow, side);
+}
+
+/* Gathers a line's first HTTP_CHUNK_LINE_MAX bytes, and passes over the others. True: it is whole.
+ */
 static bool gather_line(struct app_text *line, const uint8_t *bytes, uint32_t len, uint32_t *taken)
 {
     const uint8_t *end = memchr(bytes, '\n', len);
     const uint32_t n = end != NULL ? (uint32_t)(end - bytes) : len;
-    const uint32_t room = HTTP_CHUNK_LINE_MAX - least(line->len, HTTP_CHUNK_LINE_MAX);
+    const uint32_t room = HTTP_CHUNK_LINE_MAX - line->len;
 
-    app_text_add(line, bytes, n < room ? n : room);
-    *taken = n + (end != NULL);
-    return end != NULL;
+    *taken = room != 0 && room < n ? room : n;
+    if (room != 0)
+        app_text_add(line, bytes, *taken);
+    if (end == NULL || *taken != n)
+        return false;
+    ++*taken;
+    return true;
 }
 
 uint32_t http_step_chunk_line(struct http_flow *flow, enum app_side side, const uint8_t *bytes,
@@ -152,14 +190,17 @@ uint32_t http_step_chunk_line(struct http_flow *flow, enum app_side side, const 
 {
     struct http_side *const mine = &flow->side[side];
     uint32_t taken;
+    const bool is_whole = gather_line(&mine->line, bytes, len, &taken);
+    const struct app_span line = http_trim(app_text_span(&mine->line));
 
-    if (gather_line(&mine->line, bytes, len, &taken)) {
-        const struct app_span line = http_trim(app_text_span(&mine->line));
-
-        if (line.len != 0) /* empty lines before it are passed over */
-            begin_chunk(flow, side, chunk_len_of(line));
-        mine->line.len = 0;
+    if (line.len != 0 && chunk_len_of(line) < 0) {
+        begin_rest(flow, side);
+        return taken - is_whole; /* the end of the line is of the body */
     }
+    if (is_whole && line.len != 0) /* empty lines before it are passed over */
+        begin_chunk(mine, chunk_len_of(line));
+    if (is_whole)
+        mine->line.len = 0;
     return taken;
 }
 

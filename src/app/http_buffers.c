@@ -71,7 +71,7 @@ uint16_t http_port_get(const struct http_transaction *transaction)
 
     if (!transaction->message[APP_CLIENT].has_head ||
         !find_host(transaction, &host, &port, &of_uri) || port.len == 0 ||
-        !http_span_number(port, &number) || number > UINT16_MAX)
+        !http_span_number(&port, &number) || number > UINT16_MAX)
         return 0;
     return (uint16_t)number;
 }

@@ -95,11 +95,17 @@ static enum app_verdict give_flow(void *of, enum app_side side, const uint8_t *b
                                   uint32_t *taken, const struct app_listener *listener)
 {
     static http_step *const steps[] = {
-        [HTTP_IN_HEAD] = http_step_head,         [HTTP_IN_BODY] = http_step_body,
-        [HTTP_IN_REST] = http_step_rest,         [HTTP_IN_CHUNK_LINE] = http_step_chunk_line,
-        [HTTP_IN_CHUNK] = http_step_chunk,       [HTTP_BEHIND_CHUNK] = http_step_behind_chunk,
-        [HTTP_IN_TRAILER] = http_step_trailer,   [HTTP_SEEKS] = http_step_seek,
-        [HTTP_SEEKS_LINE] = http_step_seek_line, [HTTP_WAITS] = http_step_wait,
+        [HTTP_IN_HEAD] = http_step_head,
+        [HTTP_IN_BODY] = http_step_body,
+        [HTTP_IN_REST] = http_step_rest,
+        [HTTP_IN_CHUNK_LINE] = http_step_chunk_line,
+        [HTTP_IN_CHUNK] = http_step_chunk,
+        [HTTP_BEHIND_CHUNK] = http_step_behind_chunk,
+        [HTTP_IN_TRAILER] = http_step_trailer,
+        [HTTP_SEEKS] = http_step_seek,
+        [HTTP_SEEKS_LINE] = http_step_seek_line,
+        [HTTP_WAITS] = http_step_wait,
+        [HTTP_BEHIND_BODY] = http_step_behind_body,
     };
     struct http_flow *const flow = of;
 
@@ -148,13 +154,16 @@ static enum app_verdict gap_flow(void *of, enum app_side side, uint64_t len,
 static void end_flow(void *of, enum app_side side, const struct app_listener *listener)
 {
     struct http_flow *const flow = of;
-    const uint8_t state = flow->side[side].state;
+    struct http_side *const mine = &flow->side[side];
 
     flow->listener = listener;
-    if (flow->side[side].transaction != NULL)
-        http_message_end(flow, side, state != HTTP_IN_REST);
-    if (state != HTTP_IN_TUNNEL)
-        flow->side[side].state = HTTP_SEEKS;
+    http_head_end(flow, side);
+    if (mine->state == HTTP_BEHIND_BODY)
+        http_body_go_on(flow, side);
+    if (mine->transaction != NULL)
+        http_message_end(flow, side, mine->state != HTTP_IN_REST);
+    if (mine->state != HTTP_IN_TUNNEL)
+        mine->state = HTTP_SEEKS;
 }
 
 static void close_flow(void *of, const struct app_listener *listener)

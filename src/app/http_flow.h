@@ -10,6 +10,7 @@ enum http_state {
     HTTP_IN_HEAD,       /* between messages, or in a head */
     HTTP_IN_BODY,       /* of known length */
     HTTP_IN_REST,       /* a body up to the end of the side */
+    HTTP_BEHIND_BODY,   /* of a vague length: a response may follow, or more of it */
     HTTP_IN_CHUNK_LINE, /* the length of a chunk */
     HTTP_IN_CHUNK,      /* its bytes */
     HTTP_BEHIND_CHUNK,  /* the end of its line */
@@ -25,6 +26,8 @@ struct http_side {
     struct app_text line; /* the head so far, or the line of a chunk */
     uint32_t line_at;     /* where the last line of the head begins */
     uint8_t state;
+    bool is_open;                         /* the next byte says what the last line was */
+    bool is_vague;                        /* more stands behind the body's length: "34 68" */
     bool skips_body;                      /* what comes cannot be decoded any more */
     uint64_t left;                        /* bytes of the body or chunk to come */
     struct http_coding *coding;           /* of the body; NULL: none */
@@ -47,16 +50,20 @@ typedef uint32_t http_step(struct http_flow *flow, enum app_side side, const uin
 
 /* http_body.c */
 http_step http_step_body, http_step_rest, http_step_chunk_line, http_step_chunk,
-    http_step_behind_chunk, http_step_trailer;
+    http_step_behind_chunk, http_step_trailer, http_step_behind_body;
 void http_body_give(struct http_flow *flow, enum app_side side, const uint8_t *bytes, uint32_t len);
 /* The body begins: its coding, by the head's fields. */
 void http_body_begin(struct http_flow *flow, enum app_side side);
+/* The gathered line is of the body, as all that follows. */
+void http_body_go_on(struct http_flow *flow, enum app_side side);
 /* The body is over: what its decoder holds back comes, and the decoder goes. */
 void http_body_end(struct http_flow *flow, enum app_side side);
 
 /* http_message.c */
 http_step http_step_head, http_step_seek, http_step_seek_line, http_step_wait;
 void http_message_end(struct http_flow *flow, enum app_side side, bool is_cut);
+/* The side ends: what has come of a head is all of it. */
+void http_head_end(struct http_flow *flow, enum app_side side);
 
 /* http_flow.c */
 struct http_transaction *http_transaction_open(struct http_flow *flow);

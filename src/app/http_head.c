@@ -5,33 +5,56 @@
 
 enum { REPETITIONS_MAX = 64 }; /* of all fields of a head that are joined; libhtp has the same */
 
+static uint8_t lower(uint8_t byte)
+{
+    return byte >= 'A' && byte <= 'Z' ? (uint8_t)(byte + ('a' - 'A')) : byte;
+}
+
+/* Whether bytes begin with a word, in any case, and NULs within it. *at: where it was behind. */
+static bool begins(struct app_span span, const char *word, uint32_t *at)
+{
+    for (*at = 0; *at < span.len && *word != '\0'; ++*at) {
+        if (span.bytes[*at] == '\0')
+            continue;
+        if (lower(span.bytes[*at]) != (uint8_t)*word++)
+            return false;
+    }
+    return *word == '\0';
+}
+
 bool http_span_is(struct app_span span, const char *word)
 {
-    return span.len == strlen(word) && strncasecmp((const char *)span.bytes, word, span.len) == 0;
+    uint32_t at;
+
+    if (!begins(span, word, &at))
+        return false;
+    while (at < span.len && span.bytes[at] == '\0')
+        at++;
+    return at == span.len;
 }
 
 bool http_span_has(struct app_span span, const char *word)
 {
-    const uint32_t len = (uint32_t)strlen(word);
+    uint32_t behind;
 
-    for (uint32_t i = 0; i + len <= span.len; i++)
-        if (strncasecmp((const char *)span.bytes + i, word, len) == 0)
+    for (uint32_t at = 0; at < span.len; at++)
+        if (begins((struct app_span){span.bytes + at, span.len - at}, word, &behind))
             return true;
     return false;
 }
 
-bool http_span_number(struct app_span span, uint64_t *number)
+bool http_span_number(struct app_span *span, uint64_t *number)
 {
-    uint32_t at = 0;
+    while (span->len != 0 && (*span->bytes < '0' || *span->bytes > '9'))
+        *span = (struct app_span){span->bytes + 1, span->len - 1};
+    const uint32_t digits = span->len;
 
-    while (at < span.len && (span.bytes[at] < '0' || span.bytes[at] > '9'))
-        at++;
-    const uint32_t begin = at;
-    for (*number = 0; at < span.len && span.bytes[at] >= '0' && span.bytes[at] <= '9'; at++)
+    for (*number = 0; span->len != 0 && *span->bytes >= '0' && *span->bytes <= '9';
+         *span = (struct app_span){span->bytes + 1, span->len - 1})
         if (__builtin_mul_overflow(*number, UINT64_C(10), number) ||
-            __builtin_add_overflow(*number, (uint64_t)(span.bytes[at] - '0'), number))
+            __builtin_add_overflow(*number, (uint64_t)(*span->bytes - '0'), number))
             return false;
-    return at != begin;
+    return span->len != digits;
 }
 
 /* ---- the first line -------------------------------------------------------------------------- */
@@ -136,17 +159,31 @@ static void read_first_line(struct http_head *head, struct app_span line, bool i
 
 /* ---- fields ---------------------------------------------------------------------------------- */
 
-/* The line at *at, without its end. *at moves behind it. */
-static struct app_span next_line(const struct http_head *head, uint32_t *at)
+/* The line at *at, without its end. *at moves behind it. In responses CRs end a line, too. */
+static struct app_span next_line(struct app_span text, bool cr_ends, uint32_t *at)
 {
-    const uint8_t *begin = head->bytes + *at;
-    const uint8_t *end = memchr(begin, '\n', head->len - *at);
-    struct app_span line = {begin, end != NULL ? (uint32_t)(end - begin) : head->len - *at};
+    const uint8_t *const begin = text.bytes + *at, *const over = text.bytes + text.len;
+    const uint8_t *const lf = memchr(begin, '\n', (size_t)(over - begin));
+    const uint8_t *end = lf != NULL ? lf : over, *next = lf != NULL ? lf + 1 : over;
+    const uint8_t *const cr = cr_ends ? memchr(begin, '\r', (size_t)(end - begin)) : NULL;
 
-    *at += line.len + (end != NULL);
-    if (line.len != 0 && line.bytes[line.len - 1] == '\r')
-        line.len--;
-    return line;
+    if (cr != NULL) {
+        const uint8_t *behind = cr;
+
+        while (behind < end && *behind == '\r')
+            behind++;
+        next = behind < end ? behind : next;
+        end = cr;
+    } else if (end != begin && end[-1] == '\r') {
+        end--;
+    }
+    *at = (uint32_t)(next - text.bytes);
+    return (struct app_span){begin, (uint32_t)(end - begin)};
+}
+
+static struct app_span next_line_of(const struct http_head *head, uint32_t *at)
+{
+    return next_line((struct app_span){head->bytes, head->len}, head->cr_ends, at);
 }
 
 static uint16_t hash_of(struct app_span name)
@@ -166,18 +203,26 @@ static void read_field(struct http_head *head, struct http_field *field, struct 
     const uint32_t skipped = colon != NULL ? name_len + 1 : 0;
 
     *field = (struct http_field){
+        .has_colon = colon != NULL,
         .name = part_of(head, http_trim((struct app_span){line.bytes, name_len})),
         .value =
             part_of(head, http_trim((struct app_span){line.bytes + skipped, line.len - skipped}))};
     field->hash = hash_of(http_head_span(head, field->name));
 }
 
-/* The value goes on in this line. */
+/* The field goes on in this line. Its colon may be here: then what came so far is its name. */
 static void extend_field(struct http_head *head, struct http_field *field, struct app_span line)
 {
     const uint8_t *begin = head->bytes + field->value.at;
 
+    if (!field->has_colon && memchr(line.bytes, ':', line.len) != NULL) {
+        read_field(head, field,
+                   (struct app_span){begin, (uint32_t)(line.bytes + line.len - begin)});
+        return;
+    }
     line = http_trim(line);
+    if (line.len == 0)
+        return;
     if (field->value.len == 0)
         begin = line.bytes;
     field->folded |= begin != line.bytes;
@@ -211,29 +256,43 @@ static uint32_t count_lines(const struct http_head *head)
     uint32_t n = 0;
 
     for (uint32_t at = head->fields_at; at < head->len; n++)
-        (void)next_line(head, &at);
+        (void)next_line_of(head, &at);
     return n;
+}
+
+/* Whether a line goes on with the field before it. In a response of HTTP/1.1 one with a colon of
+ * its own is a field, as libhtp has it. */
+static bool is_fold(const struct http_head *head, const struct http_field *before,
+                    struct app_span line)
+{
+    if (before == NULL || (*line.bytes != ' ' && *line.bytes != '\t' && *line.bytes != '\0'))
+        return false;
+    return !head->cr_ends || !before->has_colon || memchr(line.bytes, ':', line.len) == NULL ||
+           !http_span_is(http_head_span(head, head->first[0]), "http/1.1");
 }
 
 static bool read_fields(struct http_head *head)
 {
     const uint32_t n = count_lines(head);
     const uint32_t max = n < HTTP_FIELDS_MAX ? n : HTTP_FIELDS_MAX;
+    struct http_field *last = NULL;
 
-    head->field = max != 0 ? malloc(max * sizeof *head->field) : NULL;
+    head->field = max != 0 ? calloc(max, sizeof *head->field) : NULL;
     if (max != 0 && head->field == NULL)
         return false;
     for (uint32_t at = head->fields_at; at < head->len;) {
-        const struct app_span line = next_line(head, &at);
+        const struct app_span line = next_line_of(head, &at);
 
         if (line.len == 0)
             continue;
-        if (http_is_blank(line.bytes[0]) && head->n_fields != 0)
-            extend_field(head, &head->field[head->n_fields - 1], line);
-        else if (head->n_fields < max)
-            read_field(head, &head->field[head->n_fields++], line);
-        else
+        if (is_fold(head, last, line)) {
+            extend_field(head, last, line);
+        } else if (head->n_fields < max) {
+            last = &head->field[head->n_fields++];
+            read_field(head, last, line);
+        } else {
             head->n_left_out++;
+        }
     }
     find_repeated(head);
     return true;
@@ -243,8 +302,8 @@ bool http_head_read(struct http_head *head, uint8_t *bytes, uint32_t len, bool i
 {
     uint32_t at = 0;
 
-    *head = (struct http_head){.bytes = bytes, .len = (uint16_t)len};
-    const struct app_span line = next_line(head, &at);
+    *head = (struct http_head){.bytes = bytes, .len = (uint16_t)len, .cr_ends = !is_request};
+    const struct app_span line = next_line_of(head, &at);
 
     head->line = part_of(head, line);
     head->fields_at = (uint16_t)at;
@@ -273,17 +332,12 @@ const struct http_field *http_field_find(const struct http_head *head, const cha
 }
 
 /* A fold is one blank: the first of its line. */
-static void add_unfolded(struct app_text *text, struct app_span value)
+static void add_unfolded(struct app_text *text, struct app_span value, bool cr_ends)
 {
     for (uint32_t at = 0; at < value.len;) {
-        const uint8_t *end = memchr(value.bytes + at, '\n', value.len - at);
-        const uint32_t line_end = end != NULL ? (uint32_t)(end - value.bytes) : value.len;
-        uint32_t len = line_end - at;
+        const struct app_span line = next_line(value, cr_ends, &at);
 
-        if (len != 0 && end != NULL && value.bytes[line_end - 1] == '\r')
-            len--;
-        app_text_add(text, value.bytes + at, len);
-        at = line_end + 1;
+        app_text_add(text, line.bytes, line.len);
         if (at < value.len)
             app_text_add_byte(text, value.bytes[at]);
         while (at < value.len && (value.bytes[at] == ' ' || value.bytes[at] == '\t'))
@@ -297,7 +351,7 @@ static void add_value(const struct http_head *head, const struct http_field *fie
     const struct app_span value = http_head_span(head, field->value);
 
     if (field->folded)
-        add_unfolded(text, value);
+        add_unfolded(text, value, head->cr_ends);
     else
         app_text_add(text, value.bytes, value.len);
 }

@@ -19,6 +19,7 @@ struct http_part {
 struct http_field {
     struct http_part name, value; /* without blanks around; value: with its folds */
     uint16_t hash;                /* of the name in lower case */
+    bool has_colon;               /* else it has no name */
     bool folded;                  /* the value goes over several lines */
     bool repeats;                 /* a field before has this name */
     bool repeated;                /* the first of several */
@@ -30,6 +31,7 @@ struct http_head {
     uint16_t len, n_fields;
     uint16_t n_left_out;       /* fields behind HTTP_FIELDS_MAX */
     uint16_t fields_at;        /* behind the first line */
+    bool cr_ends;              /* a response: a CR ends a line, as a LF does */
     struct http_part line;     /* the first, without its end */
     struct http_part first[3]; /* method, URI, protocol; or protocol, status, reason */
 };
@@ -59,14 +61,16 @@ static inline struct app_span http_head_span(const struct http_head *head, struc
     return (struct app_span){head->bytes + part.at, part.len};
 }
 
-/* Whether a span is a word, in any case. The word is in lower case. */
+/* Whether a span is a word, in any case. The word is in lower case. NULs of the span do not count,
+ * here and below, as libhtp has it. */
 bool http_span_is(struct app_span span, const char *word);
 
 /* Whether a word occurs in a span, in any case. The word is in lower case. */
 bool http_span_has(struct app_span span, const char *word);
 
-/* The first run of decimal digits. False: there is none, or it is too large. */
-bool http_span_number(struct app_span span, uint64_t *number);
+/* The first run of decimal digits; the span moves behind it. False: there is none, or it is too
+ * large. */
+bool http_span_number(struct app_span *span, uint64_t *number);
 
 static inline bool http_is_blank(uint8_t byte)
 {

@@ -3,7 +3,8 @@
 #include "http_flow.h"
 
 enum {
-    SEEN_LEN = 24, /* bytes of a line that tell whether it begins a message */
+    SEEN_LEN = 24,   /* bytes of a line that tell whether it begins a message */
+    STRAY_MAX = 512, /* bytes of a line before a response that may be passed over */
     STATUS_CONTINUE = 100,
     STATUS_SWITCHING = 101,
     STATUS_NO_CONTENT = 204,
@@ -158,6 +159,7 @@ void http_message_end(struct http_flow *flow, enum app_side side, bool is_cut)
     mine->state = HTTP_IN_HEAD;
     mine->line.len = 0;
     mine->line_at = 0;
+    mine->is_open = mine->is_vague = false;
     http_body_end(flow, side);
     if (transaction == NULL)
         return;
@@ -186,12 +188,14 @@ static void begin_body(struct http_flow *flow, enum app_side side, bool rest)
         message->is_chunked = true;
         mine->state = HTTP_IN_CHUNK_LINE;
     } else if (http_field_get(&value, mine->transaction, side, "content-length", &text)) {
-        if (http_span_number(value, &mine->left))
+        if (http_span_number(&value, &mine->left)) {
             mine->state = mine->left != 0 ? HTTP_IN_BODY : HTTP_IN_HEAD;
-        else
+            mine->is_vague = side == APP_SERVER && value.len != 0 && mine->left != 0;
+        } else {
             http_tell_event(flow, side,
                             side == APP_CLIENT ? "invalid_content_length_field_in_request"
                                                : "invalid_content_length_field_in_response");
+        }
     }
     flow->no_memory |= text.no_memory;
     app_text_free(&text);
@@ -246,10 +250,18 @@ static void pass_over(struct http_flow *flow)
     mine->transaction->status = 0;
 }
 
+/* Whether a head says that a body follows. */
 static bool has_body_field(const struct http_head *head)
 {
-    return http_field_find(head, "transfer-encoding") != NULL ||
-           http_field_find(head, "content-length") != NULL;
+    const struct http_field *field = http_field_find(head, "content-length");
+    uint64_t len = 0;
+
+    if (field != NULL) {
+        struct app_span value = http_head_span(head, field->value);
+
+        (void)http_span_number(&value, &len);
+    }
+    return len != 0 || http_field_find(head, "transfer-encoding") != NULL;
 }
 
 static void follow_response(struct http_flow *flow)
@@ -258,15 +270,16 @@ static void follow_response(struct http_flow *flow)
     const struct http_transaction *const transaction = mine->transaction;
     const uint16_t status = transaction->status;
     const bool connects = is_method(transaction, "connect");
+    const bool is_early =
+        status / 100 == 1 && !has_body_field(&transaction->message[APP_SERVER].head);
 
-    if ((connects && status / 100 == 2) ||
-        (status == STATUS_SWITCHING && !has_body_field(&transaction->message[APP_SERVER].head))) {
+    if ((connects && status / 100 == 2) || (status == STATUS_SWITCHING && is_early)) {
         begin_tunnel(flow);
         return;
     }
     if (connects && flow->side[APP_CLIENT].state == HTTP_WAITS)
         flow->side[APP_CLIENT].state = HTTP_IN_HEAD;
-    if (is_method(transaction, "head") || status / 100 == 1 || status == STATUS_NO_CONTENT ||
+    if (is_method(transaction, "head") || is_early || status == STATUS_NO_CONTENT ||
         status == STATUS_NOT_MODIFIED)
         http_message_end(flow, APP_SERVER, false);
     else
@@ -337,27 +350,35 @@ static bool take_head(struct http_flow *flow, enum app_side side)
     return message->has_head;
 }
 
-static void end_head(struct http_flow *flow, enum app_side side, bool is_brief)
+/* The head is over, and told. False: it is forgotten, or there is no memory. */
+static bool end_head(struct http_flow *flow, enum app_side side)
 {
     struct http_side *const mine = &flow->side[side];
 
     if (!begin_message(flow, side) || !take_head(flow, side))
-        return;
+        return false;
     struct http_transaction *const transaction = mine->transaction;
-    if (side == APP_SERVER)
-        transaction->status = status_of(&transaction->message[side].head);
+    const struct http_head *const head = &transaction->message[side].head;
 
-    const bool is_interim = side == APP_SERVER && transaction->status / 100 == 1 &&
-                            transaction->status != STATUS_SWITCHING;
-    if (is_interim) {
+    if (side == APP_SERVER)
+        transaction->status = status_of(head);
+    if (side == APP_SERVER && transaction->status / 100 == 1 &&
+        transaction->status != STATUS_SWITCHING && !has_body_field(head)) {
         pass_over(flow);
-        return;
+        return false;
     }
     http_tell(flow, (struct app_news){.kind = APP_HEAD}, side, transaction);
-    if (transaction->message[side].head.n_left_out != 0)
+    if (head->n_left_out != 0)
         http_tell_event(flow, side,
                         side == APP_CLIENT ? "request_too_many_headers"
                                            : "response_too_many_headers");
+    return true;
+}
+
+static void end_whole_head(struct http_flow *flow, enum app_side side, bool is_brief)
+{
+    if (!end_head(flow, side))
+        return;
     if (side == APP_CLIENT)
         follow_request(flow, is_brief);
     else
@@ -390,14 +411,10 @@ static bool judge_first_line(struct http_flow *flow, enum app_side side)
 {
     struct http_side *const mine = &flow->side[side];
 
-    if (side == APP_SERVER && !http_line_is_status(mine->line.bytes, mine->line.len)) {
-        begin_bare_body(flow);
-        return true;
-    }
     if (side == APP_SERVER || !http_line_is_brief(mine->line.bytes, mine->line.len))
         return false;
     if (http_probe(side, mine->line.bytes, mine->line.len) == APP_LIKE) {
-        end_head(flow, side, true);
+        end_whole_head(flow, side, true);
     } else {
         mine->state = HTTP_SEEKS;
         mine->line.len = 0;
@@ -405,26 +422,104 @@ static bool judge_first_line(struct http_flow *flow, enum app_side side)
     return true;
 }
 
-/* A line of a head is whole. True: the head is, too, or there is none. */
+/* Whether what came of a response's first line does not begin one. */
+static bool is_stray(const struct http_side *mine, enum app_side side)
+{
+    return side == APP_SERVER && mine->line_at == 0 &&
+           !http_line_is_status(mine->line.bytes, mine->line.len);
+}
+
+/* What a line was is said by the byte behind it. True: the head is over, or there is none. */
+static bool judge_open_line(struct http_flow *flow, enum app_side side, uint8_t next)
+{
+    struct http_side *const mine = &flow->side[side];
+
+    mine->is_open = false;
+    if (is_stray(mine, side)) { /* passed over where a response follows, else a body begins */
+        if (next != 'H')
+            begin_bare_body(flow);
+        mine->line.len = 0;
+        return next != 'H';
+    }
+    if (next == '\n') /* the empty line follows */
+        return false;
+    end_whole_head(flow, side, false);
+    return true;
+}
+
+/* Whether the last line is empty. In a response a CR more may stand behind a LF without CR, as
+ * libhtp has it. */
+static bool is_empty(const struct http_side *mine, enum app_side side)
+{
+    const uint8_t *const line = mine->line.bytes + mine->line_at;
+    const uint32_t len = mine->line.len - mine->line_at;
+
+    if (len != 3 || side == APP_CLIENT || mine->line_at < 2)
+        return len == 1 || (len == 2 && line[0] == '\r');
+    return line[-2] != '\r' && line[0] == '\r' && line[1] == '\r';
+}
+
+/* A line of a head is whole. True: the head is, too, or there is none. In a response a line of one
+ * blank ends the head where no LF follows, as libhtp has it. */
 static bool judge_line(struct http_flow *flow, enum app_side side)
 {
     struct http_side *const mine = &flow->side[side];
-    const uint8_t *const line = mine->line.bytes + mine->line_at;
-    const uint32_t len = mine->line.len - mine->line_at;
-    const bool is_empty = len == 1 || (len == 2 && line[0] == '\r');
+    const struct app_span line = {mine->line.bytes + mine->line_at, mine->line.len - mine->line_at};
+    const bool is_first = mine->line_at == 0, is_blank = http_trim(line).len == 0;
 
-    if (is_empty && mine->line_at == 0) {
+    if (is_first && (is_empty(mine, side) || (is_blank && side == APP_SERVER))) {
         mine->line.len = 0;
         return false;
     }
-    if (is_empty) {
-        end_head(flow, side, false);
+    if (is_empty(mine, side)) {
+        end_whole_head(flow, side, false);
         return true;
     }
-    if (mine->line_at == 0 && judge_first_line(flow, side))
+    if (is_first && judge_first_line(flow, side))
         return true;
-    mine->line_at = mine->line.len;
+    mine->is_open = is_stray(mine, side) || (side == APP_SERVER && line.len == 2 &&
+                                             (*line.bytes == ' ' || *line.bytes == '\t'));
+    mine->line_at = is_stray(mine, side) ? 0 : mine->line.len;
     return false;
+}
+
+/* The next bytes of a head: a line at most, and no more of one that may be stray than tells it. */
+static uint32_t piece_of(const struct http_side *mine, enum app_side side, const uint8_t *bytes,
+                         uint32_t len)
+{
+    const uint8_t *end = memchr(bytes, '\n', len);
+    const uint32_t n = end != NULL ? (uint32_t)(end + 1 - bytes) : len;
+
+    if (side == APP_CLIENT || mine->line_at != 0 || mine->line.len > STRAY_MAX ||
+        n <= STRAY_MAX + 1 - mine->line.len)
+        return n;
+    return STRAY_MAX + 1 - mine->line.len;
+}
+
+/* Bytes of a head were gathered. True: it is whole, or there is none. */
+static bool judge_piece(struct http_flow *flow, enum app_side side)
+{
+    struct http_side *const mine = &flow->side[side];
+
+    if (mine->line.len > STRAY_MAX && is_stray(mine, side)) {
+        begin_bare_body(flow);
+        return true;
+    }
+    return mine->line.bytes[mine->line.len - 1] == '\n' && judge_line(flow, side);
+}
+
+void http_head_end(struct http_flow *flow, enum app_side side)
+{
+    struct http_side *const mine = &flow->side[side];
+
+    if (mine->state != HTTP_IN_HEAD || mine->line.len == 0)
+        return;
+    if (is_stray(mine, side))
+        begin_bare_body(flow);
+    else if (mine->is_open)
+        end_whole_head(flow, side, false);
+    else if (side == APP_SERVER || http_probe(side, mine->line.bytes, mine->line.len) == APP_LIKE)
+        (void)end_head(flow, side);
 }
 
 uint32_t http_step_head(struct http_flow *flow, enum app_side side, const uint8_t *bytes,
@@ -434,8 +529,9 @@ uint32_t http_step_head(struct http_flow *flow, enum app_side side, const uint8_
     uint32_t taken = 0;
 
     while (taken < len) {
-        const uint8_t *end = memchr(bytes + taken, '\n', len - taken);
-        const uint32_t n = end != NULL ? (uint32_t)(end + 1 - bytes) - taken : len - taken;
+        if (mine->is_open && judge_open_line(flow, side, bytes[taken]))
+            break;
+        const uint32_t n = piece_of(mine, side, bytes + taken, len - taken);
 
         if (n > HTTP_HEAD_MAX - mine->line.len) {
             http_tell_event(flow, side,
@@ -449,7 +545,7 @@ uint32_t http_step_head(struct http_flow *flow, enum app_side side, const uint8_
         if (mine->line.no_memory)
             return len;
         taken += n;
-        if (end != NULL && judge_line(flow, side))
+        if (judge_piece(flow, side))
             break;
     }
     return taken;

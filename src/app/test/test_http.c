@@ -217,6 +217,75 @@ static void test_held_coding_is_bounded(void **state)
            "gzip_decompression_failed", "http 0 s end cut body 0=[]");
 }
 
+/* Heads that browsers and libhtp read, whatever the standard says. */
+static void test_odd_heads(void **state)
+{
+    static const char *const responses[][2] = {
+        /* CRs end lines; a run of them ends one; empty ones do not end the head. */
+        {"HTTP/1.1 200\rA: b\r\rTransfer-Encoding:chunked\r\n\r\n1\r\nx\r\n0\r\n\r\n",
+         "body 1=[x]"},
+        {"HTTP/1.1 200\nA: b\n\rTransfer-Encoding:\r chunked\n\n1\r\nx\r\n0\r\n\r\n", "body 1=[x]"},
+        {"HTTP/1.1 200\r\nA: b\r\n\r\r\nContent-Length: 1\r\n\r\nx", "body 1=[x]"},
+        {"HTTP/1.1 200\r\nContent-Length: 1\n\r\r\nx", "body 1=[x]"},
+        /* A blank ends the head where no LF follows. */
+        {"HTTP/1.1 200\r\nContent-Length: 1\n \nx", "body 1=[x]"},
+        {"HTTP/1.1 200\r\nContent-Length: 1\n\t\n\nx", "body 1=[x]"},
+        /* NULs do not count; they fold, too. A name may be folded, and fields may begin blank. */
+        {"HTTP/1.1 200\r\nA: b\r\n Content-Length: 1\r\n\r\nx", "body 1=[x]"},
+        {"HTTP/1.0 200\r\nA: b\r\n Content-Length: 1\r\n\r\nxy", "body 2=[xy]"},
+        {"HTTP/1.1 200\r\nContent-Length\r\n \r\n :\r\n 1\r\n\r\nx", "body 1=[x]"},
+        /* What stands before a response is passed over. */
+        {" \t\r\nfoo\r\nHTTP/1.1 200 ok\r\nContent-Length: 1\r\n\r\nx", "body 1=[x]"},
+        {"foo\r\nbar", "body 8=[foo\\r\\nbar]"},
+        {"foo", "body 3=[foo]"},
+        /* A body where none should be. */
+        {"HTTP/1.1 102 x\r\nContent-Length: 1\r\n\r\nx", "body 1=[x]"},
+        {"HTTP/1.1 100 x\r\nContent-Length: 0\r\n\r\nHTTP/1.1 204 y\r\n\r\n", "code=[204]"},
+        /* A length with more behind it: the body goes on where no response follows. */
+        {"HTTP/1.1 200\r\nContent-Length: 1 9\r\n\r\nxHTyz", "body 5=[xHTyz]"},
+        {"HTTP/1.1 200\r\nContent-Length: 1 9\r\n\r\nxHT", "body 3=[xHT]"},
+        {"HTTP/1.1 200\r\nContent-Length: 1 9\r\n\r\nxHTTP/1.1 201\r\n\r\n", "body 1=[x]"},
+        /* What states no length of a chunk is the body. */
+        {"HTTP/1.0 200\r\nTransfer-Encoding: x chunked\r\n\r\n xyz", "body 4=[ xyz]"},
+        {"HTTP/1.0 200\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\nfffffffff\nyz",
+         "body 13=[xfffffffff\\nyz]"}};
+    static const char nuls[] =
+        "HTTP/1.1 200\r\nTransfer\0-Encoding\0:\r\n\0ch\0unked\r\n\r\n1\r\nx\r\n0\r\n\r\n";
+
+    (void)state;
+    for (size_t i = 0; i < sizeof responses / sizeof *responses; i++)
+        EXPECT(TOLD({APP_CLIENT, get, 0}, {APP_SERVER, responses[i][0], 0}, {APP_SERVER, "", 0}),
+               responses[i][1]);
+    EXPECT(TOLD({APP_CLIENT, get, 0}, {APP_SERVER, nuls, sizeof nuls - 1}), "body 1=[x]");
+}
+
+/* A stray line before a response is bounded. */
+static void test_long_stray_line(void **state)
+{
+    static char response[70000];
+
+    (void)state;
+    memset(response, 'x', sizeof response);
+    EXPECT(TOLD({APP_CLIENT, get, 0}, {APP_SERVER, response, sizeof response}),
+           "http 0 s end body 70000=[");
+    memcpy(response + 600, "\nHTTP/1.1 200\n\n", 16);
+    EXPECT(TOLD({APP_CLIENT, get, 0}, {APP_SERVER, response, 616}), "http 0 s end body 616=[");
+    EXPECT(TOLD({APP_CLIENT, get, 0}, {APP_SERVER, response + 89, 527}), "code=[200]");
+}
+
+/* A flow that ends in a head tells what came of it. */
+static void test_head_without_end(void **state)
+{
+    (void)state;
+    EXPECT(TOLD({APP_CLIENT, "GET /x HTTP/1.1\r\nHost: a", 0}),
+           "http 0 c head method=[GET] uri=[/x]", " host=[a]", "http 0 c end cut");
+    EXPECT(TOLD({APP_CLIENT, get, 0}, {APP_SERVER, "HTTP/1.1 404 No", 0}), "code=[404] msg=[No]",
+           "http 0 s end cut");
+    char *nothing = TOLD({APP_CLIENT, get, 0}, {APP_CLIENT, "GARBAGE", 0});
+    assert_null(strstr(nothing, "http 1"));
+    free(nothing);
+}
+
 static void test_tunnels(void **state)
 {
     static const char connect[] = "CONNECT x.example:443 HTTP/1.1\r\n\r\n";
@@ -255,7 +324,7 @@ static void test_damage(void **state)
            "http 0 s end cut body 3=[012]", "http 1 s head protocol=[HTTP/1.1]", "code=[204]");
     EXPECT(TOLD({APP_CLIENT, get, 0}, {APP_SERVER, body, 0}), "http 0 s end cut body 3=[012]");
     EXPECT(TOLD({APP_CLIENT, get, 0}, {APP_SERVER, chunks, 0}), "invalid_response_chunk_len",
-           "body 3=[abc]");
+           "body 7=[zz\\r\\nabc]");
     /* One side alone; a response that is a body; no HTTP at all. */
     EXPECT(TOLD({APP_SERVER, ok, 0}), "unable_to_match_response_to_request",
            "http 0 s end body 5=[hello]\nhttp 0 c done");
@@ -381,12 +450,21 @@ static void test_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),        cmocka_unit_test(test_pipelined),
-        cmocka_unit_test(test_codings),      cmocka_unit_test(test_tunnels),
-        cmocka_unit_test(test_gzip_heads),   cmocka_unit_test(test_held_coding_is_bounded),
-        cmocka_unit_test(test_damage),       cmocka_unit_test(test_uris),
-        cmocka_unit_test(test_endless_head), cmocka_unit_test(test_million_requests),
-        cmocka_unit_test(test_bomb),         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_pipelined),
+        cmocka_unit_test(test_codings),
+        cmocka_unit_test(test_tunnels),
+        cmocka_unit_test(test_gzip_heads),
+        cmocka_unit_test(test_held_coding_is_bounded),
+        cmocka_unit_test(test_odd_heads),
+        cmocka_unit_test(test_long_stray_line),
+        cmocka_unit_test(test_head_without_end),
+        cmocka_unit_test(test_damage),
+        cmocka_unit_test(test_uris),
+        cmocka_unit_test(test_endless_head),
+        cmocka_unit_test(test_million_requests),
+        cmocka_unit_test(test_bomb),
+        cmocka_unit_test(test_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -330,17 +330,67 @@ static void test_agrees(void **state)
     for (int side = 0; side < 2; side++)
         app_text_free(&flow[side]);
 }
+/* Responses that are no good HTTP. */
+static void test_agrees_on_odd_responses(void **state)
+{
+    static const char *const heads[] = {"HTTP/1.1 200 ok\rA: b\r\n",
+                                        "HTTP/1.1 200 ok\r\nA: b\rB: c\r\r\n",
+                                        "HTTP/1.1 200 ok\r\nA: b\r\r\rB: c\r\n",
+                                        "HTTP/1.1 200 ok\nA: b\n\rB: c\n",
+                                        "HTTP/1.1 200 ok\r\nA: b\r\n B: c\r\n",
+                                        "HTTP/1.1 200 ok\r\n A: b\r\n",
+                                        "HTTP/1.1 200 ok\r\nA\r\n : b\r\n",
+                                        "HTTP/1.1 200 ok\r\n: b\r\nno colon\r\n",
+                                        "HTTP/1.1 102 ok\r\nA: b\r\n",
+                                        "http/1.1 200 ok\r\nA:: b\r\n"};
+    static const char *const bodies[] = {
+        "Content-Length: 3\r\n\r\nfoo",
+        "Content-Length: 3\n\r\r\nfoo",
+        "Content-Length: 3\n \nfoo",
+        "Content-Length: 3\n\t\n\nfoo",
+        "Content-Length: 3 6\r\n\r\nfoobar",
+        "Transfer-Encoding: chunked\r\n\r\n3\r\nfoo\r\n0\r\n\r\n",
+        "Transfer-Encoding: chunked\r\n\r\nXXfoo\nbar",
+        "Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\nfoo",
+        "Content-Encoding: deflate\r\nContent-Length: 6\r\n\r\nX5O!P%"};
+    static struct reading here, there;
+    struct app_text flow[2] = {{0}, {0}};
+    htp_cfg_t *config = suricata_config();
+
+    (void)state;
+    put(&flow[0], "GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        for (size_t j = 0; j < sizeof bodies / sizeof *bodies; j++) {
+            flow[1].len = 0;
+            put(&flow[1], heads[i]);
+            put(&flow[1], bodies[j]);
+            clear(&here);
+            clear(&there);
+            read_here(&here, flow);
+            read_libhtp(&there, config, flow);
+            compare(&here, &there, flow);
+        }
+    htp_config_destroy(config);
+    for (int side = 0; side < 2; side++)
+        app_text_free(&flow[side]);
+}
 #else
 static void test_agrees(void **state)
 {
     (void)state;
     test_skip("libhtp is not there (Debian: libhtp-dev)");
 }
+
+static void test_agrees_on_odd_responses(void **state)
+{
+    test_agrees(state);
+}
 #endif
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_agrees)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_agrees),
+                                       cmocka_unit_test(test_agrees_on_odd_responses)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
