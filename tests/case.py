@@ -25,6 +25,12 @@ def run(*command, **options):
     return subprocess.run(command, capture_output=True, timeout=300, check=False, **options)
 
 
+def is_sanitized(program):
+    """Whether the address or the thread sanitizer is in a program: it is slow and has a malloc."""
+    with open(program, "rb") as file:
+        return re.search(rb"__[at]san_init", file.read()) is not None
+
+
 def wait_until_read(pipe):
     """Until what was written to a process has been taken by it."""
     end = time.monotonic() + 120

@@ -68,9 +68,7 @@ class Allocations(case.Case):
 
 
 if __name__ == "__main__":
-    with open(SLUICE, "rb") as file:
-        program = file.read()
-    if b"__asan_init" in program or b"__tsan_init" in program:
+    if case.is_sanitized(SLUICE):
         print("skipped: the sanitizer has an allocator of its own")
         sys.exit(77)
     case.main()

@@ -22,6 +22,8 @@ SLUICE, SAMPLES = sys.argv[1:3]
 CAPTURE = os.path.join(SAMPLES, "sample.pcap")
 RULES = os.path.join(SAMPLES, "sample.rules")
 
+measures = unittest.skipIf(case.is_sanitized(SLUICE), "sanitizers make measurements long")
+
 
 def sluice(*arguments, **options):
     return case.run(SLUICE, *arguments, **options)
@@ -591,6 +593,7 @@ class Command(case.Case):
                 self.assert_refused(sluice("bench", bench, "-r", path, "--device", "cpu",
                                            "--json"), path, reason)
 
+    @measures
     def test_studies_of_sampling(self):
         self.assert_refused(sluice("bench", "sampling", "--study", "literals", "-r", CAPTURE,
                                    "--json"), "'literals'", "markers")
@@ -791,10 +794,8 @@ class Command(case.Case):
 
     def test_memory_is_bounded_on_a_long_pipe(self):
         """2 GB, less under a sanitizer, or SLUICE_TEST_PIPE_BYTES. Without it at most a minute."""
-        with open(SLUICE, "rb") as file:
-            program = file.read()
         # A sanitizer keeps freed memory.
-        sanitized = b"__asan_init" in program or b"__tsan_init" in program
+        sanitized = case.is_sanitized(SLUICE)
         asked = os.environ.get("SLUICE_TEST_PIPE_BYTES")
         goal, end = int(asked or (4e8 if sanitized else 2e9)), time.monotonic() + 60
         with open(CAPTURE, "rb") as file:
@@ -1007,6 +1008,7 @@ class Command(case.Case):
         json.loads(result.stdout)  # and no picture
 
     @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
+    @measures
     def test_studies_drawn(self):
         plot = self.path("it's.svg")
         for study, panel in (("markers", "bytes a sample"), ("periods", "ms a GB"),
@@ -1172,6 +1174,7 @@ class Command(case.Case):
                         "1", "--device", "cpu", "--json")  # of names alone
         self.assertEqual(result.returncode, 0, result.stderr)
 
+    @measures
     def test_named_benches_are_saved_and_compared(self):
         saved = self.path("header.json")
         options = ["header", "-r", CAPTURE, "--runs", "1", "--device", "cpu"]
@@ -1187,6 +1190,7 @@ class Command(case.Case):
         self.assertLessEqual({line["change"] for line in lines if "change" in line},
                              {"same", "slower", "faster"})
 
+    @measures
     def test_bench_of_a_tunnel(self):
         result = sluice("bench", "tunnel", "--runs", "1", "--json", "--device", "cpu")
         self.assertEqual(result.returncode, 0, result.stderr)
@@ -1194,6 +1198,7 @@ class Command(case.Case):
         rows = [row["variant"] for row in rows if row.get("bench") == "tunnel"]
         self.assertEqual(len(rows), 10, result.stdout)
 
+    @measures
     def test_all_engines_together(self):
         result = sluice("bench", "together", "-r", CAPTURE, "--runs", "1", "--entries", "1000",
                         "--counts", "50,100", "--device", "cpu", "--json")
@@ -1203,6 +1208,7 @@ class Command(case.Case):
                          {"ceiling", "header", "mpm/50", "sampling", "virus/100", "packet names",
                           "all"})
 
+    @measures
     def test_the_whole_machine(self):
         saved = self.path("saved.json")
         result = sluice("bench", "-r", CAPTURE, "--runs", "1", "--entries", "1000", "--counts",
@@ -1318,6 +1324,7 @@ class Command(case.Case):
 
     # ---- the benchmark of sampling
 
+    @measures
     def test_backends_of_a_sampler_agree(self):
         self.assert_refused(sluice("bench", "sampling", "foo", "-r", CAPTURE), "'foo'")
         result = sluice("bench", "sampling", "rabin", "--files",

@@ -62,9 +62,7 @@ class Killed(case.Case):
 
 
 if __name__ == "__main__":
-    with open(SLUICE, "rb") as file:
-        program = file.read()
-    if b"__asan_init" in program or b"__tsan_init" in program:
+    if case.is_sanitized(SLUICE):
         print("skipped: a sanitizer must be the first library")
         sys.exit(77)
     case.main()

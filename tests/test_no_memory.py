@@ -18,7 +18,7 @@ TRIES = 40       # of each command
 LARGE = 1 << 16  # bytes: libcrypto asks for less, and does not survive a failure
 
 
-@unittest.skipIf(b"__asan_init" in open(SLUICE, "rb").read(), "sanitizers have an own malloc")
+@unittest.skipIf(case.is_sanitized(SLUICE), "sanitizers have an own malloc")
 class NoMemory(case.Case):
     def start(self, command, at, length=0):
         """Of a run whose allocation `at` fails, 0 none: the result, and how many there were."""

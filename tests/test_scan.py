@@ -640,8 +640,7 @@ class Limits(case.Case):
             self.assertLess(time.monotonic() - begin, 60)
 
 
-@unittest.skipIf(re.search(b"__[at]san_init", open(SLUICE, "rb").read()),
-                 "sanitizers change what steps cost")
+@unittest.skipIf(case.is_sanitized(SLUICE), "sanitizers change what steps cost")
 class Hostile(case.Case):
     def cost(self, database, path):
         """Seconds of a core."""

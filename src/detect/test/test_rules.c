@@ -838,7 +838,7 @@ static void test_large_files(void **state)
     static const char *const lines[] = {
         "alert tcp any any -> any any (\n",  "/* x\n", "(\\\n",
         "alert tcp any any -> any any \\\n", "x)\n",   "config x: y\n"};
-    enum { LEN = 3000000 };
+    enum { LEN = 1000000 };
     char *text = malloc(LEN + 64);
     struct sl_diag diag;
 
