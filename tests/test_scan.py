@@ -13,7 +13,6 @@ import io
 import json
 import lzma
 import os
-import re
 import resource
 import shutil
 import struct
