@@ -2,11 +2,21 @@
 #include "name_build.h"
 #include "name_text.h"
 
+/* Whether one of them is in no domain. */
+static bool has_url4(uint32_t four)
+{
+    return name_has4(four, '/') || name_has4(four, ':') || name_has4(four, '?') ||
+           name_has4(four, '[');
+}
+
 static enum sl_name_syntax guess(const char *text, size_t len)
 {
     if (text[0] == '/' || (len >= 4 && memcmp(text, "ndn:", 4) == 0))
         return SL_NAME_NDN;
-    for (size_t i = 0; i < len; i++)
+    size_t i = 0;
+    while (i + 4 <= len && !has_url4(name_load4(text + i)))
+        i += 4;
+    for (; i < len; i++)
         if (text[i] == '/' || text[i] == ':' || text[i] == '?' || text[i] == '[')
             return SL_NAME_URL;
     return SL_NAME_DOMAIN;

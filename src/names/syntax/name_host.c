@@ -54,7 +54,12 @@ const char *name_read_url(struct name_build *build, uint32_t *host_len, const ch
 /* RFC 1035, section 5.1: what is no host name's character is written \DDD, or behind '\'. */
 static void put_label(struct text_out *out, const struct sl_name_component *label, bool alone)
 {
-    for (uint32_t i = 0; i < label->len; i++) {
+    uint32_t n_host = 0; /* these stand for themselves */
+
+    while (n_host + 4 <= label->len && name_is_host4(name_load4(label->bytes + n_host)))
+        n_host += 4;
+    text_put(out, (const char *)label->bytes, n_host);
+    for (uint32_t i = n_host; i < label->len; i++) {
         const uint8_t byte = label->bytes[i];
         char text[8];
 

@@ -84,11 +84,27 @@ static const char *read_integer(struct name_build *build, uint32_t type, const c
     return NULL;
 }
 
+/* Whether the text is its value: no escapes, not only periods, as nearly all components are. */
+static bool is_plain(const char *text, size_t len)
+{
+    size_t i = 0;
+
+    if (len == 0 || text[0] == '.')
+        return false;
+    while (i + 4 <= len && name_is_plain4(name_load4(text + i)))
+        i += 4;
+    while (i < len && text[i] > 0x20 && text[i] < 0x7F && text[i] != '%')
+        i++;
+    return i == len;
+}
+
 static const char *read_escaped(struct name_build *build, uint32_t type, const char *text,
                                 size_t len)
 {
     size_t value_len = 0, periods = 0;
 
+    if (!is_digest(type) && is_plain(text, len))
+        return name_add(build, type, text, len) ? NULL : name_too_long;
     for (size_t i = 0; i < len; i++, value_len++) {
         periods += text[i] == '.';
         if ((uint8_t)text[i] <= 0x20 || text[i] == 0x7F)
@@ -183,8 +199,14 @@ static void put_escaped(struct text_out *out, const uint8_t *value, uint32_t len
         periods++;
     if (periods == len)
         text_put(out, "...", 3);
-    for (uint32_t i = 0; i < len; i++)
-        text_put_escaped(out, value[i]);
+    for (uint32_t i = 0, run; i<len; i += run> 0 ? run : 1) {
+        for (run = 0; i + run < len && name_is_unreserved(value[i + run]);)
+            run++;
+        if (run > 0)
+            text_put(out, (const char *)value + i, run);
+        else
+            text_put_escaped(out, value[i]);
+    }
 }
 
 static bool put_integer(struct text_out *out, const char *word, const uint8_t *value, uint32_t len)
