@@ -86,6 +86,19 @@ class Lookup(case.Case):
         self.assertEqual(lines[20001], b"/com/parc\t/com/parc\tforward\t1")
         self.assertEqual(lines[20002], b"/none\t-\tnone\t-")
 
+    def test_threads_change_nothing(self):
+        names = b"".join(b"/com/parc/%d\n/x%d\n" % (i, i) for i in range(30000))
+        for options in ((), ("--json", "--explain")):
+            one, *others = (lookup("--table", self.routes, *options, "--threads", n, "-",
+                                   input=names) for n in ("1", "3", "0"))
+            self.assertEqual((one.returncode, one.stdout.count(b"\n")), (0, 60000))
+            for other in others:
+                self.assertEqual((other.returncode, other.stdout), (0, one.stdout))
+        for arguments in (["/a"], ["--bench", "-"], []):
+            self.assert_refused(lookup("--table", self.routes, "--threads", "2", *arguments),
+                                "--threads")
+        self.assert_refused(lookup("--table", self.routes, "--threads", "1025", "-"), "--threads")
+
     def test_one_line_in_one_answer_out(self):
         """Nothing of a line is a query of its own, however long the line and however it ends."""
         query = b" /com/parc"

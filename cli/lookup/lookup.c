@@ -156,8 +156,7 @@ static enum sl_status look_up_arguments(struct sl_names_stream *stream,
 }
 
 /* Looks the names up and writes the answers. */
-static bool answer(struct sl_names *names, const struct lookup_options *options,
-                   struct lookup_answers *answers)
+static bool look_up(struct sl_names *names, struct lookup_options *options)
 {
     struct sl_names_stream_config config;
     struct sl_names_stream *stream;
@@ -167,38 +166,18 @@ static bool answer(struct sl_names *names, const struct lookup_options *options,
     config.names = names;
     config.device = options->device;
     config.syntax = options->syntax;
-    config.take = lookup_answers_take;
-    config.user = answers;
+    config.out = STDOUT_FILENO;
+    config.json = options->json;
+    config.explain = options->explain;
+    config.n_threads = options->n_threads;
     if (!say(sl_names_stream_open(&stream, &config, &diag), &diag))
         return false;
     const enum sl_status status = options->from_stdin
                                       ? sl_names_stream_read(stream, STDIN_FILENO, stop_fd, &diag)
                                       : look_up_arguments(stream, options, &diag);
+    options->missing = sl_names_stream_missing(stream) > 0;
     sl_names_stream_close(stream);
-    if (answers->error == 0)
-        return say(status, &diag);
-    cli_error("standard output: cannot be written: %s", strerror(answers->error));
-    return false;
-}
-
-static bool look_up(struct sl_names *names, struct lookup_options *options)
-{
-    struct lookup_answers *answers = malloc(sizeof *answers);
-
-    if (answers == NULL) {
-        cli_error("no memory for look-ups");
-        return false;
-    }
-    answers->names = names;
-    answers->json = options->json;
-    answers->explain = options->explain;
-    answers->missing = false;
-    answers->error = 0;
-    answers->len = 0;
-    const bool ok = answer(names, options, answers);
-    options->missing = answers->missing;
-    free(answers);
-    return ok;
+    return say(status, &diag);
 }
 
 static bool report(const struct lookup_options *options, const struct lookup_report *report)

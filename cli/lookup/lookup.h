@@ -9,24 +9,6 @@
 
 #include "sluice/names.h"
 
-/* ---- answers (lookup_answers.c) -------------------------------------------------------------- */
-
-enum { LOOKUP_OUT_LEN = 256 * 1024 }; /* bytes of answers that one write passes to the system */
-
-/* Answers on their way to standard output. */
-struct lookup_answers {
-    const struct sl_names *names;
-    bool json, explain;
-    bool missing; /* some answer was that no rule applies, or that the text is no name */
-    int error;    /* errno of the write that failed; 0: none did */
-    size_t len;   /* bytes that wait in `bytes` */
-    char bytes[LOOKUP_OUT_LEN];
-};
-
-/* A taker of a stream (sl_names_take): writes the results, one line each, before it returns. `user`
- * is a struct lookup_answers. SL_EIO: standard output failed, and `error` has the reason. */
-enum sl_status lookup_answers_take(void *user, const struct sl_names_result *results, uint32_t n);
-
 /* ---- timing (lookup_bench.c) ----------------------------------------------------------------- */
 
 struct lookup_bench {

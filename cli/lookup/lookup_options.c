@@ -38,6 +38,7 @@ static const char usage[] =
     "  --bench          time look-ups of the names instead of printing answers\n"
     "  --plane P        data plane: auto, or one of sluice bench fib\n"
     "  --device D       auto, cpu, cuda or cuda:N (cpu)\n"
+    "  --threads N      that answer the names of standard input, 0: one a core (0)\n"
     "  --               what follows are NAMEs, also where they begin with a hyphen or are "
     "files\n\n"
     "Exit status: 0 done, 1 a NAME was not found (with --exit-status alone), 2 an error.\n";
@@ -54,6 +55,17 @@ static bool set_syntax(struct lookup_options *options, const char *name)
     }
     cli_error("--syntax '%.64s' (expected auto, ndn, domain or url)", name);
     return false;
+}
+
+static bool set_threads(struct lookup_options *options)
+{
+    uint64_t number;
+
+    options->threads = true;
+    if (!cli_parse_number_of("--threads", optarg, 0, SL_NAMES_THREADS_MAX, "", &number))
+        return false;
+    options->n_threads = (uint32_t)number;
+    return true;
 }
 
 static bool is_file(const char *path)
@@ -125,6 +137,8 @@ static int parse_option(struct lookup_options *options, int option)
     case 'd':
         options->device = optarg;
         return -1;
+    case 'n':
+        return set_threads(options) ? -1 : EXIT_FAILED;
     default:
         return cli_end(option, usage);
     }
@@ -164,6 +178,8 @@ static bool check_options(const struct lookup_options *options)
     else if (options->bench && (options->explain || options->exit_status))
         cli_error("--bench and %s exclude one another",
                   options->explain ? "--explain" : "--exit-status");
+    else if (options->threads && (options->bench || !options->from_stdin))
+        cli_error("--threads needs names from standard input (-), without --bench");
     else if (options->of_names != NULL && options->n_names == 0)
         cli_error("--%s needs names (NAME... or -)", options->of_names);
     else if (options->bench && options->update != NULL && strcmp(options->update, "-") == 0)
@@ -185,21 +201,15 @@ static const char *name_of(const struct option *known, int option)
 
 int lookup_options_parse(struct lookup_options *options, int argc, char **argv)
 {
-    static const struct option long_options[] = {{"table", required_argument, NULL, 't'},
-                                                 {"format", required_argument, NULL, 'f'},
-                                                 {"syntax", required_argument, NULL, 's'},
-                                                 {"explain", no_argument, NULL, 'e'},
-                                                 {"json", no_argument, NULL, 'j'},
-                                                 {"ignored", no_argument, NULL, 'i'},
-                                                 {"build", required_argument, NULL, 'o'},
-                                                 {"force", no_argument, NULL, 'w'},
-                                                 {"update", required_argument, NULL, 'u'},
-                                                 {"exit-status", no_argument, NULL, 'x'},
-                                                 {"bench", no_argument, NULL, 'b'},
-                                                 {"plane", required_argument, NULL, 'p'},
-                                                 {"device", required_argument, NULL, 'd'},
-                                                 {"help", no_argument, NULL, 'h'},
-                                                 {0}};
+    static const struct option long_options[] = {
+        {"table", required_argument, NULL, 't'},  {"format", required_argument, NULL, 'f'},
+        {"syntax", required_argument, NULL, 's'}, {"explain", no_argument, NULL, 'e'},
+        {"json", no_argument, NULL, 'j'},         {"ignored", no_argument, NULL, 'i'},
+        {"build", required_argument, NULL, 'o'},  {"force", no_argument, NULL, 'w'},
+        {"update", required_argument, NULL, 'u'}, {"exit-status", no_argument, NULL, 'x'},
+        {"bench", no_argument, NULL, 'b'},        {"plane", required_argument, NULL, 'p'},
+        {"device", required_argument, NULL, 'd'}, {"threads", required_argument, NULL, 'n'},
+        {"help", no_argument, NULL, 'h'},         {0}};
     static const int repeated[] = {'t', 'f', 0};
     struct cli_options known = {
         .command = "lookup", .letters = "-h", .names = long_options, .repeated = repeated};

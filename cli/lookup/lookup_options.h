@@ -11,6 +11,8 @@ struct lookup_options {
     const char *build, *update, *device;
     const char *update_format; /* NULL: the one of all tables */
     bool explain, json, ignored, bench, exit_status, from_stdin, force;
+    uint32_t n_threads; /* 0: one a core */
+    bool threads;       /* the number was given */
     const char **names; /* room for each argument */
     int n_names;
     const char *of_names; /* an option that has an effect on names alone; NULL: none was given */

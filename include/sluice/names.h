@@ -277,44 +277,62 @@ struct sl_names_result {
 };
 
 /* Takes the results of a batch, n of them, in the order of the texts. Another status than SL_OK is
- * returned by the call that looked the batch up. */
+ * returned by the call that looked the batch up. Calls come one at a time, also from threads of the
+ * stream. */
 typedef enum sl_status sl_names_take(void *user, const struct sl_names_result *results, uint32_t n);
+
+enum { SL_NAMES_THREADS_MAX = 1024 }; /* of a stream */
 
 struct sl_names_stream_config {
     struct sl_names *names;     /* built; it must outlive the stream */
     const char *device;         /* as in sl_names_reader_open */
     enum sl_name_syntax syntax; /* of the texts */
-    sl_names_take *take;
-    void *user;           /* the first argument of `take` */
+    sl_names_take *take;        /* NULL: answers are written as lines */
+    void *user;                 /* the first argument of `take` */
+
+    /* Lines, one an answer: docs/names.md. */
+    int out;      /* the descriptor that they are written to; -1: none */
+    bool json;    /* else tab-separated values */
+    bool explain; /* also which list, and which line of it, gave the answer */
+
+    uint32_t n_threads;   /* of sl_names_stream_read, the caller's among them, at most
+                             SL_NAMES_THREADS_MAX; 0: one a core. It starts them where the input is
+                             fast, and goes on with fewer where it must */
     uint64_t reserved[4]; /* 0: room to grow */
 };
 
-/* Device "cpu", syntax SL_NAME_AUTO, no table and no taker. */
+/* Device "cpu", syntax SL_NAME_AUTO, a thread a core; no table, no taker and no descriptor. */
 SL_API void sl_names_stream_config_init(struct sl_names_stream_config *config);
 
 /* Reads texts as names and looks them up in batches, in order. For one thread at a time. */
 struct sl_names_stream;
 
-/* SL_EINVAL: no table or no taker. SL_EINVAL, SL_EDEVICE, SL_ENOMEM: as sl_names_reader_open. */
+/* SL_EINVAL: no table, neither a taker nor a descriptor, or too many threads. SL_EINVAL,
+ * SL_EDEVICE, SL_ENOMEM: as sl_names_reader_open. */
 SL_CHECK SL_API enum sl_status sl_names_stream_open(struct sl_names_stream **stream,
                                                     const struct sl_names_stream_config *config,
                                                     struct sl_diag *diag);
 
 /* Adds one text, which is lent until its batch was taken. Each text, an empty one too, has one
- * result. A full batch is looked up first. SL_EDEVICE, or the taker's status. */
+ * result. A full batch is looked up first. SL_EDEVICE; SL_EIO: lines cannot be written; or the
+ * taker's status. */
 SL_CHECK SL_API enum sl_status sl_names_stream_add(struct sl_names_stream *stream, const char *text,
                                                    size_t text_len, struct sl_diag *diag);
 
-/* Looks up what was added. SL_EDEVICE, or the taker's status. */
+/* Looks up what was added, and writes all lines. Statuses: as sl_names_stream_add. */
 SL_CHECK SL_API enum sl_status sl_names_stream_flush(struct sl_names_stream *stream,
                                                      struct sl_diag *diag);
 
 /* Adds the lines that a file descriptor gives until it ends, or until stop_fd (-1: none) can be
- * read. The names of one read are looked up before the next read, which may wait. Each line has one
- * result: a line of more than SL_NAMES_LINE_MAX bytes is no name, and its first SL_NAMES_LINE_MAX
- * bytes are the text. SL_EIO: reading failed; SL_ENOMEM; else as sl_names_stream_flush. */
+ * read. The names of one read are looked up and passed at once, whether more come or not. Each line
+ * has one result: a line of more than SL_NAMES_LINE_MAX bytes is no name, and its first
+ * SL_NAMES_LINE_MAX bytes are the text. Results do not depend on n_threads. SL_EIO: reading failed;
+ * SL_ENOMEM; else as sl_names_stream_flush. */
 SL_CHECK SL_API enum sl_status sl_names_stream_read(struct sl_names_stream *stream, int fd,
                                                     int stop_fd, struct sl_diag *diag);
+
+/* How many lines said that no rule applies, or that the text is no name. */
+SL_API uint64_t sl_names_stream_missing(const struct sl_names_stream *stream);
 
 /* Closes a stream; texts that were added and not looked up are dropped. Accepts NULL. */
 SL_API void sl_names_stream_close(struct sl_names_stream *stream);

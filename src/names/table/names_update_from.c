@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "names_input.h"
+#include "names/stream/names_input.h"
 #include "names_internal.h"
 
 struct updates {
@@ -30,7 +30,7 @@ static enum sl_status apply(struct updates *updates, struct names_input *input,
                                  updates->line, updates->updated, diag);
     for (size_t i = 0; i < used; i++)
         updates->line += input->text[i] == '\n';
-    if (status == SL_OK && used == 0 && input->len == sizeof input->text)
+    if (status == SL_OK && used == 0 && input->len == NAMES_INPUT_LEN)
         status = diag_set(diag, SL_EFORMAT, updates->label, updates->line,
                           "the line is longer than %d bytes", SL_NAMES_LINE_MAX);
     names_input_drop(input, used);
@@ -64,25 +64,22 @@ enum sl_status sl_names_update_from(struct sl_names *names, const char *label, c
     struct updates updates = {names, label, format, 1, updated};
     const struct sl_names_updated before = *updated;
     const size_t n_kept = names->n_ignored;
-    struct names_input *input = malloc(sizeof *input);
+    struct names_input input;
     enum sl_status status = SL_OK;
 
-    if (input == NULL)
+    if (!names_input_open(&input, fd))
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for updates");
-    input->fd = fd;
-    input->stop_fd = stop_fd;
-    input->name = label;
-    input->ended = input->stopped = false;
-    input->len = 0;
-    while (status == SL_OK && !input->ended) {
-        status = names_input_read(input, diag);
-        if (input->stopped)
+    input.stop_fd = stop_fd;
+    input.name = label;
+    while (status == SL_OK && !input.ended) {
+        status = names_input_read(&input, diag);
+        if (input.stopped)
             break;
         if (status == SL_OK)
-            status = apply(&updates, input, diag);
+            status = apply(&updates, &input, diag);
     }
-    if (status == SL_OK && !input->stopped)
+    if (status == SL_OK && !input.stopped)
         status = check_any(&updates, &before, n_kept, diag);
-    free(input);
+    names_input_close(&input);
     return status;
 }

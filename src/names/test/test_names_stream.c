@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Streams of names: answers come in the order of the texts, however the texts come; updates from a
- * file descriptor. */
+/* Streams of names: answers come in the order of the texts, however the texts come and whoever
+ * looks them up; lines; updates from a file descriptor. */
 #include <fcntl.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -13,8 +14,9 @@ enum { N_TEXTS = 20000 };
 /* The results that a taker has seen. */
 struct seen {
     uint32_t n, n_names, n_blocked, n_calls;
-    enum sl_status status; /* that it returns */
-    bool in_order;         /* text i is "nI.example" */
+    enum sl_status status; /* that it returns, from text `fails_at` on */
+    uint32_t fails_at;
+    bool in_order; /* text i is "nI.example" */
 };
 
 static enum sl_status take(void *user, const struct sl_names_result *results, uint32_t n)
@@ -34,7 +36,7 @@ static enum sl_status take(void *user, const struct sl_names_result *results, ui
         seen->n_blocked += results[i].answer != NULL && results[i].answer->action != SL_NAMES_NONE;
     }
     seen->n += n;
-    return seen->status;
+    return seen->n > seen->fails_at ? seen->status : SL_OK;
 }
 
 /* Blocks n7.example and all below. */
@@ -117,6 +119,9 @@ static void test_wrong_configs_are_refused(void **state)
     config.names = names;
     assert_int_equal(sl_names_stream_open(&stream, &config, NULL), SL_EINVAL);
     config.take = take;
+    config.n_threads = SL_NAMES_THREADS_MAX + 1;
+    assert_int_equal(sl_names_stream_open(&stream, &config, NULL), SL_EINVAL);
+    config.n_threads = 0;
     config.device = "abacus";
     assert_int_equal(sl_names_stream_open(&stream, &config, NULL), SL_EINVAL);
     assert_null(stream);
@@ -171,6 +176,188 @@ static void test_lines_of_a_file(void **state)
     read_from(names, &seen, "n0.example\n..\nn2.example\n", 25);
     assert_int_equal(seen.n, 3);
     assert_int_equal(seen.n_names, 2);
+    sl_names_free(names);
+}
+
+/* ---- threads --------------------------------------------------------------------------------- */
+
+enum { N_LINES = 60000 }; /* several blocks */
+
+/* "nI.example" a line, but each 7,000th is "..". Returns the file. */
+static int many_lines(void)
+{
+    char *const text = malloc(N_LINES * 20);
+    size_t len = 0;
+
+    for (uint32_t i = 0; i < N_LINES; i++)
+        len += (size_t)(i % 7000 == 6999 ? sprintf(text + len, "..\n")
+                                         : sprintf(text + len, "n%u.example\n", i));
+    const int fd = file_of(text, len);
+    free(text);
+    return fd;
+}
+
+/* Lines of the whole file, from so many threads. Returns how many bytes they are. */
+static size_t lines_of(struct sl_names *names, uint32_t n_threads, bool json, char *lines,
+                       size_t cap)
+{
+    struct sl_names_stream_config config;
+    struct sl_names_stream *stream;
+    FILE *const out = tmpfile();
+    const int in = many_lines();
+
+    sl_names_stream_config_init(&config);
+    config.names = names;
+    config.out = fileno(out);
+    config.json = json;
+    config.explain = true;
+    config.n_threads = n_threads;
+    assert_int_equal(sl_names_stream_open(&stream, &config, NULL), SL_OK);
+    assert_int_equal(sl_names_stream_read(stream, in, -1, NULL), SL_OK);
+    assert_int_equal(sl_names_stream_missing(stream), N_LINES - 1);
+    sl_names_stream_close(stream);
+    close(in);
+    assert_int_equal(fseek(out, 0, SEEK_SET), 0);
+    const size_t len = fread(lines, 1, cap, out);
+    fclose(out);
+    return len;
+}
+
+static void test_lines_do_not_depend_on_threads(void **state)
+{
+    enum { CAP = N_LINES * 60 };
+    struct sl_names *names = table();
+    char *const one = malloc(CAP), *const several = malloc(CAP);
+    static const char first[] = "n0.example\t-\tnone\t-\t-\t-\n";
+
+    (void)state;
+    for (int json = 0; json < 2; json++) {
+        const size_t len = lines_of(names, 1, json != 0, one, CAP);
+
+        assert_true(len > N_LINES * 20 && len < CAP);
+        assert_int_equal(memcmp(one, first, sizeof first - 1) == 0, !json);
+        for (uint32_t n = 2; n < 6; n += 3) {
+            assert_int_equal(lines_of(names, n, json != 0, several, CAP), len);
+            assert_memory_equal(several, one, len);
+        }
+    }
+    free(one);
+    free(several);
+    sl_names_free(names);
+}
+
+static struct sl_names_stream *open_threads(struct sl_names *names, struct seen *seen)
+{
+    struct sl_names_stream_config config;
+    struct sl_names_stream *stream;
+
+    *seen = (struct seen){.in_order = true};
+    sl_names_stream_config_init(&config);
+    config.names = names;
+    config.take = take;
+    config.user = seen;
+    config.n_threads = 4;
+    assert_int_equal(sl_names_stream_open(&stream, &config, NULL), SL_OK);
+    return stream;
+}
+
+/* The taker is called by one thread after the other, also behind a failure. */
+static void test_takers_take_turns(void **state)
+{
+    struct sl_names *names = table();
+    struct seen seen;
+    struct sl_names_stream *stream = open_threads(names, &seen);
+    int fd = many_lines();
+
+    (void)state;
+    assert_int_equal(sl_names_stream_read(stream, fd, -1, NULL), SL_OK);
+    close(fd);
+    assert_int_equal(seen.n, N_LINES);
+    assert_int_equal(seen.n_names, N_LINES - N_LINES / 7000);
+    seen = (struct seen){.in_order = true, .status = SL_EIO, .fails_at = 20000};
+    fd = many_lines();
+    assert_int_equal(sl_names_stream_read(stream, fd, -1, NULL), SL_EIO);
+    close(fd);
+    assert_true(seen.n > 20000 && seen.n <= 20000 + SL_NAMES_BATCH_MAX);
+    read_from(names, &seen, "n0.example\n", 11); /* another stream, and this one goes on */
+    assert_int_equal(sl_names_stream_add(stream, "n1.example", 10, NULL), SL_OK);
+    assert_int_equal(sl_names_stream_flush(stream, NULL), SL_OK);
+    assert_int_equal(seen.n, 2);
+    sl_names_stream_close(stream);
+    sl_names_free(names);
+}
+
+/* A pipe's other end, which keeps it open until it is told to end. */
+struct writer {
+    int fd, go_on_fd;
+};
+
+static void *write_and_wait(void *user)
+{
+    const struct writer *writer = user;
+    char text[200 * 1000];
+    char byte;
+
+    memset(text, '\n', sizeof text);
+    for (size_t done = 0; done < sizeof text;) {
+        const ssize_t n = write(writer->fd, text + done, sizeof text - done);
+
+        if (n < 0)
+            break;
+        done += (size_t)n;
+    }
+    assert_int_equal(read(writer->go_on_fd, &byte, 1), 0); /* it was closed */
+    close(writer->fd);
+    return NULL;
+}
+
+/* The thread that waits for input hears of another's failure, while the pipe stays open. */
+static void test_a_failure_ends_the_wait_for_input(void **state)
+{
+    struct sl_names *names = table();
+    struct seen seen;
+    struct sl_names_stream *stream = open_threads(names, &seen);
+    int in[2], go_on[2];
+    pthread_t thread;
+
+    (void)state;
+    assert_int_equal(pipe(in), 0);
+    assert_int_equal(pipe(go_on), 0);
+    struct writer writer = {in[1], go_on[0]};
+    seen.in_order = false;
+    seen.status = SL_EIO;
+    seen.fails_at = 150000;
+    assert_int_equal(pthread_create(&thread, NULL, write_and_wait, &writer), 0);
+    assert_int_equal(sl_names_stream_read(stream, in[0], -1, NULL), SL_EIO);
+    close(go_on[1]);
+    pthread_join(thread, NULL);
+    close(in[0]);
+    close(go_on[0]);
+    sl_names_stream_close(stream);
+    sl_names_free(names);
+}
+
+static void test_a_file_that_takes_no_lines(void **state)
+{
+    struct sl_names *names = table();
+    struct sl_names_stream_config config;
+    struct sl_names_stream *stream;
+    struct sl_diag diag = {0};
+    const int in = many_lines(), out = open("/dev/full", O_WRONLY);
+
+    (void)state;
+    sl_names_stream_config_init(&config);
+    config.names = names;
+    config.out = out;
+    config.n_threads = 3;
+    assert_int_equal(sl_names_stream_open(&stream, &config, NULL), SL_OK);
+    assert_int_equal(sl_names_stream_read(stream, in, -1, &diag), SL_EIO);
+    assert_non_null(strstr(diag.text, "cannot be written: No space left"));
+    assert_int_equal(sl_names_stream_add(stream, "n1.example", 10, NULL), SL_OK);
+    assert_int_equal(sl_names_stream_flush(stream, &diag), SL_EIO);
+    sl_names_stream_close(stream);
+    close(in);
+    close(out);
     sl_names_free(names);
 }
 
@@ -245,6 +432,10 @@ int main(void)
         cmocka_unit_test(test_the_takers_status_ends_the_call),
         cmocka_unit_test(test_wrong_configs_are_refused),
         cmocka_unit_test(test_lines_of_a_file),
+        cmocka_unit_test(test_lines_do_not_depend_on_threads),
+        cmocka_unit_test(test_takers_take_turns),
+        cmocka_unit_test(test_a_failure_ends_the_wait_for_input),
+        cmocka_unit_test(test_a_file_that_takes_no_lines),
         cmocka_unit_test(test_long_lines_have_one_result),
         cmocka_unit_test(test_updates_from_a_file),
     };

@@ -1,48 +1,23 @@
 /* SPDX-License-Identifier: MIT */
 /* Answers as lines of tab-separated values or JSON. */
-#include <errno.h>
-#include <poll.h>
+#include "names_lines.h"
+
+#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/utf8.h"
-#include "lookup.h"
 
 enum { TEXT_MAX = 4 * SL_NAME_LEN_MAX + 64 }; /* a written name: four characters a byte at most */
 
 /* ---- the buffer ------------------------------------------------------------------------------ */
 
-/* Writes once. Returns the bytes that the system took: 0 where it failed or has to be asked again.
- */
-static size_t write_some(struct lookup_answers *out, const char *bytes, size_t len)
+static void drain(struct names_lines *out)
 {
-    const ssize_t n = write(STDOUT_FILENO, bytes, len);
-
-    if (n > 0)
-        return (size_t)n;
-    if (n == 0) {
-        out->error = EIO; /* not in POSIX for len > 0; another try could go on forever */
-    } else if (errno == EAGAIN) {
-        /* Standard output may be shared with a program that made it non-blocking. */
-        struct pollfd ready = {.fd = STDOUT_FILENO, .events = POLLOUT};
-
-        if (poll(&ready, 1, -1) < 0 && errno != EINTR)
-            out->error = errno;
-    } else if (errno != EINTR) {
-        out->error = errno;
-    }
-    return 0;
-}
-
-/* Passes the buffer to the system. Bytes behind a failure are dropped. */
-static void drain(struct lookup_answers *out)
-{
-    for (size_t done = 0; done < out->len && out->error == 0;)
-        done += write_some(out, out->bytes + done, out->len - done);
+    out->drain(out->user, out->bytes, out->len);
     out->len = 0;
 }
 
-static inline void put(struct lookup_answers *out, const void *bytes, size_t len)
+static inline void put(struct names_lines *out, const void *bytes, size_t len)
 {
     const char *at = bytes;
 
@@ -55,12 +30,12 @@ static inline void put(struct lookup_answers *out, const void *bytes, size_t len
     out->len += len;
 }
 
-static inline void put_text(struct lookup_answers *out, const char *text)
+static inline void put_text(struct names_lines *out, const char *text)
 {
     put(out, text, strlen(text));
 }
 
-static void put_uint(struct lookup_answers *out, uint32_t value)
+static void put_uint(struct names_lines *out, uint32_t value)
 {
     char digits[10];
     size_t at = sizeof digits;
@@ -79,18 +54,30 @@ static bool is_plain(uint8_t byte)
     return byte >= 0x20 && byte < 0x7F;
 }
 
+/* Whether all eight are. A byte below 0x80 and its sums are below 0x100: none carries. */
+static bool are_plain(const uint8_t bytes[8])
+{
+    const uint64_t each = UINT64_C(0x0101010101010101);
+    uint64_t eight;
+
+    memcpy(&eight, bytes, sizeof eight);
+    const uint64_t low = eight & each * 0x7F;
+    return (((low + each * (0x80 - 0x20)) & ~(low + each) & ~eight) & each * 0x80) == each * 0x80;
+}
+
 /* How many bytes of printable ASCII it begins with. */
 static size_t plain_len(const uint8_t *at, const uint8_t *end)
 {
     const uint8_t *const begin = at;
 
+    while (end - at >= 8 && are_plain(at))
+        at += 8;
     while (at < end && is_plain(*at))
         at++;
     return (size_t)(at - begin);
 }
 
-static void put_escapes(struct lookup_answers *out, const uint8_t *bytes, size_t n,
-                        const char *before)
+static void put_escapes(struct names_lines *out, const uint8_t *bytes, size_t n, const char *before)
 {
     for (size_t i = 0; i < n; i++) {
         char escape[UTF8_ESCAPE_LEN];
@@ -102,7 +89,7 @@ static void put_escapes(struct lookup_answers *out, const uint8_t *bytes, size_t
 }
 
 /* As UTF-8; what would end a column or control a terminal, and what is no UTF-8, as \xNN. */
-static void put_column(struct lookup_answers *out, const char *text, size_t len)
+static void put_column(struct names_lines *out, const char *text, size_t len)
 {
     const uint8_t *at = (const uint8_t *)text, *end = at + len;
 
@@ -122,7 +109,7 @@ static void put_column(struct lookup_answers *out, const char *text, size_t len)
     }
 }
 
-static void put_json(struct lookup_answers *out, const char *text, size_t len)
+static void put_json(struct names_lines *out, const char *text, size_t len)
 {
     const uint8_t *at = (const uint8_t *)text, *end = at + len;
 
@@ -162,7 +149,7 @@ static size_t write_prefix(const struct sl_name *name, const struct sl_names_ans
 
 /* ---- tab-separated values -------------------------------------------------------------------- */
 
-static void write_values(struct lookup_answers *out, const struct sl_names_answer *answer)
+static void write_values(struct names_lines *out, const struct sl_names_answer *answer)
 {
     const char *value;
     size_t len;
@@ -176,7 +163,7 @@ static void write_values(struct lookup_answers *out, const struct sl_names_answe
         put_text(out, "-");
 }
 
-static void write_tsv(struct lookup_answers *out, const struct sl_names_result *result)
+static void write_tsv(struct names_lines *out, const struct sl_names_result *result)
 {
     const struct sl_names_answer *answer = result->answer;
     char text[TEXT_MAX];
@@ -212,7 +199,7 @@ static void write_tsv(struct lookup_answers *out, const struct sl_names_result *
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 /* "FACE COST", or a port alone. */
-static void write_hop(struct lookup_answers *out, const char *value, size_t len)
+static void write_hop(struct names_lines *out, const char *value, size_t len)
 {
     const char *blank = memchr(value, ' ', len);
 
@@ -225,7 +212,7 @@ static void write_hop(struct lookup_answers *out, const char *value, size_t len)
     put_text(out, "}");
 }
 
-static void write_json_values(struct lookup_answers *out, const struct sl_names_answer *answer)
+static void write_json_values(struct names_lines *out, const struct sl_names_answer *answer)
 {
     const bool hops = answer->action == SL_NAMES_FORWARD;
     const char *value;
@@ -245,7 +232,7 @@ static void write_json_values(struct lookup_answers *out, const struct sl_names_
     put_text(out, "]");
 }
 
-static void write_json(struct lookup_answers *out, const struct sl_names_result *result)
+static void write_json(struct names_lines *out, const struct sl_names_result *result)
 {
     const struct sl_names_answer *answer = result->answer;
     char text[TEXT_MAX];
@@ -279,17 +266,19 @@ static void write_json(struct lookup_answers *out, const struct sl_names_result 
     put_text(out, "}\n");
 }
 
-enum sl_status lookup_answers_take(void *user, const struct sl_names_result *results, uint32_t n)
+void names_lines_put(struct names_lines *out, const struct sl_names_result *results, uint32_t n)
 {
-    struct lookup_answers *out = user;
-
     for (uint32_t i = 0; i < n; i++) {
         /* A reader of the other end gets whole lines, but of a line of half the buffer. */
         if (out->len > sizeof out->bytes / 2)
             drain(out);
         (out->json ? write_json : write_tsv)(out, &results[i]);
-        out->missing |= results[i].why != NULL || results[i].answer->action == SL_NAMES_NONE;
+        out->n_missing += results[i].why != NULL || results[i].answer->action == SL_NAMES_NONE;
     }
-    drain(out);
-    return out->error == 0 ? SL_OK : SL_EIO;
+}
+
+void names_lines_end(struct names_lines *out)
+{
+    if (out->len > 0)
+        drain(out);
 }

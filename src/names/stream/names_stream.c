@@ -1,0 +1,408 @@
+/* SPDX-License-Identifier: MIT */
+/* Streams of names. Of a file descriptor each thread takes a block of lines, looks it up and writes
+ * its answers down beside the others. Blocks are read, and results passed, one after another. */
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/cpu.h"
+#include "base/diag.h"
+#include "base/reserved.h"
+#include "names_input.h"
+#include "names_lines.h"
+#include "names_texts.h"
+
+static const char too_long[] = "the line is longer than a line may be";
+
+/* A thread's part of a stream. */
+struct member {
+    struct sl_names_stream *stream;
+    struct names_texts *texts;
+    struct names_lines *lines; /* NULL: there is a taker */
+    struct names_block block;
+    uint64_t number; /* of the block: its results pass behind those of as many blocks */
+    pthread_t thread;
+};
+
+struct sl_names_stream {
+    struct sl_names_stream_config config;
+    uint64_t n_missing; /* of members that have left */
+
+    pthread_mutex_t input_lock;                   /* of these */
+    struct member *members[SL_NAMES_THREADS_MAX]; /* the first is the caller's */
+    uint32_t n_members;
+    struct names_input input;
+    bool over; /* no more blocks are taken, and no member comes */
+    uint64_t n_taken;
+    enum sl_status input_status;
+    struct sl_diag input_diag;
+
+    pthread_mutex_t lock; /* of n_passed */
+    uint64_t n_passed;
+    pthread_cond_t turn[SL_NAMES_THREADS_MAX]; /* that block i is next: [i % of them] */
+    enum sl_status status;                     /* the first failure; of whose turn it is */
+    struct sl_diag diag;
+    atomic_bool failed; /* the same, for all */
+    int failed_fd;      /* can be read from then on; -1: there is one member */
+};
+
+void sl_names_stream_config_init(struct sl_names_stream_config *config)
+{
+    *config = (struct sl_names_stream_config){.device = "cpu", .syntax = SL_NAME_AUTO, .out = -1};
+}
+
+/* ---- results in order ------------------------------------------------------------------------ */
+
+static void await_turn(const struct member *member)
+{
+    struct sl_names_stream *const stream = member->stream;
+
+    pthread_mutex_lock(&stream->lock);
+    while (stream->n_passed != member->number)
+        pthread_cond_wait(&stream->turn[member->number % SL_NAMES_THREADS_MAX], &stream->lock);
+    pthread_mutex_unlock(&stream->lock);
+}
+
+static void fail(struct sl_names_stream *stream, enum sl_status status, const struct sl_diag *diag)
+{
+    if (stream->status != SL_OK)
+        return;
+    stream->status = status;
+    stream->diag = *diag;
+    atomic_store(&stream->failed, true);
+}
+
+static void pass_turn(struct member *member)
+{
+    struct sl_names_stream *const stream = member->stream;
+
+    pthread_mutex_lock(&stream->lock);
+    stream->n_passed++;
+    pthread_cond_signal(&stream->turn[stream->n_passed % SL_NAMES_THREADS_MAX]);
+    pthread_mutex_unlock(&stream->lock);
+}
+
+/* Writes once. Returns the bytes that the system took, 0 where it has to be asked again, or -1:
+ * errno. */
+static ssize_t write_some(int fd, const char *bytes, size_t len)
+{
+    const ssize_t n = write(fd, bytes, len);
+
+    if (n > 0)
+        return n;
+    if (n == 0)
+        errno = EIO; /* not in POSIX for len > 0; another try could go on forever */
+    if (errno == EAGAIN) {
+        /* The file may be shared with a program that made it non-blocking. */
+        struct pollfd ready = {.fd = fd, .events = POLLOUT};
+
+        if (poll(&ready, 1, -1) >= 0)
+            return 0;
+    }
+    return errno == EINTR ? 0 : -1;
+}
+
+/* Lines behind a failure are dropped. */
+static void write_lines(void *user, const char *bytes, size_t len)
+{
+    const struct member *const member = user;
+    struct sl_names_stream *const stream = member->stream;
+    struct sl_diag diag = {0};
+
+    await_turn(member);
+    while (len > 0 && stream->status == SL_OK) {
+        const ssize_t n = write_some(stream->config.out, bytes, len);
+
+        if (n < 0)
+            fail(stream,
+                 diag_set(&diag, SL_EIO,
+                          stream->config.out == STDOUT_FILENO ? "standard output" : NULL, 0,
+                          "cannot be written: %s", strerror(errno)),
+                 &diag);
+        bytes += n > 0 ? n : 0;
+        len -= n > 0 ? (size_t)n : 0;
+    }
+}
+
+static enum sl_status take(void *user, const struct sl_names_result *results, uint32_t n)
+{
+    const struct member *const member = user;
+    const struct sl_names_stream *const stream = member->stream;
+
+    if (member->lines != NULL) {
+        names_lines_put(member->lines, results, n);
+        return SL_OK;
+    }
+    await_turn(member);
+    return stream->status != SL_OK ? stream->status
+                                   : stream->config.take(stream->config.user, results, n);
+}
+
+/* ---- opening --------------------------------------------------------------------------------- */
+
+static void close_member(struct member *member)
+{
+    if (member->lines != NULL)
+        member->stream->n_missing += member->lines->n_missing;
+    names_texts_close(member->texts);
+    free(member->lines);
+    free(member->block.text);
+    free(member);
+}
+
+static enum sl_status open_member(struct sl_names_stream *stream, struct sl_diag *diag)
+{
+    struct member *const member = calloc(1, sizeof *member);
+
+    if (member == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for look-ups");
+    member->stream = stream;
+    enum sl_status status = names_texts_open(&member->texts, &stream->config, take, member, diag);
+    member->block.text = malloc(NAMES_INPUT_LEN);
+    if (stream->config.take == NULL)
+        member->lines = malloc(sizeof *member->lines);
+    if (status == SL_OK &&
+        (member->block.text == NULL || (stream->config.take == NULL && member->lines == NULL)))
+        status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for look-ups");
+    if (status != SL_OK) {
+        close_member(member);
+        return status;
+    }
+    if (member->lines != NULL) {
+        member->lines->names = stream->config.names;
+        member->lines->json = stream->config.json;
+        member->lines->explain = stream->config.explain;
+        member->lines->drain = write_lines;
+        member->lines->user = member;
+        member->lines->n_missing = member->lines->len = 0;
+    }
+    stream->members[stream->n_members++] = member;
+    return SL_OK;
+}
+
+static enum sl_status check_config(const struct sl_names_stream_config *config,
+                                   struct sl_diag *diag)
+{
+    if (config->names == NULL || (config->take == NULL && config->out < 0))
+        return diag_set(diag, SL_EINVAL, NULL, 0, "a stream needs a table, and a taker or a file");
+    if (config->n_threads > SL_NAMES_THREADS_MAX)
+        return diag_set(diag, SL_EINVAL, NULL, 0, "%u threads (expected at most %d)",
+                        config->n_threads, SL_NAMES_THREADS_MAX);
+    return reserved_check(config->reserved, diag);
+}
+
+enum sl_status sl_names_stream_open(struct sl_names_stream **out,
+                                    const struct sl_names_stream_config *config,
+                                    struct sl_diag *diag)
+{
+    struct sl_names_stream *stream;
+    enum sl_status status = check_config(config, diag);
+
+    *out = NULL;
+    if (status != SL_OK)
+        return status;
+    stream = calloc(1, sizeof *stream);
+    if (stream == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for look-ups");
+    stream->config = *config;
+    if (config->n_threads == 0)
+        stream->config.n_threads = cpu_cores();
+    stream->failed_fd = -1;
+    pthread_mutex_init(&stream->input_lock, NULL);
+    pthread_mutex_init(&stream->lock, NULL);
+    for (int i = 0; i < SL_NAMES_THREADS_MAX; i++)
+        pthread_cond_init(&stream->turn[i], NULL);
+    status = open_member(stream, diag);
+    if (status == SL_OK)
+        *out = stream;
+    else
+        sl_names_stream_close(stream);
+    return status;
+}
+
+void sl_names_stream_close(struct sl_names_stream *stream)
+{
+    if (stream == NULL)
+        return;
+    for (uint32_t i = 0; i < stream->n_members; i++)
+        close_member(stream->members[i]);
+    for (int i = 0; i < SL_NAMES_THREADS_MAX; i++)
+        pthread_cond_destroy(&stream->turn[i]);
+    pthread_mutex_destroy(&stream->lock);
+    pthread_mutex_destroy(&stream->input_lock);
+    free(stream);
+}
+
+uint64_t sl_names_stream_missing(const struct sl_names_stream *stream)
+{
+    const struct names_lines *const lines = stream->members[0]->lines;
+
+    return stream->n_missing + (lines != NULL ? lines->n_missing : 0);
+}
+
+/* ---- texts ----------------------------------------------------------------------------------- */
+
+/* What a call returns: the failure of passing results, or else its own status. */
+static enum sl_status ended(struct sl_names_stream *stream, enum sl_status status,
+                            struct sl_diag *diag)
+{
+    if (stream->status != SL_OK) {
+        status = stream->status;
+        if (diag != NULL)
+            *diag = stream->diag;
+    }
+    stream->status = SL_OK;
+    atomic_store(&stream->failed, false);
+    return status;
+}
+
+enum sl_status sl_names_stream_add(struct sl_names_stream *stream, const char *text,
+                                   size_t text_len, struct sl_diag *diag)
+{
+    return ended(stream, names_texts_add(stream->members[0]->texts, text, text_len, NULL, diag),
+                 diag);
+}
+
+static enum sl_status flush(struct member *member, struct sl_diag *diag)
+{
+    const enum sl_status status = names_texts_flush(member->texts, diag);
+
+    if (member->lines != NULL)
+        names_lines_end(member->lines);
+    return status;
+}
+
+enum sl_status sl_names_stream_flush(struct sl_names_stream *stream, struct sl_diag *diag)
+{
+    return ended(stream, flush(stream->members[0], diag), diag);
+}
+
+/* ---- a file descriptor ----------------------------------------------------------------------- */
+
+static void *work(void *user);
+
+/* Another thread, where there can be one: results do not depend on it. */
+static void add_member(struct sl_names_stream *stream)
+{
+    if (stream->n_members == stream->config.n_threads)
+        return;
+    if (stream->failed_fd < 0)
+        stream->failed_fd = eventfd(0, EFD_CLOEXEC);
+    stream->input.other_fd = stream->failed_fd;
+    if (stream->failed_fd < 0 || open_member(stream, NULL) != SL_OK)
+        return;
+    struct member *const member = stream->members[stream->n_members - 1];
+    if (pthread_create(&member->thread, NULL, work, member) != 0) {
+        stream->n_members--;
+        close_member(member);
+    }
+}
+
+/* Waits for lines. False: no more come. */
+static bool take_block(struct member *member)
+{
+    struct sl_names_stream *const stream = member->stream;
+    struct names_input *const input = &stream->input;
+    bool taken = false;
+
+    pthread_mutex_lock(&stream->input_lock);
+    while (!taken && !stream->over && !atomic_load(&stream->failed)) {
+        stream->input_status = names_input_read(input, &stream->input_diag);
+        stream->over = stream->input_status != SL_OK || input->stopped || input->ended;
+        if (stream->input_status == SL_OK && !input->stopped)
+            taken = names_input_take(input, &member->block);
+    }
+    stream->over = stream->over || atomic_load(&stream->failed);
+    if (taken) {
+        member->number = stream->n_taken++;
+        /* The input is faster than the threads that are there. */
+        if (member->block.len > NAMES_READ_LEN / 2 && !stream->over)
+            add_member(stream);
+    }
+    pthread_mutex_unlock(&stream->input_lock);
+    return taken;
+}
+
+static enum sl_status answer_block(struct member *member, struct sl_diag *diag)
+{
+    const struct names_block *const block = &member->block;
+    const char *line = block->text;
+    const char *const end = line + block->len;
+    enum sl_status status = SL_OK;
+
+    while (status == SL_OK && line < end) {
+        const char *newline = memchr(line, '\n', (size_t)(end - line));
+
+        if (newline == NULL && block->too_long)
+            status = names_texts_add(member->texts, line, SL_NAMES_LINE_MAX, too_long, diag);
+        else
+            status =
+                names_texts_add(member->texts, line,
+                                (size_t)((newline != NULL ? newline : end) - line), NULL, diag);
+        line = newline != NULL ? newline + 1 : end;
+    }
+    return status == SL_OK ? flush(member, diag) : status;
+}
+
+/* Block by block, until no more come or a call failed. */
+static void *work(void *user)
+{
+    static const uint64_t one = 1;
+    struct member *const member = user;
+    struct sl_names_stream *const stream = member->stream;
+
+    while (take_block(member)) {
+        struct sl_diag diag = {0};
+        const enum sl_status status = answer_block(member, &diag);
+
+        await_turn(member);
+        if (status != SL_OK)
+            fail(stream, status, &diag);
+        if (stream->status != SL_OK && stream->failed_fd >= 0)
+            (void)!write(stream->failed_fd, &one, sizeof one);
+        pass_turn(member);
+    }
+    return NULL;
+}
+
+static void end_members(struct sl_names_stream *stream)
+{
+    for (; stream->n_members > 1; stream->n_members--) {
+        struct member *const member = stream->members[stream->n_members - 1];
+
+        pthread_join(member->thread, NULL);
+        close_member(member);
+    }
+}
+
+enum sl_status sl_names_stream_read(struct sl_names_stream *stream, int fd, int stop_fd,
+                                    struct sl_diag *diag)
+{
+    enum sl_status status = sl_names_stream_flush(stream, diag);
+
+    if (status != SL_OK)
+        return status;
+    if (!names_input_open(&stream->input, fd))
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for reading names");
+    stream->input.stop_fd = stop_fd;
+    stream->input.name = fd == STDIN_FILENO ? "standard input" : NULL;
+    stream->input_status = SL_OK;
+    stream->over = false;
+    (void)fcntl(fd, F_SETPIPE_SZ, NAMES_INPUT_LEN); /* fewer, larger reads; a pipe or not */
+    work(stream->members[0]);
+    end_members(stream);
+    stream->members[0]->number = stream->n_passed;
+    names_input_close(&stream->input);
+    if (stream->failed_fd >= 0)
+        close(stream->failed_fd);
+    stream->failed_fd = -1;
+    if (stream->input_status != SL_OK && diag != NULL)
+        *diag = stream->input_diag;
+    return ended(stream, stream->input_status, diag);
+}
