@@ -39,6 +39,12 @@ def udp(port, payload):
     return b"\x02\0\0\0\0\1\x02\0\0\0\0\2\x08\0" + packet
 
 
+def first_fragment():
+    packet = bytearray(udp(9, bytes(16)))
+    packet[14 + 6] = 0x20
+    return bytes(packet)
+
+
 def tcp(source, port, flags, seq, ack, payload=b"", wrong=0):
     """The checksum is off by `wrong`."""
     header = struct.pack(">HHIIBBHHH", source, port, seq, ack, 0x50, flags, 999, 0, 0)
@@ -72,7 +78,8 @@ class Run(case.Case):
                  tcp(6, 80, SYN, 100, 0), tcp(80, 6, ACK, 500, 101)]
         rule = b'alert udp any any -> any any (msg:"%s"; content:"x"; sid:%d;)\n'
         return (
-            "-r", self.path("flows.pcap", capture([udp(9, query), udp(9, b"")[:36], *flows])),
+            "-r", self.path("flows.pcap", capture([udp(9, query), udp(9, b"")[:36],
+                                                 first_fragment(), *flows])),
             self.path("user.pcap", capture([b"x"] * 3, 147)),
             self.path("cut.pcap", capture([udp(9, b"")])[:-1]),
             "--rules", self.path("a.rules", rule % (b"a", 1) + rule % (b"b", 1)

@@ -80,6 +80,10 @@ static const char usage[] =
     "                         silent for longest gives way\n"
     "  --stream-memory BYTES  that TCP streams keep at most (256M); 0: rules look at packets "
     "alone\n"
+    "  --host-policy NET=NAME how hosts of a network decide between bytes that overlap: bsd (the\n"
+    "                         default), first, last, linux, old-linux, windows, windows2k3,\n"
+    "                         solaris, hpux10, hpux11, irix or macos; may be given several times\n"
+    "  --min-ttl N            segments of TCP with a lower TTL are in no stream (0)\n"
     "  --seed N               fixes the key of the flow table, which is random: the same flows "
     "give way\n"
     "  --sensor-id N          of this sensor: sensors with other numbers give other flow ids (0)\n"
@@ -149,6 +153,27 @@ static bool parse_stream_memory(struct run_options *options, const char *text)
         return true;
     cli_error("--stream-memory '%s' (expected bytes, such as 512M, or 0)", text);
     return false;
+}
+
+static bool add_host_policy(struct run_options *options, const char *text)
+{
+    if (options->config.n_host_policies == RUN_POLICIES_MAX) {
+        cli_error("more than %d of --host-policy", RUN_POLICIES_MAX);
+        return false;
+    }
+    options->host_policies[options->config.n_host_policies++] = text;
+    options->config.host_policies = options->host_policies;
+    return true;
+}
+
+static bool parse_min_ttl(struct run_options *options, const char *text)
+{
+    uint64_t value;
+
+    if (!cli_parse_number_of("--min-ttl", text, 0, UINT8_MAX, "", &value))
+        return false;
+    options->config.min_ttl = (uint8_t)value;
+    return true;
 }
 
 static bool parse_seed(struct run_options *options, const char *text)
@@ -227,7 +252,9 @@ enum {
     OPTION_SENSOR_ID,
     OPTION_FLOW_MEMORY,
     OPTION_STREAM_MEMORY,
-    OPTION_SEED
+    OPTION_SEED,
+    OPTION_HOST_POLICY,
+    OPTION_MIN_TTL
 };
 
 static const struct option long_options[] = {
@@ -263,6 +290,8 @@ static const struct option long_options[] = {
     {"sensor-id", required_argument, NULL, OPTION_SENSOR_ID},
     {"flow-memory", required_argument, NULL, OPTION_FLOW_MEMORY},
     {"stream-memory", required_argument, NULL, OPTION_STREAM_MEMORY},
+    {"host-policy", required_argument, NULL, OPTION_HOST_POLICY},
+    {"min-ttl", required_argument, NULL, OPTION_MIN_TTL},
     {"seed", required_argument, NULL, OPTION_SEED},
     {"quiet", no_argument, NULL, 'q'},
     {"help", no_argument, NULL, 'h'},
@@ -406,6 +435,10 @@ static int parse_option(struct run_options *options, int option, int *list, char
         return parse_sensor(options, optarg) ? 0 : EXIT_FAILED;
     case OPTION_STREAM_MEMORY:
         return parse_stream_memory(options, optarg) ? 0 : EXIT_FAILED;
+    case OPTION_HOST_POLICY:
+        return add_host_policy(options, optarg) ? 0 : EXIT_FAILED;
+    case OPTION_MIN_TTL:
+        return parse_min_ttl(options, optarg) ? 0 : EXIT_FAILED;
     case OPTION_FLOW_MEMORY:
         return parse_flow_memory(options, optarg) ? 0 : EXIT_FAILED;
     case OPTION_SEED:

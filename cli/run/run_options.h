@@ -12,7 +12,7 @@
 #include "run_redundancy_option.h"
 #include "sluice/run.h"
 
-enum { RUN_HOME_MAX = 64 };
+enum { RUN_HOME_MAX = 64, RUN_POLICIES_MAX = 256 };
 
 struct run_options {
     struct sl_run_config config; /* of the run; its lists lie in what follows */
@@ -24,6 +24,7 @@ struct run_options {
     const char *databases[SL_RUN_DATABASES_MAX];
     const char *sinks[SL_RUN_SINKS_MAX];
     struct sl_net home[RUN_HOME_MAX];
+    const char *host_policies[RUN_POLICIES_MAX];
     struct run_redundancy_option redundancy;
     struct run_events_option events;
     struct run_profile_option profile;

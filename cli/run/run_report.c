@@ -170,6 +170,17 @@ static void print_streams(const struct sl_run_result *result, FILE *out)
             cli_count(stats->queued, queued), cli_count(stats->conflicts, conflicts));
 }
 
+static void print_fragments(const struct sl_run_result *result, FILE *out)
+{
+    const struct sl_fragment_stats *stats = &result->fragments;
+    char fragments[32], joined[32], conflicts[32];
+
+    if (stats->fragments != 0)
+        fprintf(out, "fragments  %s, joined to %s datagrams, %s differ from others\n",
+                cli_count(stats->fragments, fragments), cli_count(stats->joined, joined),
+                cli_count(stats->conflicts, conflicts));
+}
+
 static void print_details(const struct sl_run_result *result, FILE *out)
 {
     const struct sl_pipeline_stats *stats = result->pipeline;
@@ -209,6 +220,7 @@ void run_report_text(const struct sl_run_result *result, bool details, size_t n_
     print_latency(result, out);
     print_protocols(result, out);
     print_flows(result, out);
+    print_fragments(result, out);
     print_streams(result, out);
     print_state(result, out);
     run_rules_text(result, out);
@@ -314,7 +326,7 @@ static json_t *flows(const struct sl_run_result *result)
                      cli_json_uint(stats->reused), "active", cli_json_uint(stats->active));
 }
 
-static void add_stream_count(void *user, const char *group, const char *name, uint64_t value)
+static void add_count(void *user, const char *group, const char *name, uint64_t value)
 {
     json_t *object = user;
 
@@ -329,7 +341,15 @@ static json_t *streams(const struct sl_run_result *result)
 {
     json_t *object = json_object();
 
-    sl_stream_stats_each(&result->streams, add_stream_count, object);
+    sl_stream_stats_each(&result->streams, add_count, object);
+    return object;
+}
+
+static json_t *fragments(const struct sl_run_result *result)
+{
+    json_t *object = json_object();
+
+    sl_fragment_stats_each(&result->fragments, add_count, object);
     return object;
 }
 
@@ -388,6 +408,8 @@ void run_report_json(const struct sl_run_result *result, bool details, size_t n_
     json_object_set_new(root, "unknown_link_types", unknown_links(result));
     json_object_set_new(root, "defects", defects(result));
     json_object_set_new(root, "flows", flows(result));
+    if (result->fragments.fragments != 0)
+        json_object_set_new(root, "fragments", fragments(result));
     if (result->has_streams)
         json_object_set_new(root, "streams", streams(result));
     if (result->has_apps)

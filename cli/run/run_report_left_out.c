@@ -38,6 +38,13 @@ static uint64_t evicted(const struct sl_run_result *result)
     return result->flows.evicted;
 }
 
+static uint64_t unjoined(const struct sl_run_result *result)
+{
+    const struct sl_fragment_stats *stats = &result->fragments;
+
+    return stats->timed_out + stats->evicted + stats->waiting + stats->left_out;
+}
+
 static uint64_t missing_bytes(const struct sl_run_result *result)
 {
     uint64_t n = 0;
@@ -182,6 +189,7 @@ static const struct {
     {"undissected_packets", not_dissected},
     {"partly_dissected_packets", dissected_in_part},
     {"evicted_flows", evicted},
+    {"unjoined_datagrams", unjoined},
     {"missing_bytes_of_streams", missing_bytes},
     {"segments_not_in_streams", left_out_segments},
     {"unacknowledged_bytes_of_streams", dropped_bytes},

@@ -112,8 +112,13 @@ struct sl_run_config {
     uint32_t sensor_id; /* makes flow ids others than those of other sensors (sluice/dissect.h) */
 
     /* Flows (sluice/dissect.h). */
-    uint64_t stream_memory;    /* bytes that TCP streams keep at most, and as many of what they
-                                  say; 0: rules and events see packets alone */
+    uint8_t min_ttl;        /* segments of TCP with a lower TTL are in no stream */
+    uint64_t stream_memory; /* bytes that TCP streams keep at most, and as many of what they say;
+                               0: rules and events see packets alone */
+    const char *const *host_policies; /* "NET=NAME" (sl_host_policy_parse): how hosts decide between
+                                         bytes that overlap; NULL: as bsd. Small networks come
+                                         before large ones */
+    size_t n_host_policies;
     uint64_t flow_memory;      /* bytes that their table takes at most; 0: 262,144 flows */
     const uint64_t *flow_seed; /* two words, the hash's key; NULL: random ones */
 
@@ -290,6 +295,7 @@ struct sl_run_result {
     struct sl_state_stats state;
     struct sl_stream_stats streams;
     struct sl_app_stats apps;
+    struct sl_fragment_stats fragments;
     bool home_missed; /* rules name HOME_NET, it has its default, and no packet has an address of it
                        */
     uint64_t alerts;

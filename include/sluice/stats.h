@@ -37,7 +37,8 @@ struct sl_stats {
     uint64_t kernel_packets; /* see sl_capture_stats */
     uint64_t kernel_drops;
     uint64_t interface_drops;
-    struct sl_dissect_stats dissected; /* of those packets */
+    struct sl_dissect_stats dissected;  /* of those packets */
+    struct sl_fragment_stats fragments; /* of IP */
     struct sl_flow_stats flows;
 
     uint64_t anomalies[SL_N_HEADER_CHECKS];

@@ -103,12 +103,42 @@ struct sl_stream_stats {
                                 when the wait for others ended. A run counts them */
 };
 
+/* Why a fragment of IP is no part of a datagram. */
+enum sl_fragment_fault {
+    SL_FRAGMENT_SNAPPED,  /* its end was not captured */
+    SL_FRAGMENT_LENGTH,   /* no bytes, or a number of them that only a last fragment may have */
+    SL_FRAGMENT_TOO_LONG, /* its datagram would have more than 65,535 bytes */
+    SL_FRAGMENT_HEADERS,  /* more than 2,048 bytes of IP headers */
+    SL_FRAGMENT_ENDS,     /* it lies behind the last fragment, or is another last one */
+    SL_N_FRAGMENT_FAULTS
+};
+
+SL_API const char *sl_fragment_fault_name(enum sl_fragment_fault fault); /* "too-long" */
+
+struct sl_fragment_stats {
+    uint64_t fragments;
+    uint64_t joined;              /* datagrams */
+    uint64_t overlaps, conflicts; /* fragments that overlap others; and with other bytes */
+    uint64_t tiny;                /* first fragments without a whole transport header, datagrams */
+    uint64_t timed_out, evicted;  /* datagrams that were not whole by then */
+    uint64_t waiting;             /* datagrams that are not whole yet */
+    uint64_t dropped;             /* bytes for which there was no memory */
+    uint64_t left_out; /* of the joined: too many became whole at once. A run counts them */
+    uint64_t faults[SL_N_FRAGMENT_FAULTS]; /* fragments */
+};
+
 /* Calls `call` for each counter with its name, "conflicts". Those by cause or reason have a group,
  * and the name of the cause: "gaps", "lost". Others have NULL. */
 SL_API void sl_stream_stats_each(const struct sl_stream_stats *stats,
                                  void (*call)(void *user, const char *group, const char *name,
                                               uint64_t value),
                                  void *user);
+
+/* The same for fragments, with the group "faults". */
+SL_API void sl_fragment_stats_each(const struct sl_fragment_stats *stats,
+                                   void (*call)(void *user, const char *group, const char *name,
+                                                uint64_t value),
+                                   void *user);
 
 #ifdef __cplusplus
 }

@@ -7,6 +7,7 @@
 #include "detect/compile/rule_literal.h"
 #include "detect/parse/rule_option.h"
 #include "explain_text.h"
+#include "stream/stream.h"
 
 void explain_put(struct explain_text *text, const char *format, ...)
 {
@@ -137,6 +138,7 @@ static void put_check(struct explain_text *text, const struct rule_check *check)
         [RULE_SAME_ADDRESS] = "sameip",
         [RULE_IP_VERSION] = "version of IP",
         [RULE_DEFECT] = "decode-event",
+        [RULE_FRAGMENT_OVERLAP] = "decode-event of fragments",
         [RULE_IPV6_EVENTS] = "decode-event of IPv6",
         [RULE_APP] = "app-layer-protocol",
         [RULE_DNS_OPCODE] = "dns.opcode",
@@ -156,14 +158,20 @@ static void put_check(struct explain_text *text, const struct rule_check *check)
         [RULE_FLOW_AGE] = "flow.age",
         [RULE_FLOW_PACKETS] = "flow.pkts",
         [RULE_FLOW_BYTES] = "flow.bytes",
+        [RULE_STREAM_SIZE] = "stream_size",
+        [RULE_STREAM_EVENT] = "stream-event",
         [RULE_DNS_RRTYPE] = "dns.rrtype",
     };
 
     explain_put(text, "check: %s", names[check->field]);
+    if (check->field == RULE_STREAM_EVENT) {
+        explain_put(text, " is %s\n", stream_event_name((enum stream_event)check->first));
+        return;
+    }
     if (check->mask != UINT32_MAX)
         explain_put(text, " & 0x%x", check->mask);
     explain_put(text, check->negated ? " is not" : " is");
-    if (check->field >= RULE_FLOW_AGE && check->field <= RULE_FLOW_BYTES) {
+    if (check->field >= RULE_FLOW_AGE && check->field <= RULE_STREAM_SIZE) {
         explain_put(text, " %llu to %llu\n", (unsigned long long)check->wide->first,
                     (unsigned long long)check->wide->last);
         return;

@@ -59,9 +59,10 @@ enum rule_field {
     RULE_VLAN_LAYERS,
     RULE_SAME_ADDRESS, /* 1: source and destination are one */
     RULE_IP_VERSION,
-    RULE_DEFECT,      /* enum sl_defect */
-    RULE_IPV6_EVENTS, /* IPV6_EVENT_* of ipv6_events */
-    RULE_APP,         /* enum sl_app; a packet of no known protocol lacks it */
+    RULE_DEFECT,           /* enum sl_defect */
+    RULE_FRAGMENT_OVERLAP, /* 1: it overlaps others */
+    RULE_IPV6_EVENTS,      /* IPV6_EVENT_* of ipv6_events */
+    RULE_APP,              /* enum sl_app; a packet of no known protocol lacks it */
     RULE_DNS_OPCODE,
     RULE_DNS_RCODE,
     RULE_NTP_VERSION,

@@ -92,7 +92,8 @@ static void init(struct sl_run *run, const struct sl_run_config *config)
     pthread_mutex_init(&run->lock, NULL);
     sl_pipeline_config_init(&run->pipeline);
     /* So many items that large files can be read in parts. */
-    run->pipeline.batch_items = run->pipeline.batch_len / SL_BATCH_ALIGN + 1;
+    run->pipeline.batch_items = run->pipeline.batch_len / SL_BATCH_ALIGN + 1 + RUN_FRAGMENTS_ITEMS;
+    run->pipeline.batch_len += RUN_FRAGMENTS_ROOM;
     run_set_steps(run);
 }
 
@@ -185,8 +186,7 @@ static enum sl_status open_tables(struct sl_run *run, struct run_policy *policy,
     if (status == SL_OK)
         status = run_flows_open(&run->source, &run->state, policy, diag);
     if (status == SL_OK && (policy->sees_streams || policy->reads_apps))
-        status =
-            run_streams_create(&run->streams, run->source.flows, run->config.stream_memory, diag);
+        status = run_streams_create(&run->streams, &run->source, diag);
     if (status == SL_OK && policy->reads_apps)
         status = run_apps_create(&run->apps, run->source.flows, &policy->apps, diag);
     return status;

@@ -81,6 +81,7 @@ void sl_run_result(const struct sl_run *run, struct sl_run_result *result)
     run_streams_snapshot(run->streams, &result->streams);
     result->has_apps = run->apps != NULL;
     run_apps_snapshot(run->apps, &result->apps);
+    result->fragments = run->source.fragment_stats;
     result->has_evidence = run->evidence != NULL;
     if (result->has_evidence)
         run_evidence_stats(run->evidence, &result->evidence);

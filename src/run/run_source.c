@@ -20,6 +20,8 @@ void run_source_clear(struct run_source *source)
 {
     run_source_end_capture(source);
     sl_flow_table_free(source->flows);
+    run_fragments_free(source->fragments);
+    run_hosts_free(source->hosts);
     pthread_mutex_destroy(&source->lock);
 }
 
@@ -224,7 +226,11 @@ enum sl_status run_source_open_flows(struct run_source *source, const struct sl_
         memcpy(flows.hash_key, config->flow_seed, sizeof flows.hash_key);
     else if (getrandom(flows.hash_key, sizeof flows.hash_key, 0) != (ssize_t)sizeof flows.hash_key)
         return diag_set(diag, SL_EIO, NULL, 0, "no flow table: no random numbers");
-    return sl_flow_table_create(&source->flows, &flows, diag);
+    enum sl_status status =
+        run_hosts_create(&source->hosts, config->host_policies, config->n_host_policies, diag);
+    if (status == SL_OK)
+        status = run_fragments_create(&source->fragments, source->hosts, flows.hash_key, diag);
+    return status == SL_OK ? sl_flow_table_create(&source->flows, &flows, diag) : status;
 }
 
 /* ---- other threads --------------------------------------------------------------------------- */
@@ -251,6 +257,7 @@ void run_source_snapshot(struct run_source *source, struct sl_stats *stats)
     stats->interface_drops = source->captured.interface_drops + source->live.interface_drops;
     stats->dissected = source->dissected;
     stats->flows = source->flow_stats;
+    stats->fragments = source->fragment_stats;
     pthread_mutex_unlock(&source->lock);
 }
 

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "run_fragments.h"
 #include "run_notices.h"
 #include "sluice/capture.h"
 #include "sluice/dissect.h"
@@ -17,9 +18,11 @@ struct run_source {
     const struct sl_run_config *config;
     struct run_notices *notices;
 
-    struct run_capture *capture; /* the capture being read; NULL between two */
-    size_t next;                 /* index of the next file */
-    uint64_t filled;             /* packets of the caller's function */
+    struct run_capture *capture;     /* the capture being read; NULL between two */
+    size_t next;                     /* index of the next file */
+    uint64_t filled;                 /* packets of the caller's function */
+    struct run_hosts *hosts;         /* NULL: all are alike */
+    struct run_fragments *fragments; /* one batch at a time, in order */
     struct sl_flow_table *flows;
     bool totals;  /* rules ask what flows have sent */
     bool settles; /* flows keep what their packets bring: for events, or for rules */
@@ -43,6 +46,7 @@ struct run_source {
     uint64_t packets, bytes;          /* of the batches that were applied, and: */
     struct sl_dissect_stats dissected;
     struct sl_flow_stats flow_stats;
+    struct sl_fragment_stats fragment_stats;
 };
 
 /* Keeps the config. Frees nothing that run_source_clear does not. */

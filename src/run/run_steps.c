@@ -36,7 +36,10 @@ static enum sl_status order(void *user, struct sl_batch *batch, struct sl_diag *
     struct sl_run *run = user;
     struct run_batch *mine = batch->filler;
 
-    source_batch_order(&mine->source, &run->source, batch);
+    const enum sl_status status = source_batch_order(&mine->source, &run->source, batch, diag);
+
+    if (status != SL_OK)
+        return status;
     return run->streams != NULL
                ? stream_batch_begin(&mine->streams, batch, mine->policy->asks_stream_facts, diag)
                : SL_OK;

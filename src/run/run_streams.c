@@ -34,10 +34,10 @@ static bool open_shard(struct run_streams *streams, uint32_t shard)
     return memory != NULL;
 }
 
-enum sl_status run_streams_create(struct run_streams **out, const struct sl_flow_table *flows,
-                                  uint64_t memory, struct sl_diag *diag)
+enum sl_status run_streams_create(struct run_streams **out, const struct run_source *source,
+                                  struct sl_diag *diag)
 {
-    const uint32_t n = sl_flow_n_shards(flows);
+    const uint32_t n = sl_flow_n_shards(source->flows);
     struct run_streams *streams = calloc(1, sizeof *streams);
     struct stream_config config;
     bool done = false;
@@ -45,7 +45,8 @@ enum sl_status run_streams_create(struct run_streams **out, const struct sl_flow
     *out = streams;
     if (streams != NULL) {
         pthread_mutex_init(&streams->lock, NULL);
-        streams->flows = flows;
+        streams->flows = source->flows;
+        streams->hosts = source->hosts;
         streams->memory = calloc(n, sizeof *streams->memory);
         streams->of_flow = calloc(n, sizeof(struct stream *));
         done = streams->memory != NULL && streams->of_flow != NULL;
@@ -55,7 +56,8 @@ enum sl_status run_streams_create(struct run_streams **out, const struct sl_flow
     if (!done)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the streams of flows");
     stream_config_init(&config);
-    config.memory = memory;
+    config.memory = source->config->stream_memory;
+    config.min_ttl = source->config->min_ttl;
     config.context_len = config.overlap_len = SL_STREAM_KNOWN;
     return stream_shards_create(&streams->shards, n, &config, diag);
 }
@@ -118,6 +120,7 @@ void stream_batch_clear(struct stream_batch *mine)
 /* ---- collecting ------------------------------------------------------------------------------ */
 
 struct collecting {
+    const struct run_hosts *hosts;
     const struct sl_header_table *checks; /* NULL: no checksum is checked */
     struct stream_batch *mine;
     const struct sl_batch *batch;
@@ -136,6 +139,19 @@ static bool has_bad_checksum(const struct collecting *collecting, uint32_t item)
             UINT64_C(1) << SL_HEADER_TCP_CHECKSUM) != 0;
 }
 
+/* A half is as its receiver has it. At its flow's first segment. */
+static void set_policies(const struct collecting *collecting, struct stream *stream,
+                         const struct sl_flow_segment *seen)
+{
+    const uint32_t half = (seen->flow_flags & SL_FLOW_TO_SERVER) != 0 ? 0 : 1;
+    struct sl_tuple tuple;
+
+    if (!sl_packet_tuple(collecting->batch, seen->item, &tuple))
+        return;
+    stream->half[half].policy = (uint8_t)run_hosts_policy(collecting->hosts, &tuple.dst);
+    stream->half[half ^ 1].policy = (uint8_t)run_hosts_policy(collecting->hosts, &tuple.src);
+}
+
 static void take(void *user, const struct sl_flow_segment *seen)
 {
     const struct collecting *collecting = user;
@@ -146,6 +162,8 @@ static void take(void *user, const struct sl_flow_segment *seen)
 
     if (!stream_segment_read(&segment, collecting->batch, seen->item))
         return;
+    if (collecting->hosts != NULL && stream->half[0].flags == 0 && stream->half[1].flags == 0)
+        set_policies(collecting, stream, seen);
     segment.bad_checksum = has_bad_checksum(collecting, seen->item);
     segment.half = (seen->flow_flags & SL_FLOW_TO_SERVER) != 0 ? 0 : 1;
     stream_take(collecting->shard, stream, seen->flow, &segment);
@@ -189,7 +207,8 @@ void stream_batch_collect(struct stream_batch *mine, struct run_streams *streams
                           const struct sl_header_table *checks, const struct app_collecting *apps,
                           uint32_t shard)
 {
-    struct collecting collecting = {.checks = checks,
+    struct collecting collecting = {.hosts = streams->hosts,
+                                    .checks = checks,
                                     .mine = mine,
                                     .batch = batch,
                                     .keys = keys,

@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "run_apps.h"
+#include "run_source.h"
 #include "sluice/detect.h"
 #include "sluice/header.h"
 
@@ -15,15 +16,16 @@ struct run_streams {
     struct stream **of_flow; /* of each shard: by its entries */
     void **memory;           /* that they lie in */
     const struct sl_flow_table *flows;
+    const struct run_hosts *hosts;
     uint32_t n_shards;
 
     pthread_mutex_t lock; /* guards: */
     struct sl_stream_stats stats;
 };
 
-/* For the flows of this table, which keeps ends. SL_ENOMEM. */
-enum sl_status run_streams_create(struct run_streams **out, const struct sl_flow_table *flows,
-                                  uint64_t memory, struct sl_diag *diag);
+/* For the flows of this source, whose table keeps ends. SL_ENOMEM. */
+enum sl_status run_streams_create(struct run_streams **out, const struct run_source *source,
+                                  struct sl_diag *diag);
 void run_streams_free(struct run_streams *streams); /* accepts NULL */
 
 /* The parts of a shard. */

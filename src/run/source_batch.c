@@ -116,8 +116,14 @@ enum sl_status source_batch_fill(struct source_batch *part, struct run_source *s
         if (status != SL_OK)
             return status;
     }
-    return source->config->fill != NULL ? fill_from_caller(source, batch, diag)
-                                        : fill_from_captures(part, source, batch, diag);
+    batch->bytes_cap -= RUN_FRAGMENTS_ROOM;
+    batch->max_items -= RUN_FRAGMENTS_ITEMS;
+    const enum sl_status status = source->config->fill != NULL
+                                      ? fill_from_caller(source, batch, diag)
+                                      : fill_from_captures(part, source, batch, diag);
+    batch->bytes_cap += RUN_FRAGMENTS_ROOM;
+    batch->max_items += RUN_FRAGMENTS_ITEMS;
+    return status;
 }
 
 /* ---- prepare, order, collect, apply -------------------------------------------------- */
@@ -166,12 +172,33 @@ static void add_dissected(struct sl_dissect_stats *sum, const struct sl_dissect_
         sum->unknown_links[i] += more->unknown_links[i];
 }
 
-void source_batch_order(struct source_batch *part, struct run_source *source,
-                        struct sl_batch *batch)
+/* Few batches have fragments. Their keys are read again, as items moved. */
+static enum sl_status join_fragments(struct source_batch *part, struct run_source *source,
+                                     struct sl_batch *batch, struct sl_diag *diag)
 {
+    const enum sl_status status =
+        run_fragments_join(source->fragments, batch, &part->dissected, &part->n_joined, diag);
+
+    sl_flow_keys_read(part->keys, source->flows, batch);
+    pthread_mutex_lock(&source->lock);
+    run_fragments_stats(source->fragments, &source->fragment_stats);
+    pthread_mutex_unlock(&source->lock);
+    return status;
+}
+
+enum sl_status source_batch_order(struct source_batch *part, struct run_source *source,
+                                  struct sl_batch *batch, struct sl_diag *diag)
+{
+    enum sl_status status = SL_OK;
+
     if (part->capture != NULL)
         join(part, source, batch);
-    sl_flow_deal(source->flows, batch, part->keys);
+    part->n_joined = 0;
+    if (part->dissected.packets[SL_PROTOCOL_FRAGMENT] != 0)
+        status = join_fragments(part, source, batch, diag);
+    if (status == SL_OK)
+        sl_flow_deal(source->flows, batch, part->keys);
+    return status;
 }
 
 void source_batch_collect(const struct source_batch *part, struct run_source *source,
@@ -187,7 +214,7 @@ void source_batch_apply(const struct source_batch *part, struct run_source *sour
         sl_capture_number(&part->part, batch);
     sl_flow_keys_apply(part->keys, batch);
     pthread_mutex_lock(&source->lock);
-    source->packets += batch->n_items;
+    source->packets += batch->n_items - part->n_joined;
     source->bytes += part->bytes;
     add_dissected(&source->dissected, &part->dissected);
     sl_flow_keys_stats(part->keys, source->flows, &source->flow_stats);

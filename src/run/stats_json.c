@@ -94,13 +94,24 @@ static void put_rules(struct tree *tree, const struct sl_stats *stats)
     put_count(tree, "sluice.rules_stopped", stats->rules_stopped);
 }
 
-static void put_stream_count(void *user, const char *group, const char *name, uint64_t value)
+static void put_grouped(struct tree *tree, const char *object, const char *group, const char *name,
+                        uint64_t value)
 {
     char path[STATS_NAME_LEN];
 
-    snprintf(path, sizeof path, "sluice.stream.%s%s%s", group != NULL ? group : "",
+    snprintf(path, sizeof path, "sluice.%s.%s%s%s", object, group != NULL ? group : "",
              group != NULL ? "." : "", name);
-    put_count(user, path, value);
+    put_count(tree, path, value);
+}
+
+static void put_stream_count(void *user, const char *group, const char *name, uint64_t value)
+{
+    put_grouped(user, "stream", group, name, value);
+}
+
+static void put_fragment_count(void *user, const char *group, const char *name, uint64_t value)
+{
+    put_grouped(user, "fragment", group, name, value);
 }
 
 static void put_app_count(void *user, const char *name, uint64_t value)
@@ -235,6 +246,7 @@ static void put_own(struct tree *tree, const struct sl_stats *stats)
         put_count(tree, "sluice.state.data", stats->state.data_values);
         put_count(tree, "sluice.state.data_refused", stats->state.data_refused);
     }
+    sl_fragment_stats_each(&stats->fragments, put_fragment_count, tree);
     if (stats->has_streams)
         put_streams(tree, &stats->streams);
     if (stats->has_apps)

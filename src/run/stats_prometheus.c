@@ -152,6 +152,21 @@ static void put_state(struct exposition *to, const struct sl_state_stats *state)
     put_count_of(to, "owner", "data", state->data_refused);
 }
 
+static void put_fragments(struct exposition *to, const struct sl_fragment_stats *fragments)
+{
+    count(to, "sluice_fragments_total", "Fragments of IP.", fragments->fragments);
+    count(to, "sluice_fragments_joined_total", "Datagrams that they made.", fragments->joined);
+    count(to, "sluice_fragments_conflicts_total", "Fragments whose bytes differ from earlier ones.",
+          fragments->conflicts);
+    count(to, "sluice_fragments_lost_total",
+          "Datagrams that were not whole in time, gave way to others, or found no room.",
+          fragments->timed_out + fragments->evicted + fragments->left_out);
+    begin(to, "sluice_fragments_faults_total", "counter", "Fragments left out, by their fault.");
+    for (int f = 0; f < SL_N_FRAGMENT_FAULTS; f++)
+        put_count_of(to, "reason", sl_fragment_fault_name((enum sl_fragment_fault)f),
+                     fragments->faults[f]);
+}
+
 static void put_doubts(struct exposition *to, const struct sl_stream_stats *streams)
 {
     begin(to, "sluice_stream_gaps_total", "counter", "Gaps in TCP streams, by their cause.");
@@ -319,6 +334,7 @@ enum sl_status sl_stats_prometheus(const struct sl_stats *stats, char **text, si
     put_run(&to, stats);
     put_source(&to, stats);
     put_dissected(&to, &stats->dissected);
+    put_fragments(&to, &stats->fragments);
     put_flows(&to, &stats->flows);
     if (stats->has_state)
         put_state(&to, &stats->state);

@@ -50,7 +50,7 @@ struct defrag {
     uint64_t hash_key[2];
     uint64_t timeout_ns;
     int64_t clock;
-    struct defrag_stats stats;
+    struct sl_fragment_stats stats;
     uint8_t out[DEFRAG_LINK_MAX + IPV6_LEN + DATAGRAM_MAX];
 };
 
@@ -93,7 +93,7 @@ void defrag_free(struct defrag *defrag)
     free(defrag);
 }
 
-const struct defrag_stats *defrag_get_stats(const struct defrag *defrag)
+const struct sl_fragment_stats *defrag_get_stats(const struct defrag *defrag)
 {
     return &defrag->stats;
 }
@@ -158,6 +158,7 @@ static void end_entry(struct defrag *defrag, uint32_t index)
         stream_pieces_remove_first(&defrag->arena, &entry->pieces);
     stream_blocks_give(&defrag->arena, entry->headers);
     stream_blocks_give(&defrag->arena, index);
+    defrag->stats.waiting--;
 }
 
 /* There are n blocks free afterwards, if the datagrams before `except` have so many. */
@@ -188,6 +189,7 @@ static uint32_t new_entry(struct defrag *defrag, const struct key *key)
     *entry = (struct entry){
         .chain = *bucket, .older = defrag->newest, .key = *key, .time = defrag->clock};
     *bucket = index;
+    defrag->stats.waiting++;
     *(defrag->newest != 0 ? &entry_at(defrag, defrag->newest)->newer : &defrag->oldest) = index;
     defrag->newest = index;
     return index;
@@ -286,18 +288,18 @@ static bool is_whole(const struct defrag *defrag, const struct entry *entry)
 
 /* ---- fragments ------------------------------------------------------------------------------- */
 
-/* DEFRAG_N_FAULTS: none. */
-static enum defrag_fault fault_of(const struct defrag_fragment *f)
+/* SL_N_FRAGMENT_FAULTS: none. */
+static enum sl_fragment_fault fault_of(const struct defrag_fragment *f)
 {
     const uint32_t headers_len = f->headers_len - (f->is_ipv6 ? IPV6_LEN : 0);
 
     if (f->is_snapped)
-        return DEFRAG_SNAPPED;
+        return SL_FRAGMENT_SNAPPED;
     if (f->len == 0 || (f->more && f->len % 8 != 0))
-        return DEFRAG_LENGTH;
+        return SL_FRAGMENT_LENGTH;
     if (headers_len + f->offset + f->len > DATAGRAM_MAX)
-        return DEFRAG_TOO_LONG;
-    return f->headers_len > DEFRAG_HEADERS_MAX ? DEFRAG_HEADERS : DEFRAG_N_FAULTS;
+        return SL_FRAGMENT_TOO_LONG;
+    return f->headers_len > DEFRAG_HEADERS_MAX ? SL_FRAGMENT_HEADERS : SL_N_FRAGMENT_FAULTS;
 }
 
 /* Notes where the datagram ends. False: an earlier fragment says otherwise. */
@@ -369,30 +371,35 @@ static bool settle(struct defrag *defrag, uint32_t index, struct defrag_datagram
     if (fits)
         join(defrag, entry, datagram);
     end_entry(defrag, index);
-    *(fits ? &defrag->stats.joined : &defrag->stats.faults[DEFRAG_TOO_LONG]) += 1;
+    *(fits ? &defrag->stats.joined : &defrag->stats.faults[SL_FRAGMENT_TOO_LONG]) += 1;
     return fits;
 }
 
-bool defrag_take(struct defrag *defrag, const struct defrag_fragment *f,
-                 struct defrag_datagram *datagram)
+struct defrag_taken defrag_take(struct defrag *defrag, const struct defrag_fragment *f,
+                                struct defrag_datagram *datagram)
 {
-    const enum defrag_fault fault = fault_of(f);
+    const enum sl_fragment_fault fault = fault_of(f);
+    const uint64_t n_overlaps = defrag->stats.overlaps;
     const struct key key = key_of(f);
+    struct defrag_taken taken = {0};
     uint32_t index;
 
     defrag->stats.fragments++;
     advance(defrag, f->time_ns);
-    if (fault != DEFRAG_N_FAULTS) {
+    if (fault != SL_N_FRAGMENT_FAULTS) {
         defrag->stats.faults[fault]++;
-        return false;
+        return taken;
     }
     index = find(defrag, &key);
     if (index == 0)
         index = new_entry(defrag, &key);
     if (!note_end(defrag, entry_at(defrag, index), f)) {
-        defrag->stats.faults[DEFRAG_ENDS]++;
-        return false;
+        defrag->stats.faults[SL_FRAGMENT_ENDS]++;
+        return taken;
     }
     lay(defrag, index, f);
-    return settle(defrag, index, datagram);
+    taken.is_held = true;
+    taken.overlaps = defrag->stats.overlaps != n_overlaps;
+    taken.is_whole = settle(defrag, index, datagram);
+    return taken;
 }

@@ -51,26 +51,6 @@ struct defrag_fragment {
  * has a defect before its fragment header. Policy is 0. Any thread. */
 bool defrag_read(struct defrag_fragment *fragment, const struct sl_batch *batch, uint32_t item);
 
-/* Why a fragment is left out. */
-enum defrag_fault {
-    DEFRAG_SNAPPED,  /* its end was not captured */
-    DEFRAG_LENGTH,   /* no bytes, or a number of them that only a last fragment may have */
-    DEFRAG_TOO_LONG, /* its datagram would have more than 65,535 bytes */
-    DEFRAG_HEADERS,  /* more than DEFRAG_HEADERS_MAX */
-    DEFRAG_ENDS,     /* it lies behind the last fragment, or is another last one */
-    DEFRAG_N_FAULTS
-};
-
-struct defrag_stats {
-    uint64_t fragments;
-    uint64_t joined;              /* datagrams */
-    uint64_t overlaps, conflicts; /* fragments that overlap others; and with other bytes */
-    uint64_t tiny;                /* first fragments without a whole transport header, datagrams */
-    uint64_t timed_out, evicted;  /* datagrams that were not whole by then */
-    uint64_t dropped;             /* bytes for which there was no memory */
-    uint64_t faults[DEFRAG_N_FAULTS];
-};
-
 struct defrag;
 
 /* SL_EINVAL: memory out of its range. SL_ENOMEM. The caller frees it. */
@@ -84,11 +64,18 @@ struct defrag_datagram {
     uint32_t len;
 };
 
-/* Takes the next fragment. True: it made a datagram whole. */
-bool defrag_take(struct defrag *defrag, const struct defrag_fragment *fragment,
-                 struct defrag_datagram *datagram);
+/* What became of a fragment. */
+struct defrag_taken {
+    bool is_held;  /* its datagram has its bytes, those apart that lost to others */
+    bool is_whole; /* it made its datagram whole */
+    bool overlaps; /* it overlaps others */
+};
 
-const struct defrag_stats *defrag_get_stats(const struct defrag *defrag);
+/* Takes the next fragment. *datagram is set where one is whole. */
+struct defrag_taken defrag_take(struct defrag *defrag, const struct defrag_fragment *fragment,
+                                struct defrag_datagram *datagram);
+
+const struct sl_fragment_stats *defrag_get_stats(const struct defrag *defrag);
 uint64_t defrag_held(const struct defrag *defrag); /* bytes of memory */
 
 #endif

@@ -43,3 +43,22 @@ void sl_stream_stats_each(const struct sl_stream_stats *stats,
     for (int d = 0; d < SL_N_DOUBTS; d++)
         call(user, "doubts", sl_stream_doubt_name((enum sl_stream_doubt)d), stats->doubts[d]);
 }
+
+void sl_fragment_stats_each(const struct sl_fragment_stats *stats,
+                            void (*call)(void *user, const char *group, const char *name,
+                                         uint64_t value),
+                            void *user)
+{
+    call(user, NULL, "fragments", stats->fragments);
+    call(user, NULL, "joined", stats->joined);
+    call(user, NULL, "overlaps", stats->overlaps);
+    call(user, NULL, "conflicts", stats->conflicts);
+    call(user, NULL, "tiny", stats->tiny);
+    call(user, NULL, "timed_out", stats->timed_out);
+    call(user, NULL, "evicted", stats->evicted);
+    call(user, NULL, "waiting", stats->waiting);
+    call(user, NULL, "dropped_bytes", stats->dropped);
+    call(user, NULL, "left_out", stats->left_out);
+    for (int f = 0; f < SL_N_FRAGMENT_FAULTS; f++)
+        call(user, "faults", sl_fragment_fault_name((enum sl_fragment_fault)f), stats->faults[f]);
+}

@@ -288,6 +288,9 @@ bool rule_view_rare_field(const struct rule_view *view, enum rule_field field, u
     case RULE_DEFECT:
         *value = view->defect;
         return true;
+    case RULE_FRAGMENT_OVERLAP:
+        *value = view->overlaps;
+        return true;
     case RULE_APP:
         *value = view->app;
         return view->app != SL_APP_UNKNOWN;

@@ -75,6 +75,7 @@ void rule_view_packet(const struct sl_batch *batch, uint32_t item, struct rule_s
 
     clear(view);
     view->defect = packet->defect;
+    view->overlaps = (packet->flags & SL_PACKET_OVERLAP) != 0;
     view->origin = origin;
     view->scan = scan;
     scan->payload = batch->bytes + batch->payload[item].offset;

@@ -35,6 +35,7 @@ struct rule_view {
     uint32_t transport_len;
     uint8_t app;                         /* enum sl_app */
     uint8_t defect;                      /* enum sl_defect */
+    bool overlaps;                       /* a fragment that overlaps others */
     const struct sl_origin *origin;      /* NULL: there is none */
     const struct sl_flow_total *total;   /* of its flow; NULL: it has none, or it is not known */
     const struct sl_stream_facts *facts; /* NULL: none */

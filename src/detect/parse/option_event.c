@@ -24,6 +24,8 @@ static const struct event {
     {"ipv6.frag_pkt_too_large", RULE_IPV6_EVENTS, IPV6_EVENT_FRAGMENT_TOO_LARGE, 0},
     {"ipv6.hopopts_unknown_opt", RULE_IPV6_EVENTS, IPV6_EVENT_HOP_OPTION, 0},
     {"ipv6.dstopts_unknown_opt", RULE_IPV6_EVENTS, IPV6_EVENT_DESTINATION_OPTION, 0},
+    {"ipv4.frag_overlap", RULE_FRAGMENT_OVERLAP, 1, 4},
+    {"ipv6.frag_overlap", RULE_FRAGMENT_OVERLAP, 1, 6},
     {"ipv6.icmpv4", RULE_IP_PROTOCOL, SL_IP_ICMP, 6},
     {"tcp.pkt_too_small", RULE_DEFECT, SL_DEFECT_TCP_SHORT, 0},
     {"udp.pkt_too_small", RULE_DEFECT, SL_DEFECT_UDP_SHORT, 0},

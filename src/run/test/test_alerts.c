@@ -76,6 +76,7 @@ static void close_task(struct task *task)
 enum {
     BATCH_LEN = 1 << 20,
     BATCH_ITEMS = 4096,
+    JOINED_ITEMS = BATCH_ITEMS,
     MADE_LEN = 8 << 20,
     MADE_ITEMS = 1 << 17,
     MAX_HITS = 1 << 22,
@@ -91,6 +92,7 @@ struct plain {
         void *context;
         struct sl_hits hits;
     } engine[2]; /* header checks, matcher */
+    struct run_fragments *fragments;
     struct sl_evaluator *evaluator;
     struct sl_state *state;
     struct sl_flow_slot slot;
@@ -105,8 +107,9 @@ struct plain {
 static void open_engine(struct plain *plain, int e, const struct sl_engine *engine,
                         const void *table)
 {
-    const struct sl_limits limits = {.max_items = BATCH_ITEMS + MADE_ITEMS,
-                                     .max_bytes = BATCH_LEN + MADE_LEN + SL_BATCH_ALIGN,
+    const struct sl_limits limits = {.max_items = BATCH_ITEMS + JOINED_ITEMS + MADE_ITEMS,
+                                     .max_bytes =
+                                         BATCH_LEN + RUN_FRAGMENTS_ROOM + MADE_LEN + SL_BATCH_ALIGN,
                                      .max_hits = MAX_HITS};
     struct sl_diag diag;
 
@@ -177,9 +180,13 @@ static void take_batch(struct plain *plain)
     const struct sl_alert *alerts;
     const struct sl_hits *header = &plain->engine[0].hits;
     struct sl_dissect_stats stats = {0};
+    struct sl_diag diag;
+    uint32_t n_joined;
     size_t n_alerts, h = 0, a = 0;
 
     sl_dissect(plain->batch, &stats);
+    assert_int_equal(run_fragments_join(plain->fragments, plain->batch, &stats, &n_joined, &diag),
+                     SL_OK);
     sl_flow_track(plain->flows, plain->batch);
     if (sl_rules_need_app(plain->task->rules))
         sl_app_find(plain->batch);
@@ -222,7 +229,11 @@ static void take_capture(struct plain *plain, uint16_t index)
         return;
     while (status == SL_OK) {
         sl_batch_reset(plain->batch);
+        plain->batch->bytes_cap -= RUN_FRAGMENTS_ROOM;
+        plain->batch->max_items -= JOINED_ITEMS;
         status = sl_capture_read(capture, plain->batch, &diag);
+        plain->batch->bytes_cap += RUN_FRAGMENTS_ROOM;
+        plain->batch->max_items += JOINED_ITEMS;
         take_batch(plain);
     }
     sl_capture_close(capture);
@@ -237,10 +248,12 @@ static uint64_t write_plainly(const struct task *task, const char *spec)
     struct sl_diag diag;
 
     sl_flow_config_init(&flow_config);
+    assert_int_equal(run_fragments_create(&plain.fragments, NULL, flow_config.hash_key, &diag),
+                     SL_OK);
     assert_int_equal(sl_flow_table_create(&plain.flows, &flow_config, &diag), SL_OK);
-    assert_int_equal(
-        sl_batch_create(&plain.batch, BATCH_LEN + MADE_LEN, BATCH_ITEMS + MADE_ITEMS, &diag),
-        SL_OK);
+    assert_int_equal(sl_batch_create(&plain.batch, BATCH_LEN + RUN_FRAGMENTS_ROOM + MADE_LEN,
+                                     BATCH_ITEMS + JOINED_ITEMS + MADE_ITEMS, &diag),
+                     SL_OK);
     assert_int_equal(sl_batch_reserve_made(plain.batch, MADE_LEN, MADE_ITEMS, &diag), SL_OK);
     assert_int_equal(sl_sink_open(&plain.sink, spec, &diag), SL_OK);
     assert_int_equal(community_ids_create(&plain.community_ids, &diag), SL_OK);
@@ -260,6 +273,7 @@ static uint64_t write_plainly(const struct task *task, const char *spec)
         free(plain.engine[e].hits.hit);
     }
     free(plain.slots);
+    run_fragments_free(plain.fragments);
     sl_evaluator_free(plain.evaluator);
     sl_state_free(plain.state);
     community_ids_free(plain.community_ids);
@@ -288,9 +302,10 @@ static enum sl_status digest(void *user, const struct sl_batch *batch, const str
 /* Sizes and threads that the config leaves to the run. */
 static void set_way(struct sl_pipeline_config *pipeline, const struct way *way)
 {
-    pipeline->batch_len = way->batch_len;
+    pipeline->batch_len = way->batch_len + RUN_FRAGMENTS_ROOM;
     pipeline->batch_items =
-        way->batch_items != 0 ? way->batch_items : way->batch_len / SL_BATCH_ALIGN + 1;
+        RUN_FRAGMENTS_ITEMS +
+        (way->batch_items != 0 ? way->batch_items : way->batch_len / SL_BATCH_ALIGN + 1);
     pipeline->n_workers = way->n_workers;
     digest_of_run = pipeline->digest;
     pipeline->digest = digest;

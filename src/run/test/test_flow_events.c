@@ -128,8 +128,8 @@ static char *run_once(struct source *source, const char *devices, uint32_t n_wor
     config.flow_seed = seed;
     assert_int_equal(sl_run_create(&run, &config, &diag), SL_OK);
     run->pipeline.n_workers = n_workers;
-    run->pipeline.batch_len = 1 << 20; /* memory of GPUs is cleared */
-    run->pipeline.batch_items = MAX_PACKETS;
+    run->pipeline.batch_len = (1 << 20) + RUN_FRAGMENTS_ROOM; /* memory of GPUs is cleared */
+    run->pipeline.batch_items = MAX_PACKETS + RUN_FRAGMENTS_ITEMS;
     if (sl_run_execute(run, &diag) != SL_OK)
         fail_msg("%s", diag.text);
     sl_run_result(run, result);

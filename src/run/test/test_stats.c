@@ -29,6 +29,7 @@ static void make_stats(struct sl_stats *stats)
         .rules = {.loaded = 20, .skipped = 21, .bad = 22},
         .alerts = UINT64_C(1) << 62,
         .rules_stopped = 23,
+        .fragments = {.fragments = 31, .timed_out = 1, .evicted = 2, .left_out = 4},
         .has_streams = true,
         .has_apps = true,
         .apps = {.flows = 1,
@@ -50,6 +51,7 @@ static void make_stats(struct sl_stats *stats)
                     .keep_alives = 40,
                     .urgent = 41},
     };
+    stats->fragments.faults[SL_FRAGMENT_ENDS] = 8;
     for (uint64_t p = 0; p < SL_N_PROTOCOLS; p++) {
         stats->dissected.packets[p] = 100 + p;
         stats->dissected.bytes[p] = 200 + p;
@@ -185,6 +187,9 @@ static const struct {
     {"sluice_stream_unevaluated_bytes_total", "36"},
     {"sluice_stream_unacknowledged_total", "37"},
     {"sluice_stream_contexts_lost_total", "38"},
+    {"sluice_fragments_total", "31"},
+    {"sluice_fragments_lost_total", "7"},
+    {"sluice_fragments_faults_total{reason=\"ends\"}", "8"},
     {"sluice_stream_gaps_total{cause=\"lost\"}", "50"},
     {"sluice_stream_gaps_total{cause=\"end\"}", "55"},
     {"sluice_stream_gap_bytes_total{cause=\"lost\"}", "60"},
@@ -259,7 +264,8 @@ static void test_prometheus_has_each_counter_once(void **state)
     for (const char *at = text; *at != '\0'; at = strchr(at, '\n') + 1)
         n_lines += *at != '#';
     assert_int_equal(n_lines, N_SAMPLES + 2 * (SL_N_GAPS - 2) + SL_N_DOUBTS - 2 +
-                                  2 * SL_N_PROTOCOLS + SL_N_DEFECTS - 1 + SL_N_HEADER_CHECKS);
+                                  2 * SL_N_PROTOCOLS + SL_N_DEFECTS - 1 + SL_N_HEADER_CHECKS +
+                                  SL_N_FRAGMENT_FAULTS + 1);
     free(text);
 }
 

@@ -18,7 +18,7 @@ static void take(struct defrag *defrag, struct sl_batch *batch)
     if (!defrag_read(&fragment, batch, 0))
         return;
     fragment.policy = (uint8_t)(fragment.id % SL_N_HOST_POLICIES);
-    if (!defrag_take(defrag, &fragment, &datagram))
+    if (!defrag_take(defrag, &fragment, &datagram).is_whole)
         return;
     sl_batch_reset(batch);
     sl_batch_add(batch, datagram.bytes, datagram.len, 0);

@@ -114,7 +114,7 @@ static bool take(struct joining *joining, const uint8_t *frame, uint32_t len, ui
     if (!defrag_read(&fragment, joining->batch, 0))
         return false;
     fragment.policy = joining->policy;
-    return defrag_take(joining->defrag, &fragment, &joining->datagram);
+    return defrag_take(joining->defrag, &fragment, &joining->datagram).is_whole;
 }
 
 static bool send(struct joining *joining, const uint8_t *frame, uint32_t offset, uint32_t n,
@@ -223,26 +223,26 @@ static void test_faults(void **state)
 {
     static uint8_t payload[65000], frame[66000], fragment[66000];
     struct joining joining = begin(1 << 20);
-    const struct defrag_stats *stats = defrag_get_stats(joining.defrag);
+    const struct sl_fragment_stats *stats = defrag_get_stats(joining.defrag);
     uint32_t len;
 
     (void)state;
     make_frame(frame, false, payload, 64000);
     assert_false(send(&joining, frame, 0, 12, true));
-    assert_int_equal(stats->faults[DEFRAG_LENGTH], 1);
+    assert_int_equal(stats->faults[SL_FRAGMENT_LENGTH], 1);
     len = make_fragment(fragment, frame, 0, 800, true);
     assert_false(take(&joining, fragment, len - 100, len));
-    assert_int_equal(stats->faults[DEFRAG_SNAPPED], 1);
+    assert_int_equal(stats->faults[SL_FRAGMENT_SNAPPED], 1);
     make_fragment(fragment, frame, 0, 2000, false);
     put16(fragment + LINK_LEN + 6, 65000 / 8);
     assert_false(take(&joining, fragment, LINK_LEN + IPV4_LEN + 2000, LINK_LEN + IPV4_LEN + 2000));
-    assert_int_equal(stats->faults[DEFRAG_TOO_LONG], 1);
+    assert_int_equal(stats->faults[SL_FRAGMENT_TOO_LONG], 1);
     assert_int_equal(defrag_held(joining.defrag), 0);
     assert_false(send(&joining, frame, 80, 80, true));
     assert_false(send(&joining, frame, 8, 80, false)); /* ends before */
     assert_false(send(&joining, frame, 160, 80, false));
     assert_false(send(&joining, frame, 240, 80, true)); /* behind the last */
-    assert_int_equal(stats->faults[DEFRAG_ENDS], 2);
+    assert_int_equal(stats->faults[SL_FRAGMENT_ENDS], 2);
     assert_true(send(&joining, frame, 0, 80, true));
     assert_int_equal(stats->tiny, 0);
     end(&joining);

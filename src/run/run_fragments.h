@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: MIT */
+/* Fragments of a run: datagrams that are whole go on as packets, right behind the fragment that
+ * completed them. */
+#ifndef RUN_FRAGMENTS_H
+#define RUN_FRAGMENTS_H
+
+#include "run_hosts.h"
+#include "sluice/batch.h"
+
+/* Bytes of a batch that are kept free for datagrams. Fragments that were taken are cut to their
+ * headers. So the datagrams of a batch find room, as long as all of the run, at any time, have at
+ * most so many bytes more than the fragments since that were cut. A datagram beyond is left out.
+ * Thus what is left out follows from packets alone. */
+enum {
+    RUN_FRAGMENTS_ROOM = 1 << 20,
+    RUN_FRAGMENTS_ITEMS = 1024 /* kept free as well; a fragment takes the room of two items */
+};
+
+struct run_fragments;
+
+/* `hosts` may be NULL, and outlives it. hash_key: two random words. SL_ENOMEM. */
+enum sl_status run_fragments_create(struct run_fragments **out, const struct run_hosts *hosts,
+                                    const uint64_t hash_key[2], struct sl_diag *diag);
+void run_fragments_free(struct run_fragments *fragments); /* accepts NULL */
+
+/* Takes the fragments of a dissected batch, and adds the datagrams that they make whole. They are
+ * counted in *dissected. Batch by batch, in order. *n_joined are packets that were added.
+ * SL_ENOMEM.
+ */
+enum sl_status run_fragments_join(struct run_fragments *fragments, struct sl_batch *batch,
+                                  struct sl_dissect_stats *dissected, uint32_t *n_joined,
+                                  struct sl_diag *diag);
+
+/* The counters so far. */
+void run_fragments_stats(const struct run_fragments *fragments, struct sl_fragment_stats *stats);
+
+#endif
