@@ -74,10 +74,12 @@ void http_body_end(struct http_flow *flow, enum app_side side)
 void http_body_go_on(struct http_flow *flow, enum app_side side)
 {
     struct http_side *const mine = &flow->side[side];
+    struct app_text line = mine->line;
 
-    mine->state = HTTP_IN_REST;
-    http_body_give(flow, side, mine->line.bytes, mine->line.len);
-    mine->line.len = 0;
+    mine->line = (struct app_text){0};
+    mine->state = mine->left != 0 ? HTTP_IN_BODY : HTTP_IN_REST;
+    (void)http_take(flow, side, line.bytes, line.len);
+    app_text_free(&line);
 }
 
 static void end_body(struct http_flow *flow, enum app_side side)
@@ -99,15 +101,15 @@ uint32_t http_step_body(struct http_flow *flow, enum app_side side, const uint8_
     http_body_give(flow, side, bytes, n);
     mine->left -= n;
     if (mine->left == 0 && mine->is_vague)
-        mine->state = HTTP_BEHIND_BODY;
+        mine->state = HTTP_IN_DOUBT;
     else if (mine->left == 0)
         end_body(flow, side);
     return n;
 }
 
-/* A response follows, or the body goes on, as libhtp has it. */
-uint32_t http_step_behind_body(struct http_flow *flow, enum app_side side, const uint8_t *bytes,
-                               uint32_t len)
+/* A message follows, or the body goes on, as libhtp has it. */
+uint32_t http_step_doubt(struct http_flow *flow, enum app_side side, const uint8_t *bytes,
+                         uint32_t len)
 {
     struct http_side *const mine = &flow->side[side];
     enum app_likeness likeness = APP_TOO_SHORT;

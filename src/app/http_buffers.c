@@ -17,7 +17,14 @@ bool http_field_get(struct app_span *value, const struct http_transaction *trans
 
 /* ---- the host -------------------------------------------------------------------------------- */
 
-/* Host and port of the URI, else of the field Host. *of_uri says which. */
+/* "[::1" */
+static bool is_open_v6(struct app_span host)
+{
+    return host.len != 0 && host.bytes[0] == '[' && host.bytes[host.len - 1] != ']';
+}
+
+/* Host and port of the URI, else of the field Host. *of_uri says which. CONNECT has no other URI
+ * than a host: one that is none leaves it to the field, as libhtp has it. */
 static bool find_host(const struct http_transaction *transaction, struct app_span *host,
                       struct app_span *port, bool *of_uri)
 {
@@ -29,6 +36,8 @@ static bool find_host(const struct http_transaction *transaction, struct app_spa
     *of_uri = true;
     if (http_span_is(http_head_span(head, head->first[0]), "connect")) {
         http_host_cut(host, port, text);
+        if (is_open_v6(*host))
+            *host = (struct app_span){0};
     } else {
         http_uri_cut(&uri, text);
         *host = uri.host;
@@ -71,7 +80,7 @@ uint16_t http_port_get(const struct http_transaction *transaction)
 
     if (!transaction->message[APP_CLIENT].has_head ||
         !find_host(transaction, &host, &port, &of_uri) || port.len == 0 ||
-        !http_span_number(&port, &number) || number > UINT16_MAX)
+        !http_span_number(port, &number) || number > UINT16_MAX)
         return 0;
     return (uint16_t)number;
 }

@@ -91,13 +91,13 @@ static enum app_verdict verdict_of(const struct http_flow *flow, enum app_side s
     return flow->side[side].state == HTTP_IN_TUNNEL ? APP_TUNNEL : APP_GOES_ON;
 }
 
-static enum app_verdict give_flow(void *of, enum app_side side, const uint8_t *bytes, uint32_t len,
-                                  uint32_t *taken, const struct app_listener *listener)
+uint32_t http_take(struct http_flow *flow, enum app_side side, const uint8_t *bytes, uint32_t len)
 {
     static http_step *const steps[] = {
         [HTTP_IN_HEAD] = http_step_head,
         [HTTP_IN_BODY] = http_step_body,
         [HTTP_IN_REST] = http_step_rest,
+        [HTTP_IN_DOUBT] = http_step_doubt,
         [HTTP_IN_CHUNK_LINE] = http_step_chunk_line,
         [HTTP_IN_CHUNK] = http_step_chunk,
         [HTTP_BEHIND_CHUNK] = http_step_behind_chunk,
@@ -105,14 +105,21 @@ static enum app_verdict give_flow(void *of, enum app_side side, const uint8_t *b
         [HTTP_SEEKS] = http_step_seek,
         [HTTP_SEEKS_LINE] = http_step_seek_line,
         [HTTP_WAITS] = http_step_wait,
-        [HTTP_BEHIND_BODY] = http_step_behind_body,
     };
+    uint32_t taken = 0;
+
+    while (taken < len && verdict_of(flow, side) == APP_GOES_ON)
+        taken += steps[flow->side[side].state](flow, side, bytes + taken, len - taken);
+    return taken;
+}
+
+static enum app_verdict give_flow(void *of, enum app_side side, const uint8_t *bytes, uint32_t len,
+                                  uint32_t *taken, const struct app_listener *listener)
+{
     struct http_flow *const flow = of;
 
     flow->listener = listener;
-    *taken = 0;
-    while (*taken < len && verdict_of(flow, side) == APP_GOES_ON)
-        *taken += steps[flow->side[side].state](flow, side, bytes + *taken, len - *taken);
+    *taken = http_take(flow, side, bytes, len);
     return verdict_of(flow, side);
 }
 
@@ -158,7 +165,7 @@ static void end_flow(void *of, enum app_side side, const struct app_listener *li
 
     flow->listener = listener;
     http_head_end(flow, side);
-    if (mine->state == HTTP_BEHIND_BODY)
+    if (mine->state == HTTP_IN_DOUBT)
         http_body_go_on(flow, side);
     if (mine->transaction != NULL)
         http_message_end(flow, side, mine->state != HTTP_IN_REST);

@@ -10,7 +10,7 @@ enum http_state {
     HTTP_IN_HEAD,       /* between messages, or in a head */
     HTTP_IN_BODY,       /* of known length */
     HTTP_IN_REST,       /* a body up to the end of the side */
-    HTTP_BEHIND_BODY,   /* of a vague length: a response may follow, or more of it */
+    HTTP_IN_DOUBT,      /* a message may follow, or more of the body */
     HTTP_IN_CHUNK_LINE, /* the length of a chunk */
     HTTP_IN_CHUNK,      /* its bytes */
     HTTP_BEHIND_CHUNK,  /* the end of its line */
@@ -27,7 +27,7 @@ struct http_side {
     uint32_t line_at;     /* where the last line of the head begins */
     uint8_t state;
     bool is_open;                         /* the next byte says what the last line was */
-    bool is_vague;                        /* more stands behind the body's length: "34 68" */
+    bool is_vague;                        /* the body's length is no number alone: "34 68" */
     bool skips_body;                      /* what comes cannot be decoded any more */
     uint64_t left;                        /* bytes of the body or chunk to come */
     struct http_coding *coding;           /* of the body; NULL: none */
@@ -50,11 +50,11 @@ typedef uint32_t http_step(struct http_flow *flow, enum app_side side, const uin
 
 /* http_body.c */
 http_step http_step_body, http_step_rest, http_step_chunk_line, http_step_chunk,
-    http_step_behind_chunk, http_step_trailer, http_step_behind_body;
+    http_step_behind_chunk, http_step_trailer, http_step_doubt;
 void http_body_give(struct http_flow *flow, enum app_side side, const uint8_t *bytes, uint32_t len);
 /* The body begins: its coding, by the head's fields. */
 void http_body_begin(struct http_flow *flow, enum app_side side);
-/* The gathered line is of the body, as all that follows. */
+/* The gathered line is of the body, as what follows. */
 void http_body_go_on(struct http_flow *flow, enum app_side side);
 /* The body is over: what its decoder holds back comes, and the decoder goes. */
 void http_body_end(struct http_flow *flow, enum app_side side);
@@ -66,6 +66,8 @@ void http_message_end(struct http_flow *flow, enum app_side side, bool is_cut);
 void http_head_end(struct http_flow *flow, enum app_side side);
 
 /* http_flow.c */
+/* Steps over bytes of a side, as long as it can be read. Returns how many were taken. */
+uint32_t http_take(struct http_flow *flow, enum app_side side, const uint8_t *bytes, uint32_t len);
 struct http_transaction *http_transaction_open(struct http_flow *flow);
 void http_transaction_done(struct http_flow *flow, struct http_transaction *transaction);
 void http_tell(struct http_flow *flow, struct app_news news, enum app_side side,

@@ -43,18 +43,25 @@ bool http_span_has(struct app_span span, const char *word)
     return false;
 }
 
-bool http_span_number(struct app_span *span, uint64_t *number)
+bool http_span_number(struct app_span span, uint64_t *number)
 {
-    while (span->len != 0 && (*span->bytes < '0' || *span->bytes > '9'))
-        *span = (struct app_span){span->bytes + 1, span->len - 1};
-    const uint32_t digits = span->len;
+    uint32_t at = 0;
 
-    for (*number = 0; span->len != 0 && *span->bytes >= '0' && *span->bytes <= '9';
-         *span = (struct app_span){span->bytes + 1, span->len - 1})
+    while (at < span.len && (span.bytes[at] < '0' || span.bytes[at] > '9'))
+        at++;
+    const uint32_t begin = at;
+    for (*number = 0; at < span.len && span.bytes[at] >= '0' && span.bytes[at] <= '9'; at++)
         if (__builtin_mul_overflow(*number, UINT64_C(10), number) ||
-            __builtin_add_overflow(*number, (uint64_t)(*span->bytes - '0'), number))
+            __builtin_add_overflow(*number, (uint64_t)(span.bytes[at] - '0'), number))
             return false;
-    return span->len != digits;
+    return at != begin;
+}
+
+bool http_span_is_number(struct app_span span)
+{
+    while (span.len != 0 && span.bytes[span.len - 1] >= '0' && span.bytes[span.len - 1] <= '9')
+        span.len--;
+    return span.len == 0;
 }
 
 /* ---- the first line -------------------------------------------------------------------------- */

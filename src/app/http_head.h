@@ -68,9 +68,11 @@ bool http_span_is(struct app_span span, const char *word);
 /* Whether a word occurs in a span, in any case. The word is in lower case. */
 bool http_span_has(struct app_span span, const char *word);
 
-/* The first run of decimal digits; the span moves behind it. False: there is none, or it is too
- * large. */
-bool http_span_number(struct app_span *span, uint64_t *number);
+/* The first run of decimal digits. False: there is none, or it is too large. */
+bool http_span_number(struct app_span span, uint64_t *number);
+
+/* Whether a span has digits alone. */
+bool http_span_is_number(struct app_span span);
 
 static inline bool http_is_blank(uint8_t byte)
 {

@@ -159,6 +159,7 @@ void http_message_end(struct http_flow *flow, enum app_side side, bool is_cut)
     mine->state = HTTP_IN_HEAD;
     mine->line.len = 0;
     mine->line_at = 0;
+    mine->left = 0;
     mine->is_open = mine->is_vague = false;
     http_body_end(flow, side);
     if (transaction == NULL)
@@ -188,9 +189,11 @@ static void begin_body(struct http_flow *flow, enum app_side side, bool rest)
         message->is_chunked = true;
         mine->state = HTTP_IN_CHUNK_LINE;
     } else if (http_field_get(&value, mine->transaction, side, "content-length", &text)) {
-        if (http_span_number(&value, &mine->left)) {
+        const bool is_number = http_span_is_number(value);
+
+        if (http_span_number(value, &mine->left)) {
             mine->state = mine->left != 0 ? HTTP_IN_BODY : HTTP_IN_HEAD;
-            mine->is_vague = side == APP_SERVER && value.len != 0 && mine->left != 0;
+            mine->is_vague = side == APP_SERVER && !is_number;
         } else {
             http_tell_event(flow, side,
                             side == APP_CLIENT ? "invalid_content_length_field_in_request"
@@ -256,12 +259,21 @@ static bool has_body_field(const struct http_head *head)
     const struct http_field *field = http_field_find(head, "content-length");
     uint64_t len = 0;
 
-    if (field != NULL) {
-        struct app_span value = http_head_span(head, field->value);
-
-        (void)http_span_number(&value, &len);
-    }
+    if (field != NULL)
+        (void)http_span_number(http_head_span(head, field->value), &len);
     return len != 0 || http_field_find(head, "transfer-encoding") != NULL;
+}
+
+/* The client asked whether it may send a body, and was told not to: it may go on with the next
+ * request, as libhtp has it. */
+static void doubt_body(struct http_flow *flow, const struct http_transaction *transaction)
+{
+    struct http_side *const client = &flow->side[APP_CLIENT];
+
+    if (client->transaction == transaction && client->state == HTTP_IN_BODY &&
+        transaction->message[APP_CLIENT].body_len == 0 && transaction->status / 100 == 4 &&
+        http_field_find(&transaction->message[APP_CLIENT].head, "expect") != NULL)
+        client->state = HTTP_IN_DOUBT;
 }
 
 static void follow_response(struct http_flow *flow)
@@ -277,6 +289,7 @@ static void follow_response(struct http_flow *flow)
         begin_tunnel(flow);
         return;
     }
+    doubt_body(flow, transaction);
     if (connects && flow->side[APP_CLIENT].state == HTTP_WAITS)
         flow->side[APP_CLIENT].state = HTTP_IN_HEAD;
     if (is_method(transaction, "head") || is_early || status == STATUS_NO_CONTENT ||
@@ -518,7 +531,7 @@ void http_head_end(struct http_flow *flow, enum app_side side)
         begin_bare_body(flow);
     else if (mine->is_open)
         end_whole_head(flow, side, false);
-    else if (side == APP_SERVER || http_probe(side, mine->line.bytes, mine->line.len) == APP_LIKE)
+    else if (side == APP_SERVER || http_probe(side, mine->line.bytes, mine->line.len) != APP_UNLIKE)
         (void)end_head(flow, side);
 }
 

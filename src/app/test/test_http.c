@@ -245,6 +245,7 @@ static void test_odd_heads(void **state)
         {"HTTP/1.1 200\r\nContent-Length: 1 9\r\n\r\nxHTyz", "body 5=[xHTyz]"},
         {"HTTP/1.1 200\r\nContent-Length: 1 9\r\n\r\nxHT", "body 3=[xHT]"},
         {"HTTP/1.1 200\r\nContent-Length: 1 9\r\n\r\nxHTTP/1.1 201\r\n\r\n", "body 1=[x]"},
+        {"HTTP/1.1 200\r\nContent-Length: -1\r\n\r\nxyz", "body 3=[xyz]"},
         /* What states no length of a chunk is the body. */
         {"HTTP/1.0 200\r\nTransfer-Encoding: x chunked\r\n\r\n xyz", "body 4=[ xyz]"},
         {"HTTP/1.0 200\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\nfffffffff\nyz",
@@ -273,6 +274,26 @@ static void test_long_stray_line(void **state)
     EXPECT(TOLD({APP_CLIENT, get, 0}, {APP_SERVER, response + 89, 527}), "code=[200]");
 }
 
+/* Behind a refused body the next request comes, or the body all the same. */
+static void test_expect(void **state)
+{
+    static const char put[] =
+        "PUT /a HTTP/1.1\r\nContent-Length: 4\r\nExpect: 100-continue\r\n\r\n";
+    static const char no[] = "HTTP/1.1 401 x\r\nContent-Length: 0\r\n\r\n";
+
+    (void)state;
+    EXPECT(TOLD({APP_CLIENT, put, 0}, {APP_SERVER, no, 0}, {APP_CLIENT, get, 0}),
+           "http 0 c end body 0=[]\nhttp 0 c done\nhttp 1 c head method=[GET]");
+    EXPECT(TOLD({APP_CLIENT, put, 0}, {APP_SERVER, no, 0}, {APP_CLIENT, "GETxGET ", 0},
+                {APP_CLIENT, "/ HTTP/1.1\r\n\r\n", 0}),
+           "http 0 c end body 4=[GETx]\nhttp 0 c done\nhttp 1 c head method=[GET]");
+    EXPECT(TOLD({APP_CLIENT, put, 0}, {APP_SERVER, no, 0}, {APP_CLIENT, "GE", 0}),
+           "http 0 c end cut body 2=[GE]");
+    EXPECT(
+        TOLD({APP_CLIENT, put, 0}, {APP_SERVER, "HTTP/1.1 301 x\r\n\r\n", 0}, {APP_CLIENT, get, 4}),
+        "http 0 c end body 4=[GET ]");
+}
+
 /* A flow that ends in a head tells what came of it. */
 static void test_head_without_end(void **state)
 {
@@ -281,6 +302,8 @@ static void test_head_without_end(void **state)
            "http 0 c head method=[GET] uri=[/x]", " host=[a]", "http 0 c end cut");
     EXPECT(TOLD({APP_CLIENT, get, 0}, {APP_SERVER, "HTTP/1.1 404 No", 0}), "code=[404] msg=[No]",
            "http 0 s end cut");
+    EXPECT(TOLD({APP_SERVER, "HTTP/1.1 408 x\r\n\r\n", 0}, {APP_CLIENT, "GET", 0}),
+           "head method=[GET]");
     char *nothing = TOLD({APP_CLIENT, get, 0}, {APP_CLIENT, "GARBAGE", 0});
     assert_null(strstr(nothing, "http 1"));
     free(nothing);
@@ -325,6 +348,8 @@ static void test_damage(void **state)
     EXPECT(TOLD({APP_CLIENT, get, 0}, {APP_SERVER, body, 0}), "http 0 s end cut body 3=[012]");
     EXPECT(TOLD({APP_CLIENT, get, 0}, {APP_SERVER, chunks, 0}), "invalid_response_chunk_len",
            "body 7=[zz\\r\\nabc]");
+    EXPECT(TOLD({APP_CLIENT, "CONNECT [::1:8 HTTP/1.1\r\nHost: a.example\r\n\r\n", 0}),
+           " host=[a.example] ");
     /* One side alone; a response that is a body; no HTTP at all. */
     EXPECT(TOLD({APP_SERVER, ok, 0}), "unable_to_match_response_to_request",
            "http 0 s end body 5=[hello]\nhttp 0 c done");
@@ -350,13 +375,15 @@ static void test_uris(void **state)
         {"/a b c", " uri=[/a b c] "},
         {"/?a=%2e%2E/%5c", " uri=[/?a=../\\x5c] "},
         {"/a/b/..", " uri=[/a] "},
-        {"http://[::1]:8/", " host=[[::1]] "}};
+        {"http://[::1]:8/", " host=[[::1]] "},
+        {"http://[::1:8/", " host=[[::1:8] "}};
 
     (void)state;
     for (size_t i = 0; i < sizeof uris / sizeof *uris; i++) {
         char request[128];
 
-        (void)snprintf(request, sizeof request, "GET %s HTTP/1.1\r\n\r\n", uris[i][0]);
+        (void)snprintf(request, sizeof request, "GET %s HTTP/1.1\r\nHost: field.example\r\n\r\n",
+                       uris[i][0]);
         EXPECT(TOLD({APP_CLIENT, request, 0}), uris[i][1]);
     }
 }
@@ -459,6 +486,7 @@ int main(void)
         cmocka_unit_test(test_odd_heads),
         cmocka_unit_test(test_long_stray_line),
         cmocka_unit_test(test_head_without_end),
+        cmocka_unit_test(test_expect),
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_uris),
         cmocka_unit_test(test_endless_head),

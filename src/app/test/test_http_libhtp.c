@@ -349,6 +349,7 @@ static void test_agrees_on_odd_responses(void **state)
         "Content-Length: 3\n \nfoo",
         "Content-Length: 3\n\t\n\nfoo",
         "Content-Length: 3 6\r\n\r\nfoobar",
+        "Content-Length: -1\r\n\r\nfoobar",
         "Transfer-Encoding: chunked\r\n\r\n3\r\nfoo\r\n0\r\n\r\n",
         "Transfer-Encoding: chunked\r\n\r\nXXfoo\nbar",
         "Content-Encoding: gzip\r\nContent-Length: 3\r\n\r\nfoo",
