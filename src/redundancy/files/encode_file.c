@@ -1,23 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* A file, piece by piece: sampled, matched, and what is left through zstd, on a thread of its own.
- */
+/* A file, piece by piece: read and sampled on a thread of its own, matched here, and what is left
+ * through zstd on another thread. */
 #include <stdlib.h>
 #include <sys/stat.h>
 
 #include "base/diag.h"
 #include "base/reserved.h"
 #include "encode_file.h"
+#include "part_reader.h"
 #include "redundancy/live/kept_cache.h"
-
-enum { HITS_EACH = 4 /* room for this many times the hits that the period promises */ };
 
 /* One piece after the other. */
 struct pieces {
     struct file_encoder *e;
-    const struct sl_backend *backend;
-    void *context;
-    struct sl_hits hits;
-    struct sl_batch *batch;
+    struct part_reader *reader;
     struct sl_encoder *encoder;
 };
 
@@ -86,18 +82,11 @@ enum sl_status file_begin(struct file_encoder *e, struct sl_diag *diag)
                                                   window_log(e->in), diag);
 }
 
-enum sl_status file_read_part(const struct file_encoder *e, uint8_t *bytes, uint32_t *len,
-                              struct sl_diag *diag)
+enum sl_status file_check_length(const struct file_encoder *e, struct sl_diag *diag)
 {
-    const int64_t n = e->config->flush ? file_read_some(e->in, bytes, FILE_PACKET_LEN)
-                                       : file_read(e->in, bytes, FILE_PACKET_LEN);
-
-    *len = n > 0 ? (uint32_t)n : 0;
-    if (n < 0)
-        return file_failed("cannot read", diag);
-    if (n > 0 && e->position > LOG_EPOCH_MAX)
-        return diag_set(diag, SL_EUNSUPPORTED, NULL, 0, "the input is longer than 128 TiB");
-    return SL_OK;
+    return e->position <= LOG_EPOCH_MAX
+               ? SL_OK
+               : diag_set(diag, SL_EUNSUPPORTED, NULL, 0, "the input is longer than 128 TiB");
 }
 
 void file_put_frame(struct file_encoder *e, uint32_t frame_len, uint32_t len)
@@ -114,29 +103,6 @@ void file_put_frame(struct file_encoder *e, uint32_t frame_len, uint32_t len)
 /* ---- piece by piece ---------------------------------------------------------------------------
  */
 
-static enum sl_status open_sampler(struct pieces *p, struct sl_diag *diag)
-{
-    const struct sl_engine *const engine = sl_sampling_engine(p->e->table);
-    const uint32_t period = p->e->config->sampling.period;
-    const struct sl_limits limits = {.max_items = 1,
-                                     .max_bytes = FILE_PACKET_LEN,
-                                     .max_hits = FILE_PACKET_LEN / period * HITS_EACH + 64};
-    char why[SL_WHY_LEN] = "";
-
-    p->backend = sl_engine_choose(engine, SL_DEVICE_CPU, why);
-    if (p->backend == NULL)
-        return diag_set(diag, SL_EUNSUPPORTED, NULL, 0, "no sampler runs here: %s", why);
-    const enum sl_status status =
-        sl_engine_open(&p->context, engine, p->backend, p->e->table, &limits, diag);
-    if (status != SL_OK)
-        return status;
-    p->hits.cap = limits.max_hits;
-    p->hits.hit = malloc(p->hits.cap * sizeof *p->hits.hit);
-    if (p->hits.hit == NULL)
-        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %u samples", limits.max_hits);
-    return sl_batch_create(&p->batch, FILE_PACKET_LEN, 1, diag);
-}
-
 static enum sl_status open_encoder(struct pieces *p, struct sl_diag *diag)
 {
     struct sl_redundancy_config config;
@@ -147,68 +113,50 @@ static enum sl_status open_encoder(struct pieces *p, struct sl_diag *diag)
     return sl_encoder_create(&p->encoder, &config, diag);
 }
 
-static enum sl_status sample_item(struct pieces *p, struct sl_diag *diag)
+static enum sl_status encode_part(struct pieces *p, struct file_part *part, struct sl_diag *diag)
 {
-    p->hits.n = 0;
-    enum sl_status status = p->backend->submit(p->context, p->batch, &p->hits);
-    if (status == SL_OK)
-        status = p->backend->wait(p->context);
-    /* A sample is a hint: too many of them are as good as enough. */
-    if (status != SL_OK && status != SL_EOVERFLOW)
-        return diag_set(diag, status, NULL, 0, "sampling: %s", sl_status_text(status));
-    p->hits.n = p->hits.n < p->hits.cap ? p->hits.n : p->hits.cap;
-    return SL_OK;
-}
-
-/* Encodes what the batch's item holds. */
-static enum sl_status encode_item(struct pieces *p, struct sl_diag *diag)
-{
-    enum sl_status status = sample_item(p, diag);
+    enum sl_status status = file_check_length(p->e, diag);
 
     if (status == SL_OK)
-        status = sl_encoder_batch(p->encoder, p->batch, &p->hits, diag);
+        status = sl_encoder_batch(p->encoder, part->batch, &part->hits, diag);
     if (status != SL_OK)
         return status;
 
     uint8_t *const frame = record_writer_room(p->e->writer);
     if (frame == NULL)
         return SL_EIO; /* the writer has the reason */
-    file_put_frame(p->e, sl_encoder_frame(p->encoder, 0, frame), p->batch->payload[0].len);
+    file_put_frame(p->e, sl_encoder_frame(p->encoder, 0, frame), part->batch->payload[0].len);
     return SL_OK;
 }
 
-static enum sl_status encode_items(struct pieces *p, struct sl_diag *diag)
+static enum sl_status encode_parts(struct pieces *p, struct sl_diag *diag)
 {
-    struct sl_batch *const batch = p->batch;
-    uint32_t len;
+    struct file_part *part;
+    enum sl_status status = part_reader_begin(p->reader, diag);
 
-    do {
-        enum sl_status status = file_read_part(p->e, batch->bytes, &len, diag);
-
-        sl_batch_reset(batch);
-        if (status == SL_OK && len > 0) {
-            sl_batch_append(batch, len, 0);
-            status = encode_item(p, diag);
-        }
-        if (status != SL_OK)
-            return status;
-    } while (p->e->config->flush ? len > 0 : len == FILE_PACKET_LEN);
-    return SL_OK;
+    while (status == SL_OK) {
+        status = part_reader_next(p->reader, &part, diag);
+        if (status != SL_OK || part == NULL)
+            break;
+        status = encode_part(p, part, diag);
+    }
+    return status;
 }
 
 /* The cache of a run before: its samples are found again. */
 static enum sl_status load_cache(struct pieces *p, struct sl_diag *diag)
 {
     struct file_encoder *const e = p->e;
+    struct file_part *const part = part_reader_spare(p->reader);
     uint64_t at = 0;
 
     if (e->config->cache_in < 0)
         return SL_OK;
     enum sl_status status = encoder_load(p->encoder, e->config->cache_in, &e->kept, diag);
-    while (status == SL_OK && encoder_part(p->encoder, &at, p->batch, FILE_PACKET_LEN)) {
-        status = sample_item(p, diag);
-        encoder_learn(p->encoder, at - p->batch->payload[0].len, &p->hits);
-        sl_batch_reset(p->batch);
+    while (status == SL_OK && encoder_part(p->encoder, &at, part->batch, FILE_PACKET_LEN)) {
+        status = part_reader_sample(p->reader, part, diag);
+        encoder_learn(p->encoder, at - part->batch->payload[0].len, &part->hits);
+        sl_batch_reset(part->batch);
     }
     e->position = e->kept.end;
     return status;
@@ -219,7 +167,7 @@ static enum sl_status encode_pieces(struct file_encoder *e, struct sl_diag *diag
     struct pieces p = {.e = e};
     struct sl_encoder_stats stats;
 
-    enum sl_status status = open_sampler(&p, diag);
+    enum sl_status status = part_reader_create(&p.reader, e, diag);
     if (status == SL_OK)
         status = open_encoder(&p, diag);
     if (status == SL_OK)
@@ -227,16 +175,13 @@ static enum sl_status encode_pieces(struct file_encoder *e, struct sl_diag *diag
     if (status == SL_OK)
         status = file_begin(e, diag);
     if (status == SL_OK) {
-        status = encode_items(&p, diag);
+        status = encode_parts(&p, diag);
         sl_encoder_stats(p.encoder, &stats);
         e->stats->match = stats.match;
     }
     if (status == SL_OK && e->config->cache_out >= 0)
         status = encoder_save(p.encoder, e->config->cache_out, diag);
-    if (p.context != NULL)
-        p.backend->close(p.context);
-    free(p.hits.hit);
-    sl_batch_free(p.batch);
+    part_reader_close(p.reader);
     sl_encoder_free(p.encoder);
     return status;
 }

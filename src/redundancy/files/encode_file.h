@@ -23,11 +23,8 @@ void file_redundancy_config(struct sl_redundancy_config *redundancy,
 /* Once all that can be refused is made: writes the file's header and makes the writer. */
 enum sl_status file_begin(struct file_encoder *e, struct sl_diag *diag);
 
-/* Reads the next part of the file, at most FILE_PACKET_LEN bytes; *len is 0 at its end. The config
- * says whether it waits for as many. SL_EIO;
- * SL_EUNSUPPORTED: it is too long. */
-enum sl_status file_read_part(const struct file_encoder *e, uint8_t *bytes, uint32_t *len,
-                              struct sl_diag *diag);
+/* SL_EUNSUPPORTED: a part more would be too much. */
+enum sl_status file_check_length(const struct file_encoder *e, struct sl_diag *diag);
 
 /* The writer's room holds the frame of the next part, `len` bytes of the file. */
 void file_put_frame(struct file_encoder *e, uint32_t frame_len, uint32_t len);

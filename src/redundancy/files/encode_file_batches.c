@@ -72,17 +72,18 @@ static enum sl_status begin_batch(struct batches *b, bool *at_end, struct sl_dia
     const uint64_t slot = b->n_begun % IN_FLIGHT;
     struct sl_batch *const batch = b->batch[slot];
     struct sl_batch view = *batch;
-    enum sl_status status = SL_OK;
+    enum sl_status status = file_check_length(b->e, diag);
 
+    if (status != SL_OK)
+        return status;
     sl_batch_reset(batch);
     while (batch->n_items < BATCH_PARTS && !*at_end) {
-        uint32_t len;
+        const int64_t len = file_read(b->e->in, batch->bytes + batch->bytes_len, FILE_PACKET_LEN);
 
-        status = file_read_part(b->e, batch->bytes + batch->bytes_len, &len, diag);
-        if (status != SL_OK)
-            return status;
+        if (len < 0)
+            return file_failed("cannot read", diag);
         if (len > 0)
-            sl_batch_append(batch, len, 0);
+            sl_batch_append(batch, (uint32_t)len, 0);
         *at_end = len < FILE_PACKET_LEN;
     }
     view = *batch;

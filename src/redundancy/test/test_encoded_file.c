@@ -3,6 +3,7 @@
  * named by frame, with all before it recovered. */
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <xxhash.h>
 
@@ -486,14 +487,39 @@ static void test_refused_caches(void **state)
     free(another.bytes);
 }
 
+/* Each packet is a part of its own. The input stays open, and encoding ends. */
+static void test_a_full_disk_ends_the_wait_for_input(void **state)
+{
+    struct sl_redundancy_file_config config = config_of(0);
+    struct sl_redundancy_file_stats stats;
+    const int out = open("/dev/full", O_WRONLY | O_CLOEXEC);
+    struct sl_diag diag;
+    int in[2];
+
+    (void)state;
+    config.flush = true;
+    assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET, 0, in), 0);
+    for (int i = 0; i < 8; i++)
+        assert_int_equal(write(in[1], "packet", 6), 6);
+    assert_int_equal(sl_redundancy_encode_file(in[0], out, &config, &stats, &diag), SL_EIO);
+    close(in[0]);
+    close(in[1]);
+    close(out);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_any_bytes),      cmocka_unit_test(test_whole_batches),
-        cmocka_unit_test(test_flipped_bits),   cmocka_unit_test(test_cut_files),
-        cmocka_unit_test(test_missing_frames), cmocka_unit_test(test_refused_files),
-        cmocka_unit_test(test_kept_caches),    cmocka_unit_test(test_refused_caches),
+        cmocka_unit_test(test_any_bytes),
+        cmocka_unit_test(test_whole_batches),
+        cmocka_unit_test(test_flipped_bits),
+        cmocka_unit_test(test_cut_files),
+        cmocka_unit_test(test_missing_frames),
+        cmocka_unit_test(test_refused_files),
+        cmocka_unit_test(test_kept_caches),
+        cmocka_unit_test(test_refused_caches),
         cmocka_unit_test(test_captures),
+        cmocka_unit_test(test_a_full_disk_ends_the_wait_for_input),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
