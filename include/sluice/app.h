@@ -9,6 +9,7 @@
 #define SLUICE_APP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "sluice/batch.h"
@@ -173,11 +174,12 @@ struct sl_app_file {
 };
 
 enum sl_app_step {
-    SL_APP_HEAD, /* the side's head is whole, or says more: a hello, then certificates */
-    SL_APP_MORE, /* more of the side's body has come */
-    SL_APP_FILE, /* a file of the side is over */
-    SL_APP_END,  /* the side has sent its part */
-    SL_APP_DONE  /* the transaction is over, for its event; rules have seen all of it before */
+    SL_APP_HEAD,  /* the side's head is whole, or says more: a hello, then certificates */
+    SL_APP_MORE,  /* more of the side's body has come */
+    SL_APP_FILE,  /* a file of the side is over */
+    SL_APP_END,   /* the side has sent its part */
+    SL_APP_EVENT, /* the side broke a rule of the protocol */
+    SL_APP_DONE   /* the transaction is over, for its event; rules have seen all of it before */
 };
 
 /* A transaction, as far as a packet of this batch completed it. What it says does not depend on
@@ -201,7 +203,13 @@ struct sl_app_message {
     uint16_t version[2]; /* TLS: that the client offers, that the server chose; 0: not seen */
     uint16_t port;       /* HTTP: that the URI or the field Host names; 0: none */
     uint16_t n_certificates;
+    uint8_t event;   /* EVENT: which; see sl_app_event_find */
+    uint64_t events; /* of the side so far: bit i is event i */
 };
+
+/* The number, below 64, of an event by its name in Suricata's rules, "tls.invalid_record_type".
+ * 0: it is never told. *app: its protocol. */
+SL_API uint32_t sl_app_event_find(const char *name, size_t len, enum sl_app *app);
 
 enum { SL_APP_BODY_STEP = 32768, SL_APP_BODY_MAX = 102400 };
 

@@ -149,6 +149,10 @@ SL_API bool sl_rules_need_app(const struct sl_rules *rules);
  */
 SL_API uint64_t sl_rules_need_values(const struct sl_rules *rules);
 
+/* Whether some compiled rule looks at messages of heads and bodies, or asks for SL_APP_EVENT. */
+SL_API bool sl_rules_need_steps(const struct sl_rules *rules);
+SL_API bool sl_rules_need_events(const struct sl_rules *rules);
+
 /* What compiled rules ask of files: hashes, as bits 1 << enum sl_file_hash, their kind, and files
  * at all. */
 enum { SL_RULES_FILE_MAGIC = 1 << SL_N_FILE_HASHES, SL_RULES_FILES = 2 << SL_N_FILE_HASHES };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "app_messages.h"
 
+#include "app_event.h"
 #include "base/diag.h"
 #include "quic.h"
 
@@ -15,6 +16,7 @@ struct side_note {
     uint32_t body_len;              /* bytes at `copy` */
     uint8_t *copy;                  /* the body, with room up to its bound; NULL: none */
     const struct sl_app_file *file; /* that its body was, or a part; while it is told */
+    uint64_t events;                /* as sl_app_message has them */
 };
 
 /* What is kept of a transaction, as long as it is open. */
@@ -200,9 +202,13 @@ static void give_message(const struct hearing *hearing, const struct app_news *n
                                      .side = news->side,
                                      .step = (uint8_t)step,
                                      .flow = hearing->place->flow,
-                                     .transaction = news->number};
-    news->parser->describe(&message, news->transaction);
-    for (int i = 0; i < 2 && done; i++) {
+                                     .transaction = news->number,
+                                     .events = sender->events};
+    if (step == SL_APP_EVENT)
+        message.event = (uint8_t)app_event_of(news->parser->app, news->event);
+    if (news->transaction != NULL)
+        news->parser->describe(&message, news->transaction);
+    for (int i = 0; i < 2 && done && news->transaction != NULL; i++) {
         done = list_values(shard, &note->side[i], news, (enum app_side)i);
         message.half[i].value = note->side[i].value;
         message.half[i].n_values = note->side[i].n_values;
@@ -293,20 +299,44 @@ static struct note *note_of(const struct hearing *hearing, const struct app_news
     return *news->note;
 }
 
-/* The side has said more: its values are listed anew. */
-static void hear_head(const struct hearing *hearing, const struct app_news *news, struct note *note)
+/* A message that lists the side's values anew. */
+static void list_side(const struct hearing *hearing, const struct app_news *news, struct note *note,
+                      enum sl_app_step step)
 {
     struct app_shard *const shard = hearing->shard;
     struct side_note *const side = &note->side[news->side];
 
     side->batch = 0;
-    if (!shard->config.has_steps)
-        return;
-    give_message(hearing, news, note, SL_APP_HEAD);
+    give_message(hearing, news, note, step);
     if (side->batch != shard->batch)
         return;
     for (uint32_t i = 0; i < side->n_values; i++)
         (void)pay(shard, sizeof *side->value + side->value[i].len);
+}
+
+/* The side has said more. */
+static void hear_head(const struct hearing *hearing, const struct app_news *news, struct note *note)
+{
+    note->side[news->side].batch = 0;
+    if (hearing->shard->config.has_steps)
+        list_side(hearing, news, note, SL_APP_HEAD);
+}
+
+/* Once a side. Before its head a transaction has no note, and some events are of none. What a head
+ * that is not whole says is listed again. */
+static void hear_event(const struct hearing *hearing, const struct app_news *news)
+{
+    struct note none = {.side[0].batch = 0};
+    struct note *note = news->note != NULL && *news->note != NULL ? *news->note : &none;
+
+    struct side_note *const side = &note->side[news->side];
+    const uint64_t event = UINT64_C(1) << app_event_of(news->parser->app, news->event);
+
+    if (!hearing->shard->config.has_events || hearing->is_lost || (side->events & event) != 0)
+        return;
+    side->events |= event;
+    list_side(hearing, news, note, SL_APP_EVENT);
+    side->batch = 0;
 }
 
 static uint32_t least(uint32_t a, uint32_t b)
@@ -373,6 +403,8 @@ static void hear(void *to, const struct app_news *news)
     const struct hearing *hearing = to;
     const bool has_body = (hearing->shard->config.values >> SL_APP_BODY & 1) != 0;
 
+    if (news->kind == APP_EVENT)
+        hear_event(hearing, news);
     if (news->note == NULL || news->kind == APP_EVENT ||
         (hearing->is_lost && (news->kind != APP_DONE || *news->note == NULL)))
         return;
@@ -504,8 +536,8 @@ static bool goes_on(const struct hearing *hearing)
     const struct app_stream *stream = hearing->flow->stream;
     const uint8_t app = hearing->flow->slot->app;
 
-    return (app == 0 || config->has_steps || (config->has_files && app == SL_APP_HTTP) ||
-            (config->is_done >> app & 1) != 0) &&
+    return (app == 0 || config->has_steps || config->has_events ||
+            (config->has_files && app == SL_APP_HTTP) || (config->is_done >> app & 1) != 0) &&
            (app_stream_listens(stream, APP_CLIENT) || app_stream_listens(stream, APP_SERVER));
 }
 

@@ -36,6 +36,7 @@ struct app_config {
     uint64_t memory;  /* bytes of the flows of all shards */
     uint64_t values;  /* of messages: bit i is enum sl_app_value_id i */
     bool has_steps;   /* messages before SL_APP_DONE, for rules */
+    bool has_events;  /* messages SL_APP_EVENT */
     bool has_files;   /* messages SL_APP_FILE */
     uint32_t is_done; /* protocols whose SL_APP_DONE is wanted: bit i is enum sl_app i */
     struct app_file_config files;

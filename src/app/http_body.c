@@ -154,6 +154,16 @@ static int64_t chunk_len_of(struct app_span line)
     return len;
 }
 
+/* Whether a chunk's line has more than the length, be it blanks. */
+static bool has_extension(struct app_span line)
+{
+    uint32_t at = 0;
+
+    while (at < line.len && hex_digit((char)line.bytes[at]) >= 0)
+        at++;
+    return at != 0 && at < line.len && !(at == line.len - 1 && line.bytes[at] == '\r');
+}
+
 static void begin_chunk(struct http_side *mine, int64_t len)
 {
     mine->line.len = 0;
@@ -199,6 +209,10 @@ uint32_t http_step_chunk_line(struct http_flow *flow, enum app_side side, const 
         begin_rest(flow, side);
         return taken - is_whole; /* the end of the line is of the body */
     }
+    if (is_whole && has_extension(app_text_span(&mine->line)))
+        http_tell_event(flow, side,
+                        side == APP_CLIENT ? "request_chunk_extension"
+                                           : "response_chunk_extension");
     if (is_whole && line.len != 0) /* empty lines before it are passed over */
         begin_chunk(mine, chunk_len_of(line));
     if (is_whole)

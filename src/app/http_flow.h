@@ -65,6 +65,10 @@ void http_message_end(struct http_flow *flow, enum app_side side, bool is_cut);
 /* The side ends: what has come of a head is all of it. */
 void http_head_end(struct http_flow *flow, enum app_side side);
 
+/* http_events.c: what a head that has been told breaks. */
+void http_tell_head_events(struct http_flow *flow, enum app_side side,
+                           const struct http_transaction *transaction);
+
 /* http_flow.c */
 /* Steps over bytes of a side, as long as it can be read. Returns how many were taken. */
 uint32_t http_take(struct http_flow *flow, enum app_side side, const uint8_t *bytes, uint32_t len);

@@ -7,8 +7,9 @@
 #include "app_text.h"
 
 enum {
-    HTTP_HEAD_MAX = 65535, /* bytes of a head */
-    HTTP_FIELDS_MAX = 1024 /* later ones are passed over, and counted */
+    HTTP_HEAD_MAX = 65535,  /* bytes of a head */
+    HTTP_FIELD_MAX = 18000, /* of a line, behind which it is an event */
+    HTTP_FIELDS_MAX = 1024  /* later ones are passed over, and counted */
 };
 
 /* Bytes of the head. */

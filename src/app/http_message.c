@@ -385,6 +385,7 @@ static bool end_head(struct http_flow *flow, enum app_side side)
         http_tell_event(flow, side,
                         side == APP_CLIENT ? "request_too_many_headers"
                                            : "response_too_many_headers");
+    http_tell_head_events(flow, side, transaction);
     return true;
 }
 
@@ -535,6 +536,16 @@ void http_head_end(struct http_flow *flow, enum app_side side)
         (void)end_head(flow, side);
 }
 
+/* The next n bytes of a line have come. */
+static void judge_len(struct http_flow *flow, enum app_side side, uint32_t n)
+{
+    const uint32_t before = flow->side[side].line.len - flow->side[side].line_at;
+
+    if (before <= HTTP_FIELD_MAX && n > HTTP_FIELD_MAX - before)
+        http_tell_event(flow, side,
+                        side == APP_CLIENT ? "request_field_too_long" : "response_field_too_long");
+}
+
 uint32_t http_step_head(struct http_flow *flow, enum app_side side, const uint8_t *bytes,
                         uint32_t len)
 {
@@ -546,10 +557,8 @@ uint32_t http_step_head(struct http_flow *flow, enum app_side side, const uint8_
             break;
         const uint32_t n = piece_of(mine, side, bytes + taken, len - taken);
 
+        judge_len(flow, side, n);
         if (n > HTTP_HEAD_MAX - mine->line.len) {
-            http_tell_event(flow, side,
-                            side == APP_CLIENT ? "request_field_too_long"
-                                               : "response_field_too_long");
             mine->state = HTTP_DEAD;
             app_text_free(&mine->line);
             return len;

@@ -84,8 +84,10 @@ static void read_certificates(struct tls_flow *flow, struct app_span body)
     session->n_certificates = (uint8_t)(n < UINT8_MAX ? n : UINT8_MAX);
     if (n != 0)
         tell(flow, APP_SERVER, APP_HEAD, NULL);
-    if (!whole)
+    if (!whole) {
         tell(flow, APP_SERVER, APP_EVENT, "invalid_certificate");
+        tell(flow, APP_SERVER, APP_EVENT, "invalid_handshake_message");
+    }
 }
 
 static bool lacks_memory(const struct tls_session *session)

@@ -160,6 +160,7 @@ static void put_check(struct explain_text *text, const struct rule_check *check)
         [RULE_FLOW_BYTES] = "flow.bytes",
         [RULE_STREAM_SIZE] = "stream_size",
         [RULE_STREAM_EVENT] = "stream-event",
+        [RULE_APP_EVENT] = "app-layer-event",
         [RULE_DNS_RRTYPE] = "dns.rrtype",
     };
 

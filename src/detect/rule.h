@@ -83,6 +83,7 @@ enum rule_field {
     RULE_FLOW_BYTES,
     RULE_STREAM_SIZE,  /* of the client and the server */
     RULE_STREAM_EVENT, /* enum stream_event */
+    RULE_APP_EVENT,    /* of a message's side, as sl_app_event_find has them */
     RULE_DNS_RRTYPE    /* of questions of requests, of answers of responses */
 };
 
@@ -125,8 +126,9 @@ enum {
     RULE_SEES_CLIENT_LATER = 16,
     RULE_SEES_SERVER = 32,
     RULE_SEES_SERVER_LATER = 64,
-    RULE_SEES_FILES = 128, /* that a message carried, of either side */
-    RULE_SEES_MESSAGES = 248
+    RULE_SEES_FILES = 128,  /* that a message carried, of either side */
+    RULE_SEES_EVENTS = 256, /* as soon as they are told */
+    RULE_SEES_MESSAGES = 504
 };
 
 enum { RULE_FLOW_KNOWN = 0x80 }; /* beside SL_FLOW_*: the packet belongs to a flow */
@@ -373,7 +375,7 @@ struct rule {
     bool alerts;        /* a pass rule: it alerts as well */
     bool passes_flow;   /* a pass rule: what follows in the flow passes too */
     bool replaced;      /* by one of higher rev */
-    uint8_t sees;       /* RULE_SEES_*; 0: as its options ask */
+    uint16_t sees;      /* RULE_SEES_*; 0: as its options ask */
     uint8_t flow_mask;  /* of RULE_FLOW_KNOWN and SL_FLOW_* */
     uint8_t flow_flags; /* the values of those bits */
     struct rule_endpoint from, to;

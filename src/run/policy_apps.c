@@ -26,11 +26,12 @@ static void ask_for_rules(struct app_config *apps, const struct sl_rules *rules,
     const uint32_t files = sl_rules_need_files(rules);
 
     apps->values = sl_rules_need_values(rules);
-    apps->has_steps = apps->values != 0;
+    apps->has_steps = sl_rules_need_steps(rules);
+    apps->has_events = sl_rules_need_events(rules);
     apps->has_files = (files & SL_RULES_FILES) != 0;
     apps->files.hashes = (uint8_t)(files & ((1u << SL_N_FILE_HASHES) - 1));
     apps->files.magic = (files & SL_RULES_FILE_MAGIC) != 0;
-    if (has_sink && (apps->has_steps || apps->has_files))
+    if (has_sink && (apps->has_steps || apps->has_events || apps->has_files))
         apps->values |= of_alerts;
 }
 
@@ -75,8 +76,8 @@ void run_policy_choose_apps(struct run_policy *policy, const struct sl_run_confi
     if (has_sink)
         ask_for_events(apps, config);
     apps->memory = config->stream_memory;
-    policy->reads_apps = apps->has_steps || apps->has_files || apps->is_done != 0 ||
-                         reports_flows ||
+    policy->reads_apps = apps->has_steps || apps->has_events || apps->has_files ||
+                         apps->is_done != 0 || reports_flows ||
                          (policy->rules != NULL && sl_rules_need_app(policy->rules));
 }
 

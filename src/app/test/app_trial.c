@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "app/app_event.h"
 #include "app/http.h"
 #include "app/tls.h"
 
@@ -132,6 +133,8 @@ static void hear(void *to, const struct app_news *news)
     }
     say(&trial->told, "%s %u %c %s", sl_app_name(news->parser->app), (unsigned)news->number,
         "cs"[news->side], kinds[news->kind]);
+    if (news->kind == APP_EVENT && app_event_of(news->parser->app, news->event) == 0)
+        abort(); /* rules cannot name it */
     if (news->kind == APP_EVENT)
         say(&trial->told, " %s", news->event);
     else if (news->kind == APP_END)

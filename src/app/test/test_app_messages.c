@@ -12,6 +12,7 @@ enum { FLOWS = 12, TEXT_MAX = 400000, GIVE_MAX = 3000 };
 static const struct app_config everything = {.memory = 64 << 20,
                                              .values = UINT64_MAX,
                                              .has_steps = true,
+                                             .has_events = true,
                                              .has_files = true,
                                              .is_done = UINT32_MAX,
                                              .files = {.hashes = 1 << SL_FILE_MD5}};
@@ -45,11 +46,11 @@ static void write_message(struct app_text *told, const struct sl_app_message *me
     char line[256];
 
     say(told, line,
-        (uint32_t)snprintf(line, sizeof line, "%u %u %u %llu %llu %u %u status %u port %u",
-                           message->app, message->side, message->step,
-                           (unsigned long long)message->flow,
-                           (unsigned long long)message->transaction, message->body_len,
-                           message->body_shown, message->status, message->port));
+        (uint32_t)snprintf(
+            line, sizeof line, "%u %u %u %llu %llu %u %u status %u port %u event %u of %llx",
+            message->app, message->side, message->step, (unsigned long long)message->flow,
+            (unsigned long long)message->transaction, message->body_len, message->body_shown,
+            message->status, message->port, message->event, (unsigned long long)message->events));
     if (message->file != NULL) {
         const struct sl_app_file *file = message->file;
 
@@ -128,8 +129,8 @@ static void draw_transaction(struct flow *flow, uint64_t *seed)
 
     snprintf(head, sizeof head,
              "POST /a%%20b?n=%u HTTP/1.1\r\nHost: Host.Example:8080\r\nContent-Length: %u\r\n"
-             "User-Agent: none\r\nCookie: a=b\r\n\r\n",
-             test_below(seed, 1000), sent);
+             "User-Agent: none\r\nCookie: a=b\r\nAuthorization: %s\r\n\r\n",
+             test_below(seed, 1000), sent, test_below(seed, 2) != 0 ? "Basic e" : "other");
     add(flow, 0, head);
     add_body(flow, 0, sent, seed);
     snprintf(head, sizeof head, "HTTP/1.1 200 OK\r\nServer: s\r\nContent-Length: %u\r\n\r\n", got);
@@ -285,6 +286,96 @@ static void test_bodies_are_shown_in_steps(void **state)
     }
 }
 
+/* ---- events ---------------------------------------------------------------------------------- */
+
+static uint32_t len_of(const char *text, uint32_t len)
+{
+    return text == NULL ? 0 : len != 0 ? len : (uint32_t)strlen(text);
+}
+
+/* Names of the events that a side's bytes are told with, each once, in front of what ends them. */
+static void test_events_are_told(void **state)
+{
+    static const struct {
+        const char *text[2], *names[2];
+        uint32_t len; /* of the client; 0: a text's */
+    } cases[] = {
+        {.text = {"GET / HTTP/1.1\r\nAuthorization: Turbo x\r\n\r\n"},
+         .names = {"http.request_auth_unrecognized"}},
+        {.text = {"GET / HTTP/1.1\r\nAuthorization: bearer x\r\n\r\n"}},
+        {.text = {"POST / HTTP/1.1\r\nTransfer-Encoding: chunked, x\r\n\r\n"
+                  "1 \r\na\r\n1;x\r\nb\r\n0\r\n\r\n"},
+         .names = {"http.invalid_transfer_encoding_value_in_request",
+                   "http.request_chunk_extension"}},
+        {.text = {"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n"}},
+        {.text = {"POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nx\r\na\r\n"},
+         .names = {"http.invalid_request_chunk_len"}},
+        {.text = {"GET / HTTP/1.1\r\n\r\n",
+                  "HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\nContent-Length: x\r\n\r\n"},
+         .names = {"http.invalid_transfer_encoding_value_in_response",
+                   "http.invalid_content_length_field_in_response"}},
+        {.text = {"\x16\x03\x01\x00\x04\x01\x00\x00\x00"},
+         .names = {"tls.invalid_handshake_message"},
+         .len = 9},
+    };
+
+    (void)state;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct scene *scene = open_scene(&everything);
+        const struct app_place place = {.slot = &scene->flow[0].slot};
+        uint32_t n = 0;
+
+        app_shard_begin(scene->shard, &scene->output);
+        for (int side = 0; side < 2; side++)
+            for (uint32_t i = 0; i < len_of(cases[c].text[side], side == 0 ? cases[c].len : 0); i++)
+                app_give(scene->shard, &place, (enum app_side)side,
+                         (const uint8_t *)cases[c].text[side] + i, 1);
+        for (uint32_t i = 0; i < scene->output.n; i++) {
+            const struct sl_app_message *message = &scene->output.message[i];
+            enum sl_app app = SL_APP_UNKNOWN;
+
+            if (message->step != SL_APP_EVENT)
+                continue;
+            assert_true(n < 2 && cases[c].names[n] != NULL);
+            assert_int_equal(message->event,
+                             sl_app_event_find(cases[c].names[n], strlen(cases[c].names[n]), &app));
+            assert_int_equal(message->app, app);
+            assert_true((message->events >> message->event & 1) != 0);
+            n++;
+        }
+        assert_true(n == 2 || cases[c].names[n] == NULL);
+        app_end(scene->shard, &place);
+        close_scene(scene);
+    }
+}
+
+/* A line of a head that is too long is an event of no transaction. */
+static void test_a_long_line_is_told(void **state)
+{
+    struct scene *scene = open_scene(&everything);
+    const struct app_place place = {.slot = &scene->flow[0].slot};
+    enum sl_app app;
+    uint32_t n = 0;
+
+    (void)state;
+    app_shard_begin(scene->shard, &scene->output);
+    app_give(scene->shard, &place, APP_CLIENT, (const uint8_t *)"GET / HTTP/1.1\r\nA: ", 19);
+    for (uint32_t i = 3; i < 18000; i++)
+        app_give(scene->shard, &place, APP_CLIENT, (const uint8_t *)"x", 1);
+    assert_int_equal(scene->output.n, 0);
+    for (uint32_t i = 0; i < 3000; i++)
+        app_give(scene->shard, &place, APP_CLIENT, (const uint8_t *)"x", 1);
+    app_give(scene->shard, &place, APP_CLIENT, (const uint8_t *)"\r\n\r\n", 4);
+    for (uint32_t i = 0; i < scene->output.n; i++)
+        n += scene->output.message[i].event ==
+             sl_app_event_find("HTTP.request_field_too_long", 27, &app);
+    assert_int_equal(n, 1);
+    assert_int_equal(sl_app_event_find("http.none", 9, &app), 0);
+    assert_int_equal(sl_app_event_find("http.", 5, &app), 0);
+    app_end(scene->shard, &place);
+    close_scene(scene);
+}
+
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
 /* A million pipelined requests in calls of 64 KiB: what a batch takes is bounded, and what is left
@@ -351,6 +442,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_batches_change_nothing),
         cmocka_unit_test(test_bodies_are_shown_in_steps),
+        cmocka_unit_test(test_events_are_told),
+        cmocka_unit_test(test_a_long_line_is_told),
         cmocka_unit_test(test_pipelined_requests_are_bounded),
         cmocka_unit_test(test_open_flows_are_bounded),
     };

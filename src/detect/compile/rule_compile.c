@@ -141,7 +141,7 @@ static bool place_by_message(struct compiler *compiler, uint32_t i)
     const struct rule *rule = compiler->rules->rule[i];
 
     for (uint32_t app = SL_APP_HTTP; app <= SL_APP_QUIC; app++)
-        for (uint32_t sees = RULE_SEES_CLIENT; sees <= RULE_SEES_FILES; sees *= 2)
+        for (uint32_t sees = RULE_SEES_CLIENT; sees <= RULE_SEES_EVENTS; sees *= 2)
             if ((rule->app == SL_APP_UNKNOWN || rule->app == app) && (rule->sees & sees) != 0 &&
                 !rule_pairs_add(&compiler->by_message, rule_message_key(app, sees), i))
                 return false;
@@ -211,6 +211,9 @@ static bool place(struct compiler *compiler, uint32_t i)
     compiler->index->any_total |= asks(rule, RULE_FLOW_AGE, RULE_FLOW_BYTES);
     compiler->index->any_stream_facts |= asks(rule, RULE_STREAM_SIZE, RULE_STREAM_EVENT);
     compiler->index->any_message |= (rule->sees & RULE_SEES_MESSAGES) != 0;
+    compiler->index->any_step |=
+        (rule->sees & RULE_SEES_MESSAGES & ~(RULE_SEES_FILES | RULE_SEES_EVENTS)) != 0;
+    compiler->index->any_event |= asks(rule, RULE_APP_EVENT, RULE_APP_EVENT);
     compiler->index->values |= values_of(rule);
     compiler->index->files |= files_of(rule);
     if (rule->literal != NULL)
@@ -277,6 +280,16 @@ bool sl_rules_need_app(const struct sl_rules *rules)
 uint64_t sl_rules_need_values(const struct sl_rules *rules)
 {
     return rules->compiled ? rules->index->values : 0;
+}
+
+bool sl_rules_need_steps(const struct sl_rules *rules)
+{
+    return rules->compiled && rules->index->any_step;
+}
+
+bool sl_rules_need_events(const struct sl_rules *rules)
+{
+    return rules->compiled && rules->index->any_event;
 }
 
 uint32_t sl_rules_need_files(const struct sl_rules *rules)

@@ -40,6 +40,8 @@ struct rule_index {
     bool any_stream_facts;
     bool any_total;   /* some rule asks what flows have sent */
     bool any_message; /* some rule looks at messages */
+    bool any_step;    /* and at those that a side's head and body come with */
+    bool any_event;   /* some rule asks for an event of a message */
     uint64_t values;  /* that rules ask for: bits of enum sl_app_value_id */
     uint32_t files;   /* see sl_rules_need_files */
     bool any_app;     /* some rule asks for a protocol of enum sl_app */

@@ -43,19 +43,19 @@ struct sl_literal rule_literal_of(const struct rule_payload *content)
  * come with a message. */
 static bool is_new(const struct rule *rule, enum rule_buffer buffer)
 {
-    static const uint8_t of_side[] = {
+    static const uint16_t of_side[] = {
         [RULE_OF_CLIENT] = RULE_SEES_CLIENT | RULE_SEES_CLIENT_LATER,
         [RULE_OF_SERVER] = RULE_SEES_SERVER | RULE_SEES_SERVER_LATER,
         [RULE_OF_SENDER] = RULE_SEES_MESSAGES,
     };
-    static const uint8_t later = RULE_SEES_CLIENT_LATER | RULE_SEES_SERVER_LATER;
+    static const uint16_t later = RULE_SEES_CLIENT_LATER | RULE_SEES_SERVER_LATER;
 
     if ((rule->sees & RULE_SEES_MESSAGES) == 0)
         return true;
     if (!rule_buffer_is_value(buffer) || (rule->sees & RULE_SEES_FILES) != 0)
         return false;
 
-    const uint8_t when = rule_value_is_later(rule_buffer_id(buffer)) ? later : (uint8_t)~later;
+    const uint32_t when = rule_value_is_later(rule_buffer_id(buffer)) ? later : ~(uint32_t)later;
 
     return (rule->sees & ~(of_side[rule_buffer_side(buffer)] & when)) == 0;
 }

@@ -400,6 +400,16 @@ static bool meets_sums(const struct rule_check *check, const uint64_t sums[2])
     return is_in_wide(check, sums[check->which]);
 }
 
+/* An event is told once. Rules with other options see it when its side ends. */
+static bool meets_app_event(const struct rule_check *check, const struct rule_view *view)
+{
+    if (view->message == NULL)
+        return false;
+    if (view->sees == RULE_SEES_EVENTS)
+        return view->message->event == check->first;
+    return view->message->step == SL_APP_END && (view->message->events >> check->first & 1) != 0;
+}
+
 bool rule_view_meets_repeated(const struct rule_check *check, const struct rule_view *view)
 {
     switch (check->field) {
@@ -415,6 +425,8 @@ bool rule_view_meets_repeated(const struct rule_check *check, const struct rule_
         return view->facts != NULL && meets_sums(check, view->facts->size);
     case RULE_STREAM_EVENT:
         return view->facts != NULL && (view->facts->events >> check->first & 1) != 0;
+    case RULE_APP_EVENT:
+        return meets_app_event(check, view);
     default:
         return meets_rrtype(check, view);
     }

@@ -4,13 +4,15 @@
 #include <string.h>
 
 /* Of TLS the server's certificates are later than its hello, of HTTP a body than its head. */
-uint8_t rule_message_sees(const struct sl_app_message *message)
+uint16_t rule_message_sees(const struct sl_app_message *message)
 {
     const bool head = message->step == SL_APP_HEAD;
     const bool later = head ? message->side == 1 && message->n_certificates != 0 : true;
 
     if (message->step == SL_APP_FILE && message->file != NULL)
         return RULE_SEES_FILES;
+    if (message->step == SL_APP_EVENT)
+        return RULE_SEES_EVENTS;
     if (!head && message->step != SL_APP_MORE && message->step != SL_APP_END)
         return 0;
     if (message->side == 0)
@@ -28,7 +30,7 @@ static uint32_t said(const struct sl_app_message *message)
     return len < UINT32_MAX ? (uint32_t)len : UINT32_MAX;
 }
 
-void rule_view_message(const struct sl_app_message *message, uint8_t sees, struct rule_view *view)
+void rule_view_message(const struct sl_app_message *message, uint16_t sees, struct rule_view *view)
 {
     const bool from_server = (view->flow & SL_FLOW_TO_SERVER) == 0;
 

@@ -7,10 +7,10 @@
 #include "evaluate_view.h"
 
 /* The rules that are evaluated on the message: one of RULE_SEES_MESSAGES; 0: none are. */
-uint8_t rule_message_sees(const struct sl_app_message *message);
+uint16_t rule_message_sees(const struct sl_app_message *message);
 
 /* Turns the view of the message's packet into one of the message, as its side sends it. */
-void rule_view_message(const struct sl_app_message *message, uint8_t sees, struct rule_view *view);
+void rule_view_message(const struct sl_app_message *message, uint16_t sees, struct rule_view *view);
 
 /* The i-th value of a buffer. False: the message does not have it. */
 bool rule_message_value(const struct rule_view *view, enum rule_buffer buffer, size_t i,

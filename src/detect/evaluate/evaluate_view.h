@@ -23,8 +23,8 @@ struct rule_view {
     uint16_t protocols; /* RULE_* */
     uint8_t carried;    /* enum rule_carried */
     bool has_ports;
-    uint8_t sees; /* RULE_SEES_*: the rules that are evaluated on it */
-    uint8_t flow; /* RULE_FLOW_KNOWN and SL_FLOW_* */
+    uint8_t flow;  /* RULE_FLOW_KNOWN and SL_FLOW_* */
+    uint16_t sees; /* RULE_SEES_*: the rules that are evaluated on it */
     uint8_t ip_protocol;
     uint16_t src_port, dst_port;
     unsigned __int128 src, dst;

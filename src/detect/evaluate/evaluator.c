@@ -90,11 +90,20 @@ static bool meets_contents(struct sl_evaluator *work, const struct rule *rule,
     return true;
 }
 
-/* Whether the rule has matched the message before, which showed less of the body. */
+static bool asks_event(const struct rule *rule)
+{
+    for (size_t i = 0; i < rule->n_checks; i++)
+        if (rule->check[i].field == RULE_APP_EVENT)
+            return true;
+    return false;
+}
+
+/* Whether the rule has matched the message before, which showed less of the body. One with an event
+ * waits for the last. */
 __attribute__((noinline)) static bool
 matched_before(struct sl_evaluator *work, const struct rule *rule, struct rule_view *view)
 {
-    if (view->message->body_shown == 0 || view->sees == RULE_SEES_FILES)
+    if (view->message->body_shown == 0 || view->sees == RULE_SEES_FILES || asks_event(rule))
         return false;
     rule_buffers_begin(&work->buffers);
     view->body_len = view->message->body_shown;
@@ -313,7 +322,7 @@ static bool match_messages(struct sl_evaluator *work, uint32_t item, size_t firs
         hits.hit = work->hits->hit + first;
     for (; work->at_message < work->n_messages; work->at_message++) {
         const struct sl_app_message *message = &work->message[work->at_message];
-        const uint8_t sees = rule_message_sees(message);
+        const uint16_t sees = rule_message_sees(message);
 
         if (message->item != item)
             break;

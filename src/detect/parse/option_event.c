@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* The events of Suricata's decoder and of its streams that a check of a packet says too. */
+/* The events of Suricata's decoder, of its streams and of its parsers that a check says too. */
 #include "detect/evaluate/ipv6_events.h"
 #include "rule_fail.h"
 #include "rule_option.h"
+#include "sluice/app.h"
 #include "sluice/dissect.h"
 #include "stream/stream.h"
 
@@ -77,4 +78,23 @@ enum sl_status rule_read_stream_event(struct rule_parser *parser, struct rule_te
                 parser, (struct rule_check){
                             .field = RULE_STREAM_EVENT, .which = RULE_ANY, .first = i, .last = i});
     return status == SL_OK ? rule_skip(parser, "stream-event:", value) : status;
+}
+
+/* The events of parsers that sluice tells; the others skip the rule. */
+enum sl_status rule_read_app_layer_event(struct rule_parser *parser, struct rule_text value)
+{
+    enum sl_status status = check_name(parser, value);
+    enum sl_app app = SL_APP_UNKNOWN;
+    const uint32_t event = sl_app_event_find(value.at, value.len, &app);
+
+    if (status != SL_OK)
+        return status;
+    if (event == 0)
+        return rule_skip(parser, "app-layer-event:", value);
+    status = rule_app_take(parser, app);
+    return status == SL_OK ? rule_check_add(parser, (struct rule_check){.field = RULE_APP_EVENT,
+                                                                        .which = RULE_ANY,
+                                                                        .first = event,
+                                                                        .last = event})
+                           : status;
 }

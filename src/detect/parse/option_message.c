@@ -153,6 +153,17 @@ static enum sl_status take_app(struct rule_parser *parser, uint32_t id)
     return SL_OK;
 }
 
+enum sl_status rule_app_take(struct rule_parser *parser, enum sl_app app)
+{
+    struct rule *rule = parser->rule;
+
+    if ((rule->protocol & (RULE_TCP | ANY_IP)) == 0 ||
+        (rule->app != SL_APP_UNKNOWN && rule->app != app))
+        return rule_bad_at(parser, parser->name, "the rule's protocol is not %s", sl_app_name(app));
+    rule->app = (uint8_t)app;
+    return SL_OK;
+}
+
 /* ---- sections -------------------------------------------------------------------------------- */
 
 static struct rule_payload section_of(const struct value_buffer *buffer, uint32_t number)
@@ -335,14 +346,17 @@ static void add_values(const struct rule_parser *parser, uint32_t *asked, uint32
     }
 }
 
-/* The state of a handshake stands beside contents of its payload, up to the certificates. */
+/* The state of a handshake stands beside contents of its payload, up to the certificates. What came
+ * with an event is known when its side ends. */
 static void add_checks(const struct rule_parser *parser, uint32_t *asked, uint32_t *later)
 {
     for (size_t i = 0; i < parser->n_checks; i++) {
         const uint8_t field = parser->check[i].field;
 
-        if (field == RULE_TLS_VERSION || field == RULE_TLS_SEEN)
+        if (field == RULE_TLS_VERSION || field == RULE_TLS_SEEN || field == RULE_APP_EVENT)
             *asked |= 1u << RULE_OF_SENDER;
+        if (field == RULE_APP_EVENT)
+            *later |= 1u << RULE_OF_SENDER;
         if (field == RULE_TLS_SEEN && parser->n_payloads != 0)
             *later |= 1u << RULE_OF_SERVER;
     }
@@ -360,15 +374,26 @@ static bool asks_file(const struct rule_parser *parser)
     return false;
 }
 
-static uint8_t sees_of(const struct rule_parser *parser)
+static uint32_t count_events(const struct rule_parser *parser)
+{
+    uint32_t n = 0;
+
+    for (size_t i = 0; i < parser->n_checks; i++)
+        n += parser->check[i].field == RULE_APP_EVENT;
+    return n;
+}
+
+static uint16_t sees_of(const struct rule_parser *parser)
 {
     const uint32_t sender = 1u << RULE_OF_SENDER, client = 1u << RULE_OF_CLIENT,
                    server = 1u << RULE_OF_SERVER;
     uint32_t asked = 0, later = 0;
-    uint8_t sees = 0;
+    uint16_t sees = 0;
 
     if (asks_file(parser))
         return RULE_SEES_FILES;
+    if (parser->n_payloads == 0 && count_events(parser) != 0)
+        return RULE_SEES_EVENTS;
     add_values(parser, &asked, &later);
     add_checks(parser, &asked, &later);
     if (asked == 0)
@@ -383,10 +408,23 @@ static uint8_t sees_of(const struct rule_parser *parser)
     return sees;
 }
 
+/* Messages tell events one by one, and those of TLS have no end. */
+static bool joins_events(const struct rule_parser *parser)
+{
+    const uint32_t n = count_events(parser);
+
+    return n > 1 || (n == 1 && (asks_file(parser) ||
+                                (parser->n_payloads != 0 && parser->rule->app != SL_APP_HTTP)));
+}
+
 enum sl_status rule_value_finish(struct rule_parser *parser)
 {
     struct rule *rule = parser->rule;
-    const uint8_t sees = sees_of(parser);
+    const uint16_t sees = sees_of(parser);
+
+    if (joins_events(parser))
+        return rule_skip(parser, "app-layer-event in a rule with more",
+                         (struct rule_text){NULL, 0});
 
     if (sees == 0)
         return rule->both_sides ? rule_bad_at(parser, parser->direction,

@@ -206,6 +206,7 @@ static const struct rule_option options[] = {
     {"tls.version", rule_read_tls_version, RULE_A_VALUE},
     {"ssl_version", rule_read_tls_version, RULE_A_VALUE},
     {"ssl_state", rule_read_ssl_state, RULE_A_VALUE},
+    {"app-layer-event", rule_read_app_layer_event, RULE_A_VALUE},
     {"app-layer-protocol", rule_read_app_layer_protocol, RULE_A_VALUE},
     {"decode-event", rule_read_decode_event, RULE_A_VALUE},
     {"stream-event", rule_read_stream_event, RULE_A_VALUE},

@@ -97,6 +97,9 @@ rule_option_reader rule_read_value, rule_read_value_or_modifier, rule_read_urico
     rule_read_urilen, rule_read_tls_version, rule_read_ssl_state, rule_read_file_text,
     rule_read_filesize, rule_read_file_digest, rule_read_tls_text;
 
+/* The rule is about messages of a flow of this protocol. SL_EFORMAT: it is not. */
+enum sl_status rule_app_take(struct rule_parser *parser, enum sl_app app);
+
 /* The name of a buffer that is a value of messages. */
 const char *rule_value_name(enum rule_buffer buffer);
 
@@ -195,7 +198,7 @@ rule_option_reader rule_read_message_number, rule_read_dns_opcode, rule_read_dns
     rule_read_dns_rrtype, rule_read_app_layer_protocol;
 
 /* option_event.c */
-rule_option_reader rule_read_decode_event, rule_read_stream_event;
+rule_option_reader rule_read_decode_event, rule_read_stream_event, rule_read_app_layer_event;
 
 /* option_header.c: rule_read_number reads the options that compare one field with numbers. */
 rule_option_reader rule_read_number, rule_read_ip_proto, rule_read_tos, rule_read_vlan_id,

@@ -31,7 +31,9 @@ static const char text[] = /* clang-format off */
     RULE("ip", "ja3.hash; content:\"a\"; ja4.hash; absent;", 14)
     RULE("quic", "quic.version; content:\"a\"; tls.alpn; content:\"b\";", 15)
     RULE("http", "http.uri; content:\"a\"; http.request_body; content:\"b\"; "
-                 "base64_decode:relative; base64_data; content:\"c\";", 16);
+                 "base64_decode:relative; base64_data; content:\"c\";", 16)
+    RULE("http", "app-layer-event:http.request_field_too_long;", 17)
+    RULE("http", "app-layer-event:http.compression_bomb; http.uri; content:\"a\";", 18);
 /* clang-format on */
 
 /* The input that is left. */
@@ -79,7 +81,9 @@ static void take_message(struct input *input, struct sl_app_message *message,
 {
     *message = (struct sl_app_message){.app = (uint8_t)(SL_APP_HTTP + take(input) % 3),
                                        .side = take(input) % 2,
-                                       .step = take(input) % 5,
+                                       .step = take(input) % 6,
+                                       .event = take(input) % 64,
+                                       .events = take(input) * UINT64_C(0x0101010101010101),
                                        .seen = take(input),
                                        .n_certificates = take(input) % 3,
                                        .quic_version = take(input),

@@ -505,6 +505,34 @@ static void test_files(void **state)
     sl_batch_free(scene.batch);
 }
 
+/* An event is a message of its own. With other options it is seen when the side ends. */
+static void test_events(void **state)
+{
+    static const struct row rows[] = {
+        {"app-layer-event:http.request_chunk_extension;", "5"},
+        {"flow:to_server; app-layer-event:http.request_chunk_extension;", "5"},
+        {"flow:to_client; app-layer-event:http.request_chunk_extension;", ""},
+        {"app-layer-event:http.request_field_too_long;", ""},
+        {"app-layer-event:http.request_chunk_extension; http.uri; content:\"index\";", "2"},
+        {"app-layer-event:http.request_chunk_extension; http.uri; content:\"other\";", ""},
+        {"app-layer-event:http.request_field_too_long; http.uri; content:\"index\";", ""},
+        {"app-layer-event:http.request_chunk_extension; content:\"POST\";", "2"},
+    };
+    enum sl_app app;
+    const uint32_t event = sl_app_event_find("http.request_chunk_extension", 28, &app);
+    struct scene scene;
+
+    (void)state;
+    open_http(&scene);
+    say(&scene, 0, request, COUNT(request));
+    scene.message[5].event = (uint8_t)event;
+    scene.message[2].events = scene.message[5].events = UINT64_C(1) << event;
+    add_message(&scene, 1, SL_APP_HTTP, 0, SL_APP_EVENT, NULL, 0, 0);
+    check(&scene, "alert http any any -> any any", rows, COUNT(rows));
+    check(&scene, "alert tcp any any -> any any", rows, COUNT(rows));
+    sl_batch_free(scene.batch);
+}
+
 static void test_quic(void **state)
 {
     static const struct row rows[] = {
@@ -643,6 +671,33 @@ static void test_values_are_asked_for(void **state)
     sl_rules_free(rules);
 }
 
+/* A rule on an event alone needs no other messages, and state of a handshake needs no values. */
+static void test_messages_are_asked_for(void **state)
+{
+    static const struct {
+        const char *options;
+        bool steps, events;
+    } cases[] = {{"app-layer-event:tls.invalid_certificate;", false, true},
+                 {"ssl_state:client_hello;", true, false},
+                 {"tls.sni; content:\"a\";", true, false},
+                 {"content:\"a\";", false, false}};
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        char text[128];
+        struct sl_diag diag;
+        const struct sl_literal *literals;
+        size_t n;
+
+        snprintf(text, sizeof text, "alert tls any any -> any any (%s sid:1;)", cases[i].options);
+        struct sl_rules *rules = load_rules(text);
+        assert_int_equal(sl_rules_compile(rules, &literals, &n, &diag), SL_OK);
+        assert_int_equal(sl_rules_need_steps(rules), cases[i].steps);
+        assert_int_equal(sl_rules_need_events(rules), cases[i].events);
+        sl_rules_free(rules);
+    }
+}
+
 static void test_files_are_asked_for(void **state)
 {
     static const struct {
@@ -676,10 +731,12 @@ int main(void)
         cmocka_unit_test(test_headers),
         cmocka_unit_test(test_tls),
         cmocka_unit_test(test_files),
+        cmocka_unit_test(test_events),
         cmocka_unit_test(test_quic),
         cmocka_unit_test(test_both_sides),
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_values_are_asked_for),
+        cmocka_unit_test(test_messages_are_asked_for),
         cmocka_unit_test(test_files_are_asked_for),
     };
 

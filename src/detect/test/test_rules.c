@@ -245,6 +245,10 @@ static void test_skipped_rules(void **state)
         {"alert http any any -> any any (content:\"a\"; lua:\"/a/\"; sid:1;)", "lua"},
         {HEAD "(decode-event:IPv4.trunc_pkt; sid:1;)", "decode-event:ipv4.trunc_pkt"},
         {HEAD "(stream-event:wrong_thread; sid:1;)", "stream-event:wrong_thread"},
+        {HEAD "(app-layer-event:dnp3.flooded; sid:1;)", "app-layer-event:dnp3.flooded"},
+        {"alert tls any any -> any any (app-layer-event:tls.invalid_certificate; tls.sni; "
+         "content:\"a\"; sid:1;)",
+         "app-layer-event in a rule with more"},
         {HEAD "(app-layer-protocol:!smb; sid:1;)", "app-layer-protocol:smb"},
         {HEAD "(app-layer-protocol:dns|tls; sid:1;)", "app-layer-protocol:dns|tls"},
         {HEAD "(vlan.id:5,or_absent; sid:1;)", "index or_absent"},
