@@ -48,6 +48,9 @@ uint32_t sl_app_buffer_of(enum sl_app_value_id id)
         [SL_TLS_RANDOM] = SL_BUFFER_TLS_HASH,
         [SL_FILE_NAME] = SL_BUFFER_FILE,
         [SL_FILE_MAGIC] = SL_BUFFER_FILE,
+        [SL_DNS_MESSAGE] = SL_BUFFER_DNS_QUERY | SL_BUFFER_DNS_QUERIES | SL_BUFFER_DNS_ANSWERS |
+                           SL_BUFFER_DNS_AUTHORITIES | SL_BUFFER_DNS_ADDITIONALS |
+                           SL_BUFFER_DNS_RESPONSE, /* its names */
         [SL_APP_BODY] = SL_BUFFER_BODY,
     };
 

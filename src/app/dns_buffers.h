@@ -22,4 +22,9 @@ static inline uint32_t dns_buffers_of(const struct dns_header *header, enum dns_
     return buffers[section] | (section == DNS_QUESTION ? (uint32_t)SL_BUFFER_DNS_QUERY : 0);
 }
 
+/* Appends the names of a message that belong to `buffers`, behind the first `skip`, as made items
+ * of `item`. Returns how many there are up to the one that did not fit, or UINT32_MAX: all did. */
+uint32_t dns_make_names(struct sl_batch *to, uint32_t item, const uint8_t *message, uint32_t len,
+                        uint32_t buffers, uint32_t skip);
+
 #endif

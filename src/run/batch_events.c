@@ -174,6 +174,8 @@ static void alert_event(const struct batch_events *events, struct sl_event *even
     event->signature = sl_rules_signature(events->digest->policy->rules, alert->signature);
     if (alert->message != SL_ALERT_NO_MESSAGE)
         event->message = &events->apps->message[alert->message];
+    if (event->message != NULL && event->message->app == SL_APP_DNS)
+        describe_dns(event, event->message);
 }
 
 static enum sl_status next_of_packets(struct batch_events *events, struct sl_event *event,

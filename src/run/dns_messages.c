@@ -29,7 +29,7 @@ enum sl_status dns_messages_list(struct dns_messages *messages, const struct sl_
     if (!reserve(messages, batch->n_items))
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the DNS messages of a batch");
     for (uint32_t item = 0; item < batch->n_items; item++)
-        if (dns_has_form(batch->origin[item].app)) {
+        if (dns_has_form(batch->origin[item].app) && batch->packet[item].protocol == SL_IP_UDP) {
             messages->nth[messages->n] = 0;
             messages->item[messages->n++] = item;
         }

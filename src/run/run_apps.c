@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "app/dns_buffers.h"
 #include "base/diag.h"
 #include "sluice/detect.h"
 
@@ -87,10 +88,9 @@ void app_batch_take(const struct app_collecting *mine, const struct stream_outpu
     }
 }
 
-/* A packet of DNS is a datagram with a message. */
 static void set_app(const struct app_collecting *mine, uint32_t item, uint8_t app)
 {
-    if (app != SL_APP_UNKNOWN && app != SL_APP_DNS)
+    if (app != SL_APP_UNKNOWN)
         mine->batch->origin[item].app = app;
 }
 
@@ -313,7 +313,9 @@ uint64_t app_batch_make(const struct app_batch *mine, struct sl_batch *to, uint3
             if ((sl_app_buffer_of((enum sl_app_value_id)value->id) & buffers) == 0 ||
                 !is_new(message, value, &shown))
                 continue;
-            skip = make_value(to, message->item, value, shown, skip);
+            skip = value->id == SL_DNS_MESSAGE
+                       ? dns_make_names(to, message->item, value->bytes, value->len, buffers, skip)
+                       : make_value(to, message->item, value, shown, skip);
             if (skip != UINT32_MAX)
                 return (uint64_t)m << 30 | v << 14 | skip;
         }

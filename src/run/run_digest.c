@@ -117,7 +117,8 @@ size_t run_digest_mark(const struct run_digest *digest, const struct sl_batch *b
             v++;
         const bool alerted = a != before_a || v != before_v;
         const uint8_t app = batch->origin[i].app;
-        const uint32_t counts = dns_has_form(app) && digest->policy->reports_dns ? CALL_MESSAGE : 0;
+        const bool is_message = dns_has_form(app) && batch->packet[i].protocol == SL_IP_UDP;
+        const uint32_t counts = is_message && digest->policy->reports_dns ? CALL_MESSAGE : 0;
 
         if (waits || alerted || app != 0)
             mark[n++] = (struct sl_flow_mark){.item = i,

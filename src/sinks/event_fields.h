@@ -101,7 +101,8 @@ EVENT_INLINE void event_alert(const struct event_visit *visit, const struct sl_e
     if (event->message != NULL)
         event_alert_message(visit, event->message, texts);
     if (event->origin.app != SL_APP_UNKNOWN) {
-        if (dns_has_form(event->origin.app))
+        if (dns_has_form(event->origin.app) &&
+            (event->tuple.protocol == SL_IP_UDP || event->nth_message != 0))
             event_message(visit, event);
         event_text(visit, FIELD_APP_PROTO, sl_app_name((enum sl_app)event->origin.app));
     }

@@ -140,9 +140,10 @@ static bool place_by_message(struct compiler *compiler, uint32_t i)
 {
     const struct rule *rule = compiler->rules->rule[i];
 
-    for (uint32_t app = SL_APP_HTTP; app <= SL_APP_QUIC; app++)
+    for (uint32_t app = SL_APP_DNS; app <= SL_APP_QUIC; app++)
         for (uint32_t sees = RULE_SEES_CLIENT; sees <= RULE_SEES_EVENTS; sees *= 2)
-            if ((rule->app == SL_APP_UNKNOWN || rule->app == app) && (rule->sees & sees) != 0 &&
+            if ((rule->app == SL_APP_UNKNOWN ? app >= SL_APP_HTTP : rule->app == app) &&
+                (rule->sees & sees) != 0 &&
                 !rule_pairs_add(&compiler->by_message, rule_message_key(app, sees), i))
                 return false;
     return true;
@@ -156,6 +157,8 @@ static uint64_t values_of(const struct rule *rule)
         if (rule_buffer_is_value(rule->payload[i].buffer) &&
             rule_buffer_source(rule->payload[i].buffer) < SL_N_APP_VALUES)
             values |= UINT64_C(1) << rule_buffer_source(rule->payload[i].buffer);
+    if (rule->app == SL_APP_DNS && (rule->sees & RULE_SEES_MESSAGES) != 0)
+        values |= UINT64_C(1) << SL_DNS_MESSAGE;
     return values;
 }
 
@@ -218,8 +221,10 @@ static bool place(struct compiler *compiler, uint32_t i)
     compiler->index->files |= files_of(rule);
     if (rule->literal != NULL)
         return place_by_literal(compiler, i);
+    if ((rule->sees & RULE_SEES_MESSAGES) != 0 && !place_by_message(compiler, i))
+        return false;
     if (rule_key_of(rule) == RULE_BY_MESSAGE)
-        return place_by_message(compiler, i);
+        return true;
     compiler->index->any_without_literal = true;
     compiler->index->any_stream_without_literal |= (rule->sees & RULE_SEES_STREAMS) != 0;
     const enum rule_key key = rule_key_of(rule);

@@ -50,7 +50,7 @@ static bool is_new(const struct rule *rule, enum rule_buffer buffer)
     };
     static const uint16_t later = RULE_SEES_CLIENT_LATER | RULE_SEES_SERVER_LATER;
 
-    if ((rule->sees & RULE_SEES_MESSAGES) == 0)
+    if ((rule->sees & RULE_SEES_MESSAGES) == 0 || rule_buffer_is_name(buffer))
         return true;
     if (!rule_buffer_is_value(buffer) || (rule->sees & RULE_SEES_FILES) != 0)
         return false;
@@ -196,7 +196,7 @@ static bool few_addresses(const struct rule_ranges *addresses)
 
 enum rule_key rule_key_of(const struct rule *rule)
 {
-    if ((rule->sees & RULE_SEES_MESSAGES) != 0)
+    if ((rule->sees & RULE_SEES_ALL) == 0)
         return RULE_BY_MESSAGE;
     if (!rule->both_ways && few_addresses(rule->from.addresses))
         return RULE_BY_SOURCE;

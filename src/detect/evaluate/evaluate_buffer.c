@@ -152,6 +152,9 @@ static bool take(struct rule_buffers *buffers, const struct rule_view *view,
     if (!rule_buffer_is_name(buffer))
         return i == 0 && take_single(view, buffer, bytes);
 
+    if (!rule_view_is_dns(view))
+        return false;
+
     const struct rule_names *names = names_of(buffers, view);
 
     if (names == NULL || i >= names->n)
@@ -265,6 +268,8 @@ static bool may_have(const struct rule_view *view, enum rule_buffer buffer)
 
     if (rule_buffer_is_value(buffer))
         return rule_message_lacks(view, buffer);
+    if (rule_buffer_is_name(buffer) && !rule_view_is_dns(view))
+        return false;
     if (buffer == RULE_BUFFER_DNS_QUERY || buffer == RULE_BUFFER_DNS_RESPONSE)
         return message->len > 2 && message->payload[2] >> 7 == (buffer == RULE_BUFFER_DNS_RESPONSE);
     if (buffer < RULE_BUFFER_SIP || rule_buffer_sip(buffer) > SIP_RESPONSE_LINE ||

@@ -59,6 +59,12 @@ bool rule_view_tunnel(const struct sl_batch *batch, uint32_t item, struct rule_s
 /* Between what the packet's sender sent and what its receiver sent. */
 void rule_view_turn(struct rule_view *view);
 
+/* Whether what is scanned is a message of DNS: not so a segment of TCP. */
+static inline bool rule_view_is_dns(const struct rule_view *view)
+{
+    return view->app == SL_APP_DNS && (view->message != NULL || (view->protocols & RULE_UDP) != 0);
+}
+
 static inline bool rule_view_is_tunnel(const struct sl_packet *packet)
 {
     return (packet->flags & (SL_PACKET_OUTER_IPV4 | SL_PACKET_OUTER_IPV6)) != 0;

@@ -27,6 +27,7 @@ struct sl_evaluator {
     const struct sl_stream_part *const *parts; /* by item; NULL: rules look at packets alone */
     const struct sl_stream_facts *facts;       /* by item; NULL: none */
     struct rule_stream stream;
+    struct rule_scan said;                /* a message of DNS over TCP */
     const struct sl_app_message *message; /* of the batch that comes next */
     size_t n_messages, at_message;
     struct rule_buffers buffers;
@@ -294,13 +295,17 @@ static bool match_stream(struct sl_evaluator *work, uint32_t item, size_t first,
 static void try_message(struct sl_evaluator *work, const struct rule_hits *hits,
                         struct rule_view *view)
 {
-    enum { OF_MESSAGES = (1 << 30) - SL_BUFFER_HTTP_URI };
+    enum {
+        OF_DNS = SL_BUFFER_HTTP_URI - SL_BUFFER_DNS_QUERY,
+        OF_OTHERS = (1 << 30) - SL_BUFFER_HTTP_URI
+    };
     const struct rule_index *index = work->rules->index;
+    const uint32_t wanted = view->app == SL_APP_DNS ? OF_DNS : OF_OTHERS;
 
     work->items++;
     for (size_t i = 0; i < hits->n; i++) {
         const uint32_t id = (uint32_t)hits->hit[i].id;
-        const uint32_t buffers = (uint32_t)(hits->hit[i].id >> 32) & OF_MESSAGES;
+        const uint32_t buffers = (uint32_t)(hits->hit[i].id >> 32) & wanted;
 
         if (id >= index->n_literals || (index->buffers[id] & buffers) == 0 ||
             work->seen[id] == work->items)
@@ -309,6 +314,23 @@ static void try_message(struct sl_evaluator *work, const struct rule_hits *hits,
         try_list(work, &index->by_literal, id, view);
     }
     try_list(work, &index->by_message, rule_message_key(view->app, view->sees), view);
+}
+
+/* A message of DNS is scanned as the payload of a datagram is. False: no memory. */
+static bool scan_dns(struct sl_evaluator *work, struct rule_view *view)
+{
+    const struct sl_app_half *half = &view->message->half[view->message->side];
+    const bool is_there = half->n_values != 0 && half->value[0].id == SL_DNS_MESSAGE;
+    const uint32_t len = is_there ? half->value[0].len : 0;
+    struct rule_scan *const scan = &work->said;
+
+    if (!rule_scan_reserve(scan, len))
+        return false;
+    scan->payload = is_there ? half->value[0].bytes : NULL;
+    scan->len = len;
+    scan->is_folded = false;
+    view->scan = scan;
+    return true;
 }
 
 /* The rules that look at messages, on those of the packet. Its hits are those from `first` up to
@@ -332,6 +354,8 @@ static bool match_messages(struct sl_evaluator *work, uint32_t item, size_t firs
         struct rule_view view = *packet;
 
         rule_view_message(message, sees, &view);
+        if (message->app == SL_APP_DNS && !scan_dns(work, &view))
+            return false;
         rule_buffers_begin(&work->buffers);
         if (!rule_findings_begin_message(&work->findings, (uint32_t)work->at_message))
             return false;
@@ -473,6 +497,7 @@ void sl_evaluator_free(struct sl_evaluator *evaluator)
     rule_matcher_free(evaluator->work.matcher);
     rule_decoded_free(&evaluator->work.decoded);
     rule_scan_free(&evaluator->scan);
+    rule_scan_free(&evaluator->said);
     rule_stream_free(&evaluator->stream);
     rule_buffers_free(&evaluator->buffers);
     rule_findings_close(&evaluator->findings);

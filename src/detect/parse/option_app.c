@@ -9,10 +9,10 @@
 
 /* ---- DNS ------------------------------------------------------------------------------------- */
 
-/* Adds a check of a message of DNS. DNS over TCP needs streams. */
+/* Adds a check of a message of DNS. */
 static enum sl_status add_dns(struct rule_parser *parser, struct rule_check check, uint8_t field)
 {
-    if ((parser->rule->protocol & (RULE_UDP | RULE_IP | RULE_IPV4 | RULE_IPV6)) == 0)
+    if ((parser->rule->protocol & (RULE_UDP | RULE_TCP | RULE_IP | RULE_IPV4 | RULE_IPV6)) == 0)
         return rule_skip(parser, "", parser->option.name);
     parser->rule->app = SL_APP_DNS;
     check.field = field;

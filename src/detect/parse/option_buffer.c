@@ -7,7 +7,8 @@
 
 enum {
     ANY_IP = RULE_PACKET | RULE_IP | RULE_IPV4 | RULE_IPV6,
-    OVER_UDP = RULE_UDP | RULE_IP | RULE_IPV4 | RULE_IPV6
+    OVER_UDP = RULE_UDP | RULE_IP | RULE_IPV4 | RULE_IPV6,
+    OVER_BOTH = OVER_UDP | RULE_TCP
 };
 
 /* ---- sections -------------------------------------------------------------------------------- */
@@ -86,15 +87,15 @@ static const struct buffer {
     uint16_t protocols; /* any of them in the header of the rule */
     uint8_t app;        /* enum sl_app of the packet */
 } buffers[] = {
-    {"dns.query", RULE_BUFFER_DNS_QUERY, OVER_UDP, SL_APP_DNS},
-    {"dns_query", RULE_BUFFER_DNS_QUERY, OVER_UDP, SL_APP_DNS},
-    {"dns.queries.rrname", RULE_BUFFER_DNS_QUERIES, OVER_UDP, SL_APP_DNS},
-    {"dns.query.name", RULE_BUFFER_DNS_QUERIES, OVER_UDP, SL_APP_DNS},
-    {"dns.answers.rrname", RULE_BUFFER_DNS_ANSWERS, OVER_UDP, SL_APP_DNS},
-    {"dns.answer.name", RULE_BUFFER_DNS_ANSWERS, OVER_UDP, SL_APP_DNS},
-    {"dns.authorities.rrname", RULE_BUFFER_DNS_AUTHORITIES, OVER_UDP, SL_APP_DNS},
-    {"dns.additionals.rrname", RULE_BUFFER_DNS_ADDITIONALS, OVER_UDP, SL_APP_DNS},
-    {"dns.response.rrname", RULE_BUFFER_DNS_RESPONSE, OVER_UDP, SL_APP_DNS},
+    {"dns.query", RULE_BUFFER_DNS_QUERY, OVER_BOTH, SL_APP_DNS},
+    {"dns_query", RULE_BUFFER_DNS_QUERY, OVER_BOTH, SL_APP_DNS},
+    {"dns.queries.rrname", RULE_BUFFER_DNS_QUERIES, OVER_BOTH, SL_APP_DNS},
+    {"dns.query.name", RULE_BUFFER_DNS_QUERIES, OVER_BOTH, SL_APP_DNS},
+    {"dns.answers.rrname", RULE_BUFFER_DNS_ANSWERS, OVER_BOTH, SL_APP_DNS},
+    {"dns.answer.name", RULE_BUFFER_DNS_ANSWERS, OVER_BOTH, SL_APP_DNS},
+    {"dns.authorities.rrname", RULE_BUFFER_DNS_AUTHORITIES, OVER_BOTH, SL_APP_DNS},
+    {"dns.additionals.rrname", RULE_BUFFER_DNS_ADDITIONALS, OVER_BOTH, SL_APP_DNS},
+    {"dns.response.rrname", RULE_BUFFER_DNS_RESPONSE, OVER_BOTH, SL_APP_DNS},
     {"ipv4.hdr", RULE_BUFFER_IPV4_HEADER, UINT16_MAX, 0},
     {"ipv6.hdr", RULE_BUFFER_IPV6_HEADER, UINT16_MAX, 0},
     {"tcp.hdr", RULE_BUFFER_TCP_HEADER, ANY_IP | RULE_TCP, 0},

@@ -374,6 +374,21 @@ static bool asks_file(const struct rule_parser *parser)
     return false;
 }
 
+/* Messages of DNS are datagrams, or come in streams. */
+static bool asks_dns(const struct rule_parser *parser)
+{
+    for (size_t i = 0; i < parser->n_checks; i++) {
+        const uint8_t field = parser->check[i].field;
+
+        if (field == RULE_DNS_OPCODE || field == RULE_DNS_RCODE || field == RULE_DNS_RRTYPE)
+            return true;
+    }
+    for (size_t i = 0; i < parser->n_payloads; i++)
+        if (rule_buffer_is_name(parser->payload[i].buffer))
+            return true;
+    return false;
+}
+
 static uint32_t count_events(const struct rule_parser *parser)
 {
     uint32_t n = 0;
@@ -394,6 +409,8 @@ static uint16_t sees_of(const struct rule_parser *parser)
         return RULE_SEES_FILES;
     if (parser->n_payloads == 0 && count_events(parser) != 0)
         return RULE_SEES_EVENTS;
+    if (asks_dns(parser) && (parser->rule->protocol & (RULE_TCP | ANY_IP)) != 0)
+        return RULE_SEES_PACKETS | RULE_SEES_OTHERS | RULE_SEES_CLIENT | RULE_SEES_SERVER;
     add_values(parser, &asked, &later);
     add_checks(parser, &asked, &later);
     if (asked == 0)

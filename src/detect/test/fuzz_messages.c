@@ -33,7 +33,9 @@ static const char text[] = /* clang-format off */
     RULE("http", "http.uri; content:\"a\"; http.request_body; content:\"b\"; "
                  "base64_decode:relative; base64_data; content:\"c\";", 16)
     RULE("http", "app-layer-event:http.request_field_too_long;", 17)
-    RULE("http", "app-layer-event:http.compression_bomb; http.uri; content:\"a\";", 18);
+    RULE("http", "app-layer-event:http.compression_bomb; http.uri; content:\"a\";", 18)
+    RULE("dns", "dns.query; content:\"a\"; dns.rrtype:1;", 19)
+    RULE("tcp", "dns.answers.rrname; to_lowercase; content:\"a\"; dns.rcode:0;", 20);
 /* clang-format on */
 
 /* The input that is left. */
@@ -71,15 +73,19 @@ static void take_half(struct input *input, struct sl_app_half *half, struct sl_a
 
     *half = (struct sl_app_half){
         .value = value, .has_head = (flags & 1) != 0, .has_ended = (flags & 2) != 0};
-    while (half->n_values < VALUES_MAX && (id += take(input) % 8) < SL_N_APP_VALUES &&
-           input->len != 0)
+    if ((flags & 4) != 0)
+        value[half->n_values++] = take_value(input, SL_DNS_MESSAGE);
+    while ((flags & 4) == 0 && half->n_values < VALUES_MAX &&
+           (id += take(input) % 8) < SL_N_APP_VALUES && input->len != 0)
         value[half->n_values++] = take_value(input, id);
 }
 
 static void take_message(struct input *input, struct sl_app_message *message,
                          struct sl_app_value (*values)[VALUES_MAX], struct sl_app_file *file)
 {
-    *message = (struct sl_app_message){.app = (uint8_t)(SL_APP_HTTP + take(input) % 3),
+    static const uint8_t apps[] = {SL_APP_HTTP, SL_APP_TLS, SL_APP_QUIC, SL_APP_DNS};
+
+    *message = (struct sl_app_message){.app = apps[take(input) % 4],
                                        .side = take(input) % 2,
                                        .step = take(input) % 6,
                                        .event = take(input) % 64,

@@ -2,6 +2,7 @@
 /* Rules that look for contents in the names of DNS messages. */
 #include "detect_fixture.h"
 
+#include "app/dns_buffers.h"
 #include "sluice/app.h"
 
 enum { REQUEST = 0x0100, RESPONSE = 0x8180, MESSAGE_MAX = 4096, ALL_BUFFERS = 127 };
@@ -96,23 +97,30 @@ static void claim_all(struct sl_hits *hits, const struct sl_batch *batch, size_t
         hits->hit[i].id |= (uint64_t)ALL_BUFFERS << 32;
 }
 
-/* The alerts that the rules of the text raise for the message, with the hits that there are, and
- * with all. */
-static size_t count_alerts(const char *text, const struct message *message)
+static struct sl_rules *load_all(const char *text)
 {
     struct sl_rules *rules = load_rules(text);
-    struct sl_batch *batch = fixture_batch(64);
-    const struct sl_literal *literals;
     struct sl_rules_count count;
-    struct sl_alert alerts[4];
-    size_t n_literals, n, n_claimed;
-    struct sl_hits hits;
 
     sl_rules_count(rules, &count);
     if (count.loaded == 0 || count.loaded != count.lines)
         fail_msg("%s: %s", text,
                  sl_rules_bad_line(rules, 0) != NULL ? sl_rules_bad_line(rules, 0)->text
                                                      : sl_rules_skipped_rule(rules, 0)->text);
+    return rules;
+}
+
+/* The alerts that the rules of the text raise for the message, with the hits that there are, and
+ * with all. */
+static size_t count_alerts(const char *text, const struct message *message)
+{
+    struct sl_rules *rules = load_all(text);
+    struct sl_batch *batch = fixture_batch(64);
+    const struct sl_literal *literals;
+    struct sl_alert alerts[4];
+    size_t n_literals, n, n_claimed;
+    struct sl_hits hits;
+
     assert_int_equal(sl_rules_compile(rules, &literals, &n_literals, NULL), SL_OK);
     assert_int_equal(sl_batch_reserve_made(batch, 65536, 32, NULL), SL_OK);
     add_message(batch, message);
@@ -132,25 +140,85 @@ static size_t count_alerts(const char *text, const struct message *message)
     return n;
 }
 
+static size_t run_over_tcp(struct sl_evaluator *evaluator, const struct sl_batch *batch,
+                           const struct sl_hits *hits, const struct sl_app_message *message)
+{
+    const struct sl_alert *alerts;
+    size_t n;
+
+    sl_evaluator_set_messages(evaluator, message, 1);
+    assert_int_equal(sl_evaluator_run(evaluator, batch, hits, &alerts, &n), SL_OK);
+    for (size_t i = 0; i < n; i++)
+        assert_int_equal(alerts[i].message, 0);
+    return n;
+}
+
+/* The same for the message behind its length in a segment of TCP. */
+static size_t count_over_tcp(const char *text, const struct message *message)
+{
+    static uint8_t bytes[2 + MESSAGE_MAX];
+    const uint32_t len = put_message(bytes + 2, message);
+    const struct packet packet = {
+        .dst_port = 53, .payload = (const char *)bytes, .payload_len = 2 + len};
+    const struct sl_app_value value = {bytes + 2, len, SL_DNS_MESSAGE};
+    const uint8_t side = (message->flags & 0x8000) != 0;
+    struct sl_app_message said = {.app = SL_APP_DNS, .side = side};
+    struct sl_rules *rules = load_all(text);
+    struct sl_batch *batch = fixture_batch(64);
+    struct sl_evaluator *evaluator;
+    const struct sl_literal *literals;
+    struct sl_hits hits;
+    size_t n_literals;
+
+    said.half[side] = (struct sl_app_half){.value = &value, .n_values = 1, .has_head = true};
+    store_be16(bytes, (uint16_t)len);
+    assert_int_equal(sl_rules_compile(rules, &literals, &n_literals, NULL), SL_OK);
+    assert_true(sl_rules_need_steps(rules));
+    assert_int_equal(sl_rules_need_values(rules), UINT64_C(1) << SL_DNS_MESSAGE);
+    assert_int_equal(sl_batch_reserve_made(batch, 65536, 32, NULL), SL_OK);
+    add_packet(batch, &packet);
+    dissect_batch(batch);
+    batch->origin[0].app = SL_APP_DNS;
+    assert_int_equal(dns_make_names(batch, 0, value.bytes, len, sl_rules_buffers(rules), 0),
+                     UINT32_MAX);
+    find_all(&hits, batch, literals, n_literals);
+    assert_int_equal(sl_evaluator_create(&evaluator, rules, NULL), SL_OK);
+    const size_t n = run_over_tcp(evaluator, batch, &hits, &said);
+    free(hits.hit);
+    claim_all(&hits, batch, n_literals);
+    assert_int_equal(run_over_tcp(evaluator, batch, &hits, &said), n);
+    free(hits.hit);
+    sl_evaluator_free(evaluator);
+    sl_batch_free(batch);
+    sl_rules_free(rules);
+    return n;
+}
+
 struct trial {
     const char *options;
     struct message message;
     bool matches;
 };
 
-static void check(const char *header, const struct trial *trials, size_t n)
+static void check_with(size_t (*count)(const char *text, const struct message *message),
+                       const char *header, const struct trial *trials, size_t n)
 {
     char text[1024];
 
     for (size_t i = 0; i < n; i++) {
+        if (count == count_over_tcp && trials[i].message.names[0] == '\0')
+            continue; /* the header alone is no message of UDP */
         snprintf(text, sizeof text, "alert %s any any -> any any (msg:\"x\"; %s sid:1;)\n", header,
                  trials[i].options);
-        if (count_alerts(text, &trials[i].message) != trials[i].matches)
+        if (count(text, &trials[i].message) != trials[i].matches)
             fail_msg("%s of '%s': expected %d", text, trials[i].message.names, trials[i].matches);
     }
 }
 
-#define CHECK(header, trials) check(header, trials, sizeof(trials) / sizeof *(trials))
+#define CHECK(header, trials) \
+    check_with(count_alerts, header, trials, sizeof(trials) / sizeof *(trials))
+#define CHECK_TCP(header, trials) \
+    check_with(count_over_tcp, header, trials, sizeof(trials) / sizeof *(trials))
 
 /* ---- tests ----------------------------------------------------------------------------------- */
 
@@ -192,6 +260,8 @@ static void contents_are_those_of_names(void **state)
 
     (void)state;
     CHECK("dns", trials);
+    CHECK_TCP("dns", trials);
+    CHECK_TCP("tcp", trials);
     CHECK("udp", trials);
     CHECK("ip", trials);
 }
@@ -217,6 +287,8 @@ static void names_have_sizes_and_periods(void **state)
 
     (void)state;
     CHECK("dns", trials);
+    CHECK_TCP("dns", trials);
+    CHECK_TCP("tcp", trials);
 }
 
 static void names_are_transformed(void **state)
@@ -249,6 +321,8 @@ static void names_are_transformed(void **state)
 
     (void)state;
     CHECK("dns", trials);
+    CHECK_TCP("dns", trials);
+    CHECK_TCP("tcp", trials);
 }
 
 static void each_name_is_met_alone(void **state)
@@ -263,6 +337,8 @@ static void each_name_is_met_alone(void **state)
 
     (void)state;
     CHECK("dns", trials);
+    CHECK_TCP("dns", trials);
+    CHECK_TCP("tcp", trials);
 }
 
 static void buffers_are_those_of_directions_and_sections(void **state)
@@ -285,6 +361,8 @@ static void buffers_are_those_of_directions_and_sections(void **state)
 
     (void)state;
     CHECK("dns", trials);
+    CHECK_TCP("dns", trials);
+    CHECK_TCP("tcp", trials);
 }
 
 static void fields_of_messages_are_compared(void **state)
@@ -312,6 +390,17 @@ static void fields_of_messages_are_compared(void **state)
         {"dns.rrtype:1;", ANSWER("one.a|two.a"), true},
         {"dns.rrtype:1;", {.flags = RESPONSE, .names = "one.a"}, false},
         {"dns.rrtype:1,all;", {.flags = RESPONSE, .names = "one.a"}, false},
+    };
+
+    (void)state;
+    CHECK("ip", trials);
+    CHECK_TCP("ip", trials);
+    CHECK_TCP("dns", trials);
+}
+
+static void protocols_are_compared(void **state)
+{
+    static const struct trial trials[] = {
         {"app-layer-protocol:dns;", ASK("one.a"), true},
         {"app-layer-protocol:!dns;", ASK("one.a"), false},
         {"app-layer-protocol:!mdns;", ASK("one.a"), true},
@@ -380,7 +469,8 @@ static void misplaced_options_are_bad(void **state)
                1);
     check_load("alert dns any any -> any any (content:\"a\"; dns.query; nocase; sid:1;)", 0, 0, 1);
     check_load("alert dns any any -> any any (dns.query; bsize:x; sid:1;)", 0, 0, 1);
-    check_load("alert tcp any any -> any 53 (dns.query; content:\"a\"; sid:1;)", 0, 1, 0);
+    check_load("alert tcp any any -> any 53 (dns.query; content:\"a\"; sid:1;)", 1, 0, 0);
+    check_load("alert icmp any any -> any any (dns.query; content:\"a\"; sid:1;)", 0, 1, 0);
 }
 
 /* ---- made items ------------------------------------------------------------------------------ */
@@ -452,6 +542,7 @@ int main(void)
         cmocka_unit_test(each_name_is_met_alone),
         cmocka_unit_test(buffers_are_those_of_directions_and_sections),
         cmocka_unit_test(fields_of_messages_are_compared),
+        cmocka_unit_test(protocols_are_compared),
         cmocka_unit_test(payload_and_names_are_met_together),
         cmocka_unit_test(dns_is_found_by_its_bytes),
         cmocka_unit_test(misplaced_options_are_bad),

@@ -15,8 +15,8 @@ enum { MAX_PACKETS = 2000 };
 
 static char capture[600], rules[600];
 
-/* They match in made items: each of DNS in four messages of the sample, those of HTTP in 33, 24, 27
- * and 18, and those of TLS in three. */
+/* They match in made items: those of DNS in nine messages of the sample, one of them over TCP,
+ * those of HTTP in 33, 24, 27 and 18, and those of TLS in three. */
 static const char names_file[] = "flow_events.rules";
 static const char names_rules[] =
     "alert dns any any -> any any (msg:\"query\"; dns.query; content:\"site.example\"; sid:1;)\n"
@@ -180,7 +180,7 @@ static void test_events_depend_on_no_cut_and_no_thread(void **state)
     compare_runs(0, &source);
     assert_true(source.n_alerted > 3 && source.n_alerted < source.n_flows);
     assert_int_equal(source.n_messages, 2 * 18);
-    assert_int_equal(source.n_names, 2 * 8);
+    assert_int_equal(source.n_names, 2 * 9);
     assert_int_equal(source.n_http, 2 * 33);
     assert_int_equal(source.n_tls, 2 * 3);
     assert_int_equal(source.n_said, 2 * (33 + 24 + 27 + 18 + 3 + 3));

@@ -6,7 +6,7 @@
 #include "dissect/test/frame_fixture.h"
 #include "run/run_internal.h"
 
-enum { N_FLOWS = 24, STREAM_MAX = 9000, N_RULES = 11, FIRST_PORT = 20000 };
+enum { N_FLOWS = 24, STREAM_MAX = 9000, N_RULES = 13, FIRST_PORT = 20000 };
 
 static const char *const words[] = {"across-the-cut", "near", "begin", "1234end-of-it", "x1"};
 
@@ -22,7 +22,9 @@ static const char text[] =
     "alert ip any any -> any any (content:\"near\"; pcre:\"/^begin.{0,90}near/s\"; sid:8;)\n"
     "alert http any any -> any any (http.uri; content:\"/needle\"; sid:9;)\n"
     "alert http any any -> any any (http.stat_code; content:\"404\"; sid:10;)\n"
-    "alert http any any -> any any (file.data; content:\"in-the-body\"; sid:11;)\n";
+    "alert http any any -> any any (file.data; content:\"in-the-body\"; sid:11;)\n"
+    "alert dns any any -> any any (dns.query; content:\"needle.example\"; sid:12;)\n"
+    "alert dns any any -> any any (dns.rcode:3; sid:13;)\n";
 
 /* What one side sends. */
 struct side {
@@ -181,6 +183,42 @@ static void draw_http(struct scene *scene, uint32_t flow)
     }
 }
 
+/* A message of DNS over TCP, with one question. */
+static void add_dns(struct side *side, uint16_t flags, const char *label)
+{
+    uint8_t message[64] = {0};
+    const uint32_t len = (uint32_t)strlen(label), end = 2 + 12 + 1 + len + 8 + 1;
+
+    store_be16(message, (uint16_t)(end + 4 - 2));
+    store_be16(message + 2, 0x1234);
+    store_be16(message + 4, flags);
+    store_be16(message + 6, 1);
+    message[14] = (uint8_t)len;
+    memcpy(message + 15, label, len);
+    memcpy(message + 15 + len, "\7example", 8);
+    store_be16(message + end, 1);
+    store_be16(message + end + 2, 1);
+    add_bytes(side, (const char *)message, end + 4);
+}
+
+static void draw_dns(struct scene *scene, uint32_t flow)
+{
+    struct side *const client = &scene->side[flow][0], *const server = &scene->side[flow][1];
+    bool(*const expected)[N_RULES] = scene->expected[flow];
+
+    client->len = server->len = 0;
+    memset(expected, 0, sizeof scene->expected[flow]);
+    for (uint32_t n = 1 + below(scene, 5); n != 0; n--) {
+        const bool is_needle = below(scene, 3) == 0, is_missing = below(scene, 3) == 0;
+        const char *const label = is_needle ? "needle" : "other";
+
+        add_dns(client, 0x0100, label);
+        add_dns(server, is_missing ? 0x8183 : 0x8180, label);
+        expected[0][11] |= is_needle;
+        expected[1][12] |= is_missing;
+    }
+}
+
 static void draw(struct scene *scene, uint64_t seed)
 {
     memset(scene, 0, sizeof *scene);
@@ -192,6 +230,8 @@ static void draw(struct scene *scene, uint64_t seed)
         }
     for (uint32_t flow = 0; flow < N_FLOWS; flow += 3)
         draw_http(scene, flow);
+    for (uint32_t flow = 1; flow < N_FLOWS; flow += 6)
+        draw_dns(scene, flow);
 }
 
 /* ---- packets --------------------------------------------------------------------------------- */
