@@ -166,7 +166,9 @@ enum rule_value_id {
     RULE_FILE_MD5,                           /* of messages of files, as what follows */
     RULE_FILE_SHA1,
     RULE_FILE_SHA256,
-    RULE_QUIC_VERSION, /* 4 bytes */
+    RULE_QUIC_VERSION,     /* 4 bytes */
+    RULE_TLS_RANDOM_TIME,  /* the first 4 bytes of SL_TLS_RANDOM */
+    RULE_TLS_RANDOM_BYTES, /* those behind */
     RULE_N_VALUES
 };
 
@@ -201,6 +203,8 @@ static inline enum sl_app_value_id rule_buffer_source(enum rule_buffer buffer)
 
     if (id == RULE_HTTP_FIELD_LINES)
         return SL_HTTP_START;
+    if (id == RULE_TLS_RANDOM_TIME || id == RULE_TLS_RANDOM_BYTES)
+        return SL_TLS_RANDOM;
     return id < SL_N_APP_VALUES ? (enum sl_app_value_id)id : SL_N_APP_VALUES;
 }
 

@@ -72,6 +72,18 @@ static bool take_line(struct sl_app_value *value, size_t i)
     return false;
 }
 
+/* The time and the bytes of a hello's random number. */
+static bool take_random(struct sl_app_value *value, uint32_t id)
+{
+    enum { TIME_LEN = 4 };
+    const bool is_whole = value->len > TIME_LEN;
+
+    if (id == RULE_TLS_RANDOM_BYTES && is_whole)
+        value->bytes += TIME_LEN;
+    value->len = id == RULE_TLS_RANDOM_TIME ? TIME_LEN : value->len - TIME_LEN;
+    return is_whole;
+}
+
 /* What is known of the message's file. */
 static bool take_of_file(const struct sl_app_file *file, uint32_t id, struct sl_app_value *value)
 {
@@ -118,6 +130,8 @@ bool rule_message_value(const struct rule_view *view, enum rule_buffer buffer, s
     *value = half->value[k + index];
     if (lines)
         return take_line(value, i);
+    if (id == SL_TLS_RANDOM && rule_buffer_id(buffer) != SL_TLS_RANDOM)
+        return take_random(value, rule_buffer_id(buffer));
     if (id == SL_APP_BODY && side == message->side && view->body_len < value->len)
         value->len = view->body_len;
     return id != SL_APP_BODY || value->len != 0;

@@ -71,6 +71,8 @@ static const struct value_buffer {
     {"tls.subjectaltname", RULE_OF_SERVER, SL_TLS_CERT_ALT_NAME},
     {"tls.alpn", RULE_OF_SENDER, SL_TLS_ALPN},
     {"tls.random", RULE_OF_SENDER, SL_TLS_RANDOM},
+    {"tls.random_time", RULE_OF_SENDER, RULE_TLS_RANDOM_TIME},
+    {"tls.random_bytes", RULE_OF_SENDER, RULE_TLS_RANDOM_BYTES},
     {"ja3.hash", RULE_OF_CLIENT, SL_TLS_JA3_HASH},
     {"ja3_hash", RULE_OF_CLIENT, SL_TLS_JA3_HASH},
     {"ja3.string", RULE_OF_CLIENT, SL_TLS_JA3},
@@ -130,7 +132,7 @@ static bool is_http(uint32_t id)
 {
     return id < SL_TLS_SNI ||
            (id >= SL_FILE_NAME &&
-            id != RULE_QUIC_VERSION); /* bodies, and what is made of fields, too */
+            id < RULE_QUIC_VERSION); /* bodies, and what is made of fields, too */
 }
 
 /* Sets the protocol of the rule's messages: HTTP, or TLS and QUIC, as far as the header tells. */

@@ -68,21 +68,25 @@ static enum sl_status read_flag(struct rule_parser *parser, const char *flag,
     return rule_value_of_flag(parser, *flag, step);
 }
 
-/* Suricata keeps what groups match: ",flow:name" behind the flags, or a group of such a name. */
+/* ",flow:name" and the like behind the flags name what groups match. Nothing is kept of it. */
 static enum sl_status check_captures(struct rule_parser *parser, const struct parts *parts,
                                      size_t *n_flags)
 {
-    static const char *const groups[] = {"(?P<flow_", "(?P<pkt_", "(?P<alert_"};
-    const struct rule_text none = {NULL, 0};
-    const char *comma = memchr(parts->flags.at, ',', parts->flags.len);
+    static const char *const kinds[] = {"flow", "pkt", "alert"};
+    struct rule_text rest = parts->flags, word = {rest.at, 0}, kind;
 
-    *n_flags = comma != NULL ? (size_t)(comma - parts->flags.at) : parts->flags.len;
-    if (comma != NULL)
-        return rule_skip(parser, "pcre with captures", none);
-    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++)
-        if (memmem(parts->expression.at, parts->expression.len, groups[i], strlen(groups[i])) !=
-            NULL)
-            return rule_skip(parser, "pcre with captures", none);
+    rule_text_split(&rest, ',', &word);
+    *n_flags = word.len;
+    while (rule_text_split(&rest, ',', &word)) {
+        struct rule_text name = word;
+        bool is_known = false;
+
+        rule_text_split(&name, ':', &kind);
+        for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+            is_known |= rule_text_is(rule_trim(kind), kinds[i]);
+        if (!is_known || rule_trim(name).len == 0)
+            return rule_bad_at(parser, word.at, "'%.*s' names no capture", RULE_QUOTE(word));
+    }
     return SL_OK;
 }
 

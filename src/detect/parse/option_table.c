@@ -141,6 +141,8 @@ static const struct rule_option options[] = {
     {"tls.subjectaltname", rule_read_value, RULE_NO_VALUE},
     {"tls.alpn", rule_read_value, RULE_MAYBE_VALUE},
     {"tls.random", rule_read_value, RULE_MAYBE_VALUE},
+    {"tls.random_time", rule_read_value, RULE_MAYBE_VALUE},
+    {"tls.random_bytes", rule_read_value, RULE_MAYBE_VALUE},
     {"ja3.hash", rule_read_value, RULE_NO_VALUE},
     {"ja3_hash", rule_read_value, RULE_NO_VALUE},
     {"ja3.string", rule_read_value, RULE_NO_VALUE},

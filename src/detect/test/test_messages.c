@@ -623,6 +623,9 @@ static void test_tls(void **state)
         {"ssl_state:!server_hello;", "0"},
         {"ssl_state:server_hello; content:\"HTTP packet\";", "2"},
         {"tls.random; content:\"client\"; startswith; bsize:32;", "0"},
+        {"tls.random_time; content:\"serv\"; bsize:4;", "1"},
+        {"tls.random_bytes; content:\"nt client\"; startswith; bsize:28;", "0"},
+        {"tls.random_time; content:\"nt\";", ""},
     };
     struct scene scene;
 
