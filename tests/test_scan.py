@@ -13,6 +13,7 @@ import io
 import json
 import lzma
 import os
+import re
 import resource
 import shutil
 import struct
@@ -28,6 +29,7 @@ import hostile_scan
 import locked_documents
 
 SLUICE, SAMPLES = sys.argv[1:3]
+LZMA1_PROPERTIES = b"\x5d" + struct.pack("<I", 1 << 16)
 CAPTURE = os.path.join(SAMPLES, "sample.pcap")
 
 
@@ -456,6 +458,86 @@ class Opened(case.Case):
         for content in (arj, lha):
             self.assertEqual(self.result(content), self.FOUND)
         self.assertIn("INCOMPLETE", self.result(lha[:-5])[1])
+
+    @staticmethod
+    def seven_zip(folders, names, packed_header=False):
+        """An archive whose folders are (coders, bytes as packed, streams)."""
+        def number(n):
+            return bytes([0xC0 | n >> 16, n & 0xFF, n >> 8 & 0xFF]) if n > 127 else bytes([n])
+
+        def streams(at, folders):
+            info = b"\6" + number(at) + number(len(folders)) + b"\x09"
+            info += b"".join(number(len(packed)) for _, packed, _ in folders) + b"\0\7\x0b"
+            info += number(len(folders)) + b"\0"
+            for coders, _, _ in folders:
+                info += number(len(coders))
+                for code, properties in coders:
+                    info += bytes([len(code) | 0x20]) + code + number(len(properties)) + properties
+                info += b"".join(bytes([i, i + 1]) for i in range(len(coders) - 1))
+            info += b"\x0c" + b"".join(number(sum(map(len, parts))) for coders, _, parts in folders
+                                      for _ in coders) + b"\0\x08\x0d"
+            info += b"".join(number(len(parts)) for _, _, parts in folders) + b"\x09"
+            info += b"".join(number(len(part)) for _, _, parts in folders for part in parts[:-1])
+            parts = [part for _, _, parts in folders for part in parts]
+            info += b"\x0a\1" + b"".join(struct.pack("<I", zlib.crc32(part)) for part in parts)
+            return info + b"\0\0"
+
+        text = b"\0" + b"".join(name.encode("utf-16-le") + b"\0\0" for name in names)
+        header = (b"\1\4" + streams(0, folders) + b"\5" + number(len(names)) + b"\x11" +
+                  number(len(text)) + text + b"\0\0")
+        body = b"".join(packed for _, packed, _ in folders)
+        if packed_header:
+            packed = Opened.lzma_raw(header, [{"id": lzma.FILTER_LZMA1}])
+            body, header = body + packed, b"\x17" + streams(
+                len(body), [([(b"\3\1\1", LZMA1_PROPERTIES)], packed, [header])])
+        place = struct.pack("<QQI", len(body), len(header), zlib.crc32(header))
+        return (b"7z\xbc\xaf\x27\x1c\0\4" + struct.pack("<I", zlib.crc32(place)) + place + body +
+                header)
+
+    @staticmethod
+    def lzma_raw(content, filters):
+        filters = filters[:-1] + [filters[-1] | {"dict_size": 1 << 16}]
+        return lzma.compress(content, lzma.FORMAT_RAW, filters=filters)
+
+    def test_7z(self):
+        parts = [b"first " * 20, b"hello world " * 10, b"\xe8\1\0\0\0" * 30]
+        text = b"".join(parts)
+        lzma1, lzma2 = {"id": lzma.FILTER_LZMA1}, {"id": lzma.FILTER_LZMA2}
+        x86, delta = {"id": lzma.FILTER_X86}, {"id": lzma.FILTER_DELTA, "dist": 4}
+        one, two = (b"\3\1\1", LZMA1_PROPERTIES), (b"\x21", b"\x08")
+        names = ["a", "b \U0001d11e", "c"]
+        self.database = self.path("a.hdb", "".join(
+            f"{hashlib.md5(part).hexdigest()}:{len(part)}:{name[0]}\n"
+            for part, name in zip(parts, names)).encode())
+        for i, (coders, packed) in enumerate((
+                ([(b"\0", b"")], text), ([one], self.lzma_raw(text, [lzma1])),
+                ([two], self.lzma_raw(text, [lzma2])),
+                ([(b"\3\3\1\3", b""), two], self.lzma_raw(text, [x86, lzma2])),
+                ([(b"\3\3\1\3", b""), one], self.lzma_raw(text, [x86, lzma1])),
+                ([(b"\3\3\1\3", b""), (b"\3", b"\3"), two],
+                 self.lzma_raw(text, [x86, delta, lzma2])),
+                ([(b"\4\1\x08", b"")], zlib.compress(text)[2:-4]),
+                ([(b"\4\2\2", b"")], bz2.compress(text)))):
+            archive = self.seven_zip([(coders, packed, parts)], names, i % 2 == 1)
+            found = self.result(archive, "-z")[1]
+            self.assertEqual(re.findall("([abc])[.]UNOFFICIAL FOUND", found), list("abc"), coders)
+        self.database = self.path("a.cdb", b"B:CL_TYPE_7Z:*:^b \xf0\x9d\x84\x9e$:0:120:0:1:*:*\n")
+        self.assertEqual(self.result(archive), (1, "B.UNOFFICIAL FOUND"))
+        self.database = self.path("a.ndb", b"World:0:*:776f726c64\n")
+        copy = [(b"\0", b"")]
+        several = self.seven_zip([(copy, b"one", [b"one"]), (copy, b"two" + text, [b"two", text])],
+                                 names)
+        self.assertEqual(self.result(several), self.FOUND)
+        self.assertEqual(self.result(several.replace(b"first", b"First")), self.FOUND)
+        self.assertEqual(self.result(several.replace(b"world", b"World")),
+                         (0, "INCOMPLETE (7z: a member is damaged)"))
+        for end in range(7, len(archive), 30):
+            self.assertIn("INCOMPLETE (7z: ", self.result(archive[:end])[1])
+        one_byte = bytearray(several.replace(b"world", b"World"))
+        for at in range(32 + 6 + len(text), len(one_byte), 25):
+            one_byte[at] ^= 0x41
+            self.assertNotEqual(self.result(one_byte), (0, "OK"))
+            one_byte[at] ^= 0x41
 
     def test_objects_share_no_bytes(self):
         self.assertEqual(self.result(self.zip_of({"a": b"hello wor", "b": b"ld"})), (0, "OK"))

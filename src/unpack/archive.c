@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "unpack/little.h"
+#include "unpack/sevenz.h"
 #include "unpack/streams.h"
 #include "unpack/unpack.h"
 
@@ -214,7 +215,8 @@ void unpack_7z(struct unpack *unpack, const struct unpack_object *object)
 {
     enum { NEXT_AT = 12, NEXT_LEN = 20, HEADER_LEN = 32 };
 
-    unpack_archive(unpack, object);
+    if (!sevenz_give(unpack, object))
+        unpack_archive(unpack, object);
     if (object->len < HEADER_LEN)
         return;
     const uint64_t next_at = little64(object->bytes + NEXT_AT);

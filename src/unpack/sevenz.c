@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: MIT */
+/* The members of 7z archives. Those whose coders need more than liblzma, zlib and libbz2 are
+ * libarchive's. */
+#include "unpack/sevenz.h"
+
+#include <lzma.h>
+#include <string.h>
+
+#include "unpack/little.h"
+
+enum { STEP = 1 << 17, PACKED_HEADERS_MAX = 4 /* one in another */ };
+
+struct opening {
+    struct unpack *unpack;
+    const struct unpack_object *object;
+    const struct sevenz *archive;
+    uint64_t folder, stream, in_folder; /* that come next */
+    struct sevenz_source *source;       /* of the folder; NULL: closed, or damaged */
+};
+
+/* ---- the header ------------------------------------------------------------------------------ */
+
+static struct sevenz_source *open_folder(const struct unpack_object *object,
+                                         const struct sevenz_folder *folder)
+{
+    if (folder->packed_at > object->len)
+        return NULL;
+    const uint64_t left = object->len - folder->packed_at;
+    return sevenz_source_open(folder, object->bytes + folder->packed_at,
+                              (size_t)(folder->packed_len < left ? folder->packed_len : left));
+}
+
+/* Reads up to `len` bytes, as far as they fit. What does not is read and left out. Returns how many
+ * were read. */
+static uint64_t read_bytes(struct sevenz_source *source, uint64_t len, struct unpack_buffer *buffer)
+{
+    static uint8_t left_out[STEP];
+    uint64_t have = 0;
+
+    while (have < len) {
+        size_t room = len - have < STEP ? (size_t)(len - have) : STEP;
+        uint8_t *to = buffer->cut ? NULL : unpack_buffer_room(buffer, &room);
+
+        if (to == NULL)
+            room = len - have < STEP ? (size_t)(len - have) : STEP;
+        const size_t n = sevenz_source_read(source, to != NULL ? to : left_out, room);
+        buffer->len += to != NULL ? n : 0;
+        have += n;
+        if (n < room)
+            break;
+    }
+    return have;
+}
+
+/* Unpacks the one folder of `archive`, which has a header. */
+static bool unpack_header(const struct unpack_object *object, const struct sevenz *archive,
+                          struct unpack_buffer *buffer)
+{
+    if (archive->n_folders != 1 || !sevenz_is_supported(&archive->folders[0]))
+        return false;
+    struct sevenz_source *source = open_folder(object, &archive->folders[0]);
+    if (source == NULL)
+        return false;
+    const uint64_t len = archive->folders[0].coders[archive->folders[0].n_coders - 1].len;
+    const uint64_t have = read_bytes(source, len, buffer);
+    sevenz_source_close(source);
+    return have == len && !buffer->cut;
+}
+
+/* Reads the header, which may be packed. Its bytes are the buffer's, or the object's. */
+static bool read_header(struct unpack *unpack, const struct unpack_object *object,
+                        struct sevenz *archive, struct unpack_buffer *buffer)
+{
+    enum { NEXT_AT = 12, NEXT_LEN = 20 };
+    struct unpack_buffer other = {0};
+    bool good = object->len >= SEVENZ_HEADER_LEN;
+    const uint64_t left = good ? object->len - SEVENZ_HEADER_LEN : 0;
+    const uint64_t at = good ? little64(object->bytes + NEXT_AT) : 0;
+    const uint64_t len = good ? little64(object->bytes + NEXT_LEN) : 0;
+
+    good = good && at <= left && len <= left - at &&
+           sevenz_header_read(archive, object->bytes + SEVENZ_HEADER_LEN + at, (size_t)len);
+    for (int i = 0; good && archive->is_packed; i++) {
+        unpack_buffer_init(unpack, &other);
+        good = i < PACKED_HEADERS_MAX && unpack_header(object, archive, &other);
+        sevenz_header_free(archive);
+        unpack_buffer_free(buffer);
+        *buffer = other;
+        memset(&other, 0, sizeof other);
+        good = good && sevenz_header_read(archive, buffer->bytes, buffer->len);
+    }
+    for (uint64_t i = 0; good && i < archive->n_folders; i++)
+        good = sevenz_is_supported(&archive->folders[i]);
+    return good;
+}
+
+/* ---- members --------------------------------------------------------------------------------- */
+
+static size_t put_utf8(uint32_t c, char *to)
+{
+    const unsigned n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    static const uint8_t first[] = {0, 0, 0xC0, 0xE0, 0xF0};
+
+    for (unsigned i = n - 1; i > 0; i--, c >>= 6)
+        to[i] = (char)(0x80 | (c & 0x3F));
+    to[0] = (char)(first[n] | c);
+    return n;
+}
+
+/* The next name as UTF-8. */
+static void take_name(const uint8_t **at, const uint8_t *end, char name[UNPACK_TEXT_LEN])
+{
+    size_t n = 0;
+
+    while (*at != NULL && end - *at >= 2) {
+        uint32_t c = little16(*at);
+
+        *at += 2;
+        if (c == 0)
+            break;
+        if (c >> 10 == 0x36 && end - *at >= 2 && little16(*at) >> 10 == 0x37) {
+            c = 0x10000 + ((c & 0x3FF) << 10 | (little16(*at) & 0x3FF));
+            *at += 2;
+        }
+        if (n + 4 < UNPACK_TEXT_LEN)
+            n += put_utf8(c, name + n);
+    }
+    name[n] = '\0';
+}
+
+/* Opens the folder of the next stream, where that is its first one. */
+static void go_to_stream(struct opening *opening)
+{
+    const struct sevenz *archive = opening->archive;
+
+    while (opening->folder < archive->n_folders &&
+           opening->in_folder == archive->folders[opening->folder].n_streams) {
+        opening->folder++;
+        opening->in_folder = 0;
+    }
+    if (opening->in_folder > 0 || opening->folder == archive->n_folders)
+        return;
+    sevenz_source_close(opening->source);
+    opening->source = open_folder(opening->object, &archive->folders[opening->folder]);
+}
+
+static bool give_stream(struct opening *opening)
+{
+    struct unpack_buffer *buffer = unpack_buffer(opening->unpack, opening->object);
+    const struct sevenz_stream *stream = &opening->archive->streams[opening->stream++];
+
+    go_to_stream(opening);
+    opening->in_folder++;
+    const uint64_t have =
+        opening->source != NULL ? read_bytes(opening->source, stream->len, buffer) : 0;
+    if (buffer->cut)
+        unpack_cut(opening->unpack, buffer);
+    if (have < stream->len) { /* nothing behind it can be read */
+        sevenz_source_close(opening->source);
+        opening->source = NULL;
+    }
+    if (have < stream->len || (!buffer->cut && stream->has_crc &&
+                               lzma_crc32(buffer->bytes, buffer->len, 0) != stream->crc))
+        unpack_incomplete(opening->unpack, opening->object, "a member is damaged");
+    return unpack_child(opening->unpack, opening->object, buffer->bytes, buffer->len, KINDS);
+}
+
+static void give_members(struct opening *opening)
+{
+    const struct sevenz *archive = opening->archive;
+    const uint8_t *name_at = archive->names;
+    char name[UNPACK_TEXT_LEN];
+
+    for (uint64_t i = 0; i < archive->n_members && !unpack_is_over(opening->unpack); i++) {
+        const bool is_empty =
+            archive->empty != NULL && (archive->empty[i / 8] >> (7 - i % 8) & 1) != 0;
+
+        take_name(&name_at, archive->names_end, name);
+        if (!is_empty && opening->stream == archive->n_streams) {
+            unpack_incomplete(opening->unpack, opening->object, "a member has no bytes");
+            break;
+        }
+        const uint64_t len = is_empty ? 0 : archive->streams[opening->stream].len;
+        if (!unpack_tell_member(opening->unpack, opening->object,
+                                &(struct unpack_member){name, 0, len, i, false}) ||
+            (!is_empty && !give_stream(opening)))
+            break;
+    }
+    sevenz_source_close(opening->source);
+}
+
+bool sevenz_give(struct unpack *unpack, const struct unpack_object *object)
+{
+    struct sevenz archive = {0};
+    struct unpack_buffer header = {0};
+    const bool good = read_header(unpack, object, &archive, &header);
+
+    if (good)
+        give_members(&(struct opening){.unpack = unpack, .object = object, .archive = &archive});
+    sevenz_header_free(&archive);
+    unpack_buffer_free(&header);
+    return good;
+}
