@@ -54,8 +54,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     if (len == 0 || len > 4096 || sl_clamav_set_create(&set, &diag) != SL_OK)
         return 0;
     if (data[0] % 7 == 6) {
-        (void)clam_container_read(set, "f.cvd", data + 1, len - 1, true, &diag);
-        (void)clam_container_read(set, "f.cvd", data + 1, len - 1, false, &diag);
+        (void)clam_container_read(set, "f.cld", data + 1, len - 1, true, &diag);
+        (void)clam_container_read(set, "f.cud", data + 1, len - 1, false, &diag);
     } else if (sl_clamav_set_read_text(set, names[data[0] % 7], (const char *)data + 1, len - 1,
                                        &diag) == SL_OK &&
                sl_clamav_compile(&db, set, SL_DEVICE_CPU, &diag) == SL_OK) {
