@@ -539,6 +539,52 @@ class Opened(case.Case):
             self.assertNotEqual(self.result(one_byte), (0, "OK"))
             one_byte[at] ^= 0x41
 
+    def test_installers_of_nsis(self):
+        text = b"hello world " * 10
+        raw = self.lzma_raw(text, [{"id": lzma.FILTER_LZMA1}])
+        packed = LZMA1_PROPERTIES + raw
+        deflated = zlib.compress(text)[2:-4]
+        mark = bytes(4) + b"\xef\xbe\xad\xdeNullsoftInst" + struct.pack("<I", 9)
+
+        def installer(body):
+            return b"MZ" + bytes(510) + mark + struct.pack("<I", 32 + len(body)) + body + bytes(4)
+
+        def block(content, bit=1 << 31):
+            return struct.pack("<I", len(content) | bit) + content
+
+        solid = block(b"first", 0) + block(text, 0)
+        for body in (block(packed) + block(packed), block(deflated), zlib.compress(solid)[2:-4],
+                     LZMA1_PROPERTIES + self.lzma_raw(solid, [{"id": lzma.FILTER_LZMA1}])):
+            self.assertEqual(self.result(installer(body)), self.FOUND, body)
+        cut = installer(block(packed))[:-20]
+        self.assertIn("INCOMPLETE (nsis: ", self.result(cut.replace(b"w", b"W"))[1])
+
+    def test_hwp(self):
+        head = b"HWP Document File V3.00 \x1a\1\2\3\4\5" + bytes(124) + b"\1\0\2\0" + bytes(1010)
+        packed = zlib.compress(b"hello world " * 10)[2:-4]
+        self.assertEqual(self.result(head + packed), self.FOUND)
+        self.assertEqual(self.result(head + zlib.compress(b"another " * 10)[2:-9]),
+                         (0, "INCOMPLETE (hwp: cut or damaged)"))
+
+    def test_xar(self):
+        """The second member has its own bytes alone."""
+        members = [b"first " * 20, b"second " * 20]
+        toc, at = "<?xml version='1.0'?><xar><toc>", 0
+        for i, content in enumerate(members):
+            toc += (f"<file id='{i}'><name>{i}</name><type>file</type><data>"
+                    f"<length>{len(content)}</length><offset>{at}</offset>"
+                    f"<size>{len(content)}</size><encoding style='application/octet-stream'/>"
+                    "</data></file>")
+            at += len(content)
+        toc = (toc + "</toc></xar>").encode()
+        packed = zlib.compress(toc)
+        archive = (b"xar!" + struct.pack(">HHQQI", 28, 1, len(packed), len(toc), 0) + packed +
+                   b"".join(members))
+        for content in members + [toc]:
+            self.database = self.path("a.hdb", b"%s:%d:World\n" % (
+                hashlib.md5(content).hexdigest().encode(), len(content)))
+            self.assertEqual(self.result(archive), self.FOUND, content)
+
     def test_objects_share_no_bytes(self):
         self.assertEqual(self.result(self.zip_of({"a": b"hello wor", "b": b"ld"})), (0, "OK"))
 

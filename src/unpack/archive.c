@@ -3,13 +3,12 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "unpack/little.h"
 #include "unpack/sevenz.h"
 #include "unpack/streams.h"
 #include "unpack/unpack.h"
-
-enum { STEP = 1 << 17 };
 
 static bool support_format(struct archive *archive, enum kind kind)
 {
@@ -67,15 +66,15 @@ static bool support_filter(struct archive *archive, enum kind kind)
 static int read_data(struct archive *archive, struct unpack_buffer *buffer)
 {
     for (;;) {
-        size_t room = STEP;
-        uint8_t *to = unpack_buffer_room(buffer, &room);
+        const void *bytes;
+        size_t len;
+        la_int64_t at; /* some formats count it from the first member on */
+        const int status = archive_read_data_block(archive, &bytes, &len, &at);
 
-        if (to == NULL)
-            return ARCHIVE_OK;
-        const la_ssize_t n = archive_read_data(archive, to, room);
-        if (n <= 0)
-            return (int)n;
-        buffer->len += (size_t)n;
+        if (status == ARCHIVE_EOF || status < ARCHIVE_WARN)
+            return status == ARCHIVE_EOF ? ARCHIVE_OK : status;
+        if (!unpack_buffer_add(buffer, bytes, len))
+            return ARCHIVE_OK; /* it is cut */
     }
 }
 
@@ -148,6 +147,24 @@ void unpack_archive(struct unpack *unpack, const struct unpack_object *object)
         unpack_incomplete(unpack, object, "cut, damaged or of an unknown form");
     }
     (void)archive_read_free(archive);
+}
+
+/* The table of contents is an object of its own, as ClamAV has it. */
+void unpack_xar(struct unpack *unpack, const struct unpack_object *object)
+{
+    enum { HEADER_LEN_AT = 4, HEADER_LEN = 28 };
+    const uint8_t *bytes = object->bytes;
+    struct unpack_buffer *buffer = unpack_buffer(unpack, object);
+    const size_t at = object->len > HEADER_LEN
+                          ? (size_t)bytes[HEADER_LEN_AT] << 8 | bytes[HEADER_LEN_AT + 1]
+                          : object->len;
+    size_t used;
+
+    if (at < object->len) {
+        (void)stream_inflate(bytes + at, object->len - at, MAX_WBITS, buffer, &used);
+        (void)unpack_child(unpack, object, buffer->bytes, buffer->len, KINDS);
+    }
+    unpack_archive(unpack, object);
 }
 
 static bool decompress(const struct unpack_object *object, struct unpack_buffer *buffer)

@@ -7,7 +7,7 @@
 #include "unpack/little.h"
 #include "unpack/unpack.h"
 
-enum { MARK_MAX = 11, PARTS_MAX = 64 /* parts of an object that are opened */ };
+enum { MARK_MAX = 24, PARTS_MAX = 64 /* parts of an object that are opened */ };
 
 /* A place that may begin a part; *len: its length, or all bytes that are left. */
 typedef bool is_part(const uint8_t *at, size_t left, size_t *len);
@@ -65,14 +65,24 @@ static bool is_pdf(const uint8_t *at, size_t left, size_t *len)
     return memcmp(at, "%PDF-", 5) == 0 && at[6] == '.';
 }
 
+static bool is_nsis(const uint8_t *at, size_t left, size_t *len)
+{
+    enum { LEN_AT = 20, BEFORE = 4, SUM_LEN = 4, LEN_MIN = 32 };
+    const uint32_t stated = little32(at + LEN_AT) - BEFORE; /* a word lies before the mark */
+
+    *len = stated >= LEN_MIN && stated < left ? stated - SUM_LEN : left;
+    return memcmp(at, "\xEF\xBE\xAD\xDENullsoftInst", 16) == 0;
+}
+
 static const struct {
     is_part *is_part;
     enum kind kind;
     uint8_t begin[2];
     bool is_last; /* it reads what lies behind it, too */
-} marks[] = {{is_zip, KIND_ZIP, "PK", true},        {is_cab, KIND_CAB, "MS", false},
-             {is_7z, KIND_SEVENZIP, "7z", false},   {is_rar, KIND_RAR, "Ra", false},
-             {is_arj, KIND_ARJ, "\x60\xEA", false}, {is_pdf, KIND_PDF, "%P", true}};
+} marks[] = {{is_zip, KIND_ZIP, "PK", true},         {is_cab, KIND_CAB, "MS", false},
+             {is_7z, KIND_SEVENZIP, "7z", false},    {is_rar, KIND_RAR, "Ra", false},
+             {is_arj, KIND_ARJ, "\x60\xEA", false},  {is_pdf, KIND_PDF, "%P", true},
+             {is_nsis, KIND_NSIS, "\xEF\xBE", false}};
 
 enum { MARKS = sizeof marks / sizeof *marks };
 

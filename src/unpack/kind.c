@@ -102,7 +102,7 @@ static const struct magic magics[] = {
     MAGIC(0, "WARC/", WARC),
     MAGIC(0, "\xD0\xCF\x11\xE0\xA1\xB1\x1A\xE1", OLE2),
     MAGIC(0, "{\\rt", RTF),
-    MAGIC(0, "HWP Document File", HWP3),
+    MAGIC(0, "HWP Document File V", HWP3),
     MAGIC(0, "\xE4\x52\x5C\x7B\x8C\xD8\xA7\x4D\xAE\xB1\x53\x78\xD0\x29\x96\xD3", ONENOTE),
     MAGIC(0, "\x78\x9F\x3E\x22", TNEF),
     MAGIC(0, "begin 6", UUENCODE),

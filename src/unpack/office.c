@@ -90,6 +90,53 @@ static bool give_package(struct unpack *unpack, const struct unpack_object *obje
     return opened;
 }
 
+/* ---- Hangul Word Processor 5 ------------------------------------------------------------------
+ */
+
+enum { HWP = 1 << 16, HWP_PACKED = 1, HWP_LOCKED = 6 /* by a password, or for distribution */ };
+
+/* The flags in its stream of that name. 0: it is another document. */
+static uint32_t hwp_flags(struct unpack *unpack, const struct ole2 *ole2)
+{
+    enum { FLAGS_AT = 36 };
+    static const char mark[] = "HWP Document File";
+    struct unpack_buffer buffer = {0};
+    struct ole2_entry entry;
+    uint32_t flags = 0;
+
+    for (size_t i = 0; flags == 0 && ole2_entry(ole2, i, &entry); i++) {
+        if (entry.type != 2 || strcmp(entry.name, "FileHeader") != 0)
+            continue;
+        unpack_buffer_init(unpack, &buffer);
+        (void)ole2_read(ole2, &entry, &buffer);
+        if (buffer.len > FLAGS_AT && memcmp(buffer.bytes, mark, sizeof mark - 1) == 0)
+            flags = HWP | buffer.bytes[FLAGS_AT];
+    }
+    unpack_buffer_free(&buffer);
+    return flags;
+}
+
+/* Its texts and files are packed. Others, which are not, are no streams of zlib. */
+static void give_hwp(struct unpack *unpack, const struct unpack_object *object,
+                     const struct ole2_entry *entry, const uint8_t *bytes, size_t len)
+{
+    struct unpack_buffer plain = {0};
+    size_t used;
+
+    unpack_buffer_init(unpack, &plain);
+    if (stream_inflate(bytes, len, -MAX_WBITS, &plain, &used)) {
+        if (plain.cut)
+            unpack_cut(unpack, &plain);
+        (void)unpack_child(unpack, object, plain.bytes, plain.len, KINDS);
+    } else if (strncmp(entry->name, "Section", 7) == 0 || strncmp(entry->name, "BIN", 3) == 0) {
+        unpack_incomplete(unpack, object, "a stream is damaged");
+    }
+    unpack_buffer_free(&plain);
+}
+
+/* ---- any document -----------------------------------------------------------------------------
+ */
+
 static bool is_encrypted(const struct ole2_entry *entry, const struct unpack_buffer *stream)
 {
     return strcmp(entry->name, "WordDocument") == 0 && stream->len > 12 &&
@@ -97,7 +144,7 @@ static bool is_encrypted(const struct ole2_entry *entry, const struct unpack_buf
 }
 
 static void give_stream(struct unpack *unpack, const struct unpack_object *object,
-                        const struct ole2 *ole2, const struct ole2_entry *entry)
+                        const struct ole2 *ole2, const struct ole2_entry *entry, uint32_t hwp)
 {
     struct unpack_buffer *buffer = unpack_buffer(unpack, object);
 
@@ -117,6 +164,8 @@ static void give_stream(struct unpack *unpack, const struct unpack_object *objec
         office_give_native(unpack, object, buffer->bytes, buffer->len);
     else if (strcasecmp(entry->name, "PowerPoint Document") == 0)
         give_slides(unpack, object, buffer->bytes, buffer->len);
+    else if ((hwp & HWP_PACKED) != 0)
+        give_hwp(unpack, object, entry, buffer->bytes, buffer->len);
 }
 
 void unpack_ole2(struct unpack *unpack, const struct unpack_object *object)
@@ -126,9 +175,12 @@ void unpack_ole2(struct unpack *unpack, const struct unpack_object *object)
 
     if (!ole2_open(&ole2, unpack, object))
         unpack_incomplete(unpack, object, "its tables are damaged");
+    const uint32_t hwp = hwp_flags(unpack, &ole2);
+    if ((hwp & HWP_LOCKED) != 0)
+        unpack_incomplete(unpack, object, "encrypted");
     for (size_t i = 0; ole2_entry(&ole2, i, &entry) && !unpack_is_over(unpack); i++)
         if (entry.type == 2 && entry.len > 0)
-            give_stream(unpack, object, &ole2, &entry);
+            give_stream(unpack, object, &ole2, &entry, hwp);
     vba_give(unpack, object, &ole2);
     ole2_close(&ole2);
 }
