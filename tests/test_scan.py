@@ -604,6 +604,18 @@ class Opened(case.Case):
         self.assertEqual(self.result(bomb), self.FOUND)
         self.assertIn("MaxFileSize", self.result(bomb, "--max-filesize=1M")[1])
 
+    def test_ten_thousand_levels(self):
+        mails = b"From: a\nContent-Type: message/rfc822\n\n" * 10000
+        parts = b"".join(b"Content-Type: multipart/mixed; boundary=%d\n\n--%d\n" % (i, i)
+                         for i in range(10000))
+        head = tarfile.TarInfo("a").tobuf()
+        fixed = sum(head[:124]) + sum(head[136:148]) + 256 + sum(head[156:])
+        tar = b"".join(head[:124] + size + head[135:148] + b"%06o\0 " % (fixed + sum(size)) +
+                       head[156:] for size in (b"%011o" % (512 * i) for i in range(10000, 0, -1)))
+        for content in (mails, b"From: a\n" + parts, tar + bytes(512)):
+            for option in ("--max-recursion=17", "--max-recursion=0"):
+                self.assertIn("MaxRecursion", self.result(content, option)[1])
+
     def test_signatures_of_members_and_of_what_lies_in_containers(self):
         content = self.zip_of({"a.doc": b"hello world", "b": gzip.compress(b"other words here")})
         path = self.path("container", content)

@@ -85,6 +85,7 @@ struct seen {
         char path[128];
         char name[64];
         char error[64];
+        char not_opened[64];
         enum sl_scan_verdict verdict;
         uint64_t len;
     } files[N_FILES + 8];
@@ -102,6 +103,8 @@ static void see_file(void *user, const struct sl_scan_file *file)
              file->n_names > 0 ? file->names[0] : "");
     snprintf(seen->files[n].error, sizeof seen->files[n].error, "%s",
              file->error != NULL ? file->error : "");
+    snprintf(seen->files[n].not_opened, sizeof seen->files[n].not_opened, "%s",
+             file->not_opened != NULL ? file->not_opened : "");
     seen->files[n].verdict = file->verdict;
     seen->files[n].len = file->len;
     assert_int_equal(file->n_names, file->verdict == SL_SCAN_FOUND);
@@ -364,6 +367,55 @@ static void test_an_unpacker_that_fails_is_a_reason(void **state)
     }
 }
 
+static void write_text(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* The file whose bytes crash an unpacker is never clean, and has the reason. Those around it, one
+ * of them for a new process, are as they were. */
+static void test_a_crash_is_one_file_s_reason(void **state)
+{
+    static const char *const texts[] = {"before", "crash", "between", "crash", "crash, SIGNATURE"};
+    static const enum sl_scan_verdict verdicts[] = {
+        SL_SCAN_CLEAN, SL_SCAN_INCOMPLETE, SL_SCAN_CLEAN, SL_SCAN_INCOMPLETE, SL_SCAN_FOUND};
+    enum { N = sizeof texts / sizeof *texts };
+    struct seen *seen = calloc(1, sizeof *seen);
+    char path[N][128];
+    const char *paths[N];
+    struct sl_scan_config config;
+    struct sl_scan_counts counts;
+
+    (void)state;
+    assert_non_null(seen);
+    for (int i = 0; i < N; i++) {
+        snprintf(path[i], sizeof path[i], "%s/crash%d", root, i);
+        write_text(path[i], texts[i]);
+        paths[i] = path[i];
+    }
+    init(&config, seen);
+    config.paths = paths;
+    config.n_paths = N;
+    config.unpacker = CRASHING_UNPACKER;
+    assert_int_equal(sl_scan_open(&seen->scan, &config, NULL), SL_OK);
+    assert_int_equal(sl_scan_execute(seen->scan, db, NULL), SL_OK);
+    sl_scan_snapshot(seen->scan, &counts);
+    assert_int_equal(counts.not_opened, 3);
+    assert_int_equal(atomic_load(&seen->n), N);
+    for (int i = 0; i < N; i++) {
+        assert_int_equal(seen->files[i].verdict, verdicts[i]);
+        assert_string_equal(seen->files[i].not_opened,
+                            texts[i][0] == 'c' ? "text: the unpacker crashed (signal 11)" : "");
+        (void)unlink(path[i]);
+    }
+    sl_scan_close(seen->scan);
+    free(seen);
+}
+
 static void assert_refused(const struct sl_scan_config *config, const char *reason)
 {
     struct sl_scan *scan = NULL;
@@ -420,6 +472,7 @@ int main(void)
         cmocka_unit_test(test_another_thread_stops_a_scan_that_waits_for_input),
         cmocka_unit_test(test_each_verdict_is_given),
         cmocka_unit_test(test_an_unpacker_that_fails_is_a_reason),
+        cmocka_unit_test(test_a_crash_is_one_file_s_reason),
         cmocka_unit_test(test_wrong_calls_are_refused),
     };
 
