@@ -630,9 +630,15 @@ class Opened(case.Case):
                 ("ldb", "Is;Engine:51-255,Target:0,Container:CL_TYPE_GZ;0;776f726c64", False),
                 ("ldb", "Is;Engine:51-255,Target:0,Container:CL_TYPE_GZ;0;776f726473", True),
                 ("ldb", "Is;Engine:51-255,Target:0,Container:CL_TYPE_GZ,"
-                        "Intermediates:CL_TYPE_ZIP;0;776f726473", True),
+                        "Intermediates:CL_TYPE_ZIP>CL_TYPE_GZ;0;776f726473", True),
+                ("ldb", "Is;Engine:51-255,Target:0,Intermediates:CL_TYPE_ZIP>CL_TYPE_GZ;0;"
+                        "776f726473", True),
+                ("ldb", "Is;Engine:51-255,Target:0,Intermediates:CL_TYPE_GZ;0;776f726473", True),
+                ("ldb", "Is;Engine:51-255,Target:0,Intermediates:CL_TYPE_ZIP;0;776f726473", False),
+                ("ldb", "Is;Engine:51-255,Target:0,Intermediates:CL_TYPE_GZ>CL_TYPE_ZIP;0;"
+                        "776f726473", False),
                 ("ldb", "Is;Engine:51-255,Target:0,Container:CL_TYPE_GZ,"
-                        "Intermediates:CL_TYPE_7Z;0;776f726473", False)):
+                        "Intermediates:CL_TYPE_7Z>CL_TYPE_GZ;0;776f726473", False)):
             database = self.path("one." + ending, line.encode() + b"\n")
             compiled = self.path("one.sluicedb")
             sluice("scan", "-d", database, "--force", "--compile", compiled)

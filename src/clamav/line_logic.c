@@ -4,16 +4,28 @@
 
 #include "clamav/line_internal.h"
 
-/* The next container stands behind all others. */
+/* The next container is of this kind, and of the one that was said before. */
+static enum clam_taken put_container(struct sl_clamav_set *set, struct clam_sig *sig, uint8_t kind)
+{
+    if (sig->n_in == 0)
+        sig->in[sig->n_in++] = CLAM_KIND_ANY;
+    uint8_t *const next = &sig->in[sig->n_in - 1];
+    if (*next != CLAM_KIND_ANY && kind != CLAM_KIND_ANY && *next != kind)
+        return clam_skip(set, "Container is not the last of Intermediates");
+    *next = kind != CLAM_KIND_ANY ? kind : *next;
+    return CLAM_TAKEN;
+}
+
 static enum clam_taken read_container(struct sl_clamav_set *set, struct clam_text argument,
                                       struct clam_sig *sig)
 {
-    if (sig->n_in == 0)
-        sig->n_in = 1;
-    return line_read_kind(set, argument, &sig->in[sig->n_in - 1]);
+    uint8_t kind;
+    const enum clam_taken taken = line_read_kind(set, argument, &kind);
+
+    return taken == CLAM_TAKEN ? put_container(set, sig, kind) : taken;
 }
 
-/* The kinds around the next container, "A>B", A outside. */
+/* The kinds of containers, "A>B": B is the next one, and A around it. */
 static enum clam_taken read_intermediates(struct sl_clamav_set *set, struct clam_text argument,
                                           struct clam_sig *sig)
 {
@@ -24,14 +36,13 @@ static enum clam_taken read_intermediates(struct sl_clamav_set *set, struct clam
     sig->n_in = 0;
     while (more) {
         more = clam_text_cut(&argument, '>', &kind);
-        if (sig->n_in == sizeof sig->in - 1)
-            return clam_skip(set, "more than %d Intermediates", (int)sizeof sig->in - 1);
+        if (sig->n_in == sizeof sig->in)
+            return clam_skip(set, "more than %d Intermediates", (int)sizeof sig->in);
         const enum clam_taken taken = line_read_kind(set, kind, &sig->in[sig->n_in++]);
         if (taken != CLAM_TAKEN)
             return taken;
     }
-    sig->in[sig->n_in++] = next;
-    return CLAM_TAKEN;
+    return put_container(set, sig, next);
 }
 
 /* One Arg:Val of the target description block. */
