@@ -88,10 +88,12 @@ static enum sl_status gram_build(struct sl_mpm_table **table, const struct mpm_s
     if (builder_init(&builder, set, config)) {
         for (uint32_t group = 0; group < set->n_groups; group++)
             gram_add_group(&builder, group);
+        const bool has_tiny = gram_make_tiny(&builder);
         qsort(builder.drafts, builder.n_drafts, sizeof *builder.drafts, gram_compare_drafts);
         gram_count_keys(&builder);
-        if (gram_make_slots(&builder) && make_automaton(&builder, config->device, diag) &&
-            gram_make_filter(&builder) && make_sieve(&builder, config->device))
+        if (has_tiny && gram_make_slots(&builder) &&
+            make_automaton(&builder, config->device, diag) && gram_make_filter(&builder) &&
+            make_sieve(&builder, config->device))
             made = gram_make_table(&builder, config->device);
     }
     ac_automaton_free(builder.automaton);

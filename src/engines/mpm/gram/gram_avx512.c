@@ -148,16 +148,17 @@ static uint32_t runs(const uint8_t *text, uint32_t from, uint32_t to, uint32_t *
 static uint32_t tiny(const struct gram_table *body, const uint8_t *text, uint32_t from, uint32_t to,
                      uint32_t *out)
 {
-    __m512i first[4], second[4];
+    __m512i classes[GRAM_TINY_MAX][4];
     uint32_t n = 0;
 
-    memcpy(first, body->tiny_first, sizeof first);
-    memcpy(second, body->tiny_second, sizeof second);
+    memcpy(classes, body->tiny_classes, sizeof classes);
     for (uint32_t at = from; at < to; at += 64) {
-        const __m512i a = lookup(first, _mm512_loadu_si512(text + at));
-        const __m512i b = lookup(second, _mm512_loadu_si512(text + at + 1));
+        const __m512i first = lookup(classes[0], _mm512_loadu_si512(text + at));
+        const __m512i second = lookup(classes[1], _mm512_loadu_si512(text + at + 1));
+        const __m512i third = lookup(classes[2], _mm512_loadu_si512(text + at + 2));
+        const uint64_t passed = _mm512_test_epi8_mask(_mm512_and_si512(first, second), third);
 
-        n = write_positions(_mm512_test_epi8_mask(a, b) & below(at, to), at, out, n);
+        n = write_positions(passed & below(at, to), at, out, n);
     }
     return n;
 }

@@ -69,6 +69,15 @@ static bool list_fits(const struct gram_table *body, const struct gram_list *lis
     return true;
 }
 
+/* The text behind a position is read as far as a tiny literal reaches. */
+static bool tiny_fit(const struct gram_table *body)
+{
+    for (int i = 0; i < GRAM_TINY_CLASSES; i++)
+        if (body->tiny_at[i] >= GRAM_TINY_MAX)
+            return false;
+    return true;
+}
+
 static bool entries_fit(const struct sl_mpm_table *table, const struct gram_table *body,
                         const struct gram_entry *entries, uint64_t n)
 {
@@ -135,10 +144,12 @@ const char *gram_check(const struct sl_mpm_table *table)
     const struct gram_entry *entries = (const struct gram_entry *)mpm_at(body, body->entries);
     if (!entries_fit(table, body, entries, body->n_entries) || !sieve_fits(table, body))
         return wrong;
-    if (body->n_in_dictionary > 0 &&
-        (entries[body->n_in_dictionary - 1].flags & GRAM_ENTRY_LAST) == 0)
+    if ((body->n_in_dictionary > 0 &&
+         (entries[body->n_in_dictionary - 1].flags & GRAM_ENTRY_LAST) == 0) ||
+        (body->n_entries > 0 && (entries[body->n_entries - 1].flags & GRAM_ENTRY_LAST) == 0))
         return wrong;
-    if (!slots_fit(body) || !list_fits(body, &body->tiny) || !list_fits(body, &body->runs))
+    if (!slots_fit(body) || !list_fits(body, &body->tiny) || !list_fits(body, &body->runs) ||
+        !tiny_fit(body))
         return wrong;
     return ac_check_at(table, body->automaton);
 }

@@ -31,7 +31,10 @@ enum {
     GRAM_SLOTS_LOG_MIN = 5,
     GRAM_SLOTS_LOG_MAX = 28,
     GRAM_PRESENT_LOG = 2, /* bits of a slot that say whether a key is there: 4 */
-    GRAM_WALK_USUAL = 32  /* slots that the longest walk reads in sets that nobody contrived */
+    GRAM_TINY_CLASSES = 8,
+    GRAM_TINY_KEYS = 32,        /* of each class */
+    GRAM_TINY_PRESENT_LOG = 14, /* bits that say whether a tiny literal is there: 2 KiB */
+    GRAM_WALK_USUAL = 32 /* slots that the longest walk reads in sets that nobody contrived */
 };
 
 /* Kinds of windows, by the bytes of a dictionary's key. A key is the byte before the window, and as
@@ -81,7 +84,7 @@ enum {
     GRAM_ENTRY_DEAR = 8   /* the automaton has it too; later entries of its key have this flag */
 };
 
-/* Entries by a folded byte: number b has begin[b] to begin[b + 1] - 1. */
+/* Entries by a key of eight bits: number k has begin[k] to begin[k + 1] - 1. */
 struct gram_list {
     uint64_t entries; /* struct gram_entry; offset from the body's first byte */
     uint32_t begin[257];
@@ -104,11 +107,14 @@ struct gram_table {
     uint64_t present;      /* uint32_t: 1 << (slots_log + GRAM_PRESENT_LOG) bits */
     uint64_t entries;
     uint64_t patterns;
-    struct gram_list tiny;    /* literals too short for windows, by their first byte */
-    struct gram_list runs;    /* literals that are a run of one byte, the shortest first */
-    uint8_t tiny_first[256];  /* classes of a tiny literal's first byte, by the byte as it is, */
-    uint8_t tiny_second[256]; /* and of its second: where both share a bit, one may begin */
-    uint8_t run_min[256];     /* the shortest run of this byte to be searched, 0: none */
+    struct gram_list tiny; /* literals too short for windows, by gram_tiny_key */
+    struct gram_list runs; /* literals that are a run of one byte, by it, the shortest first */
+    /* Classes of tiny literals, by their first byte as it is, their second and their third. Where
+     * three bytes share a bit, a literal of that class may begin. */
+    uint8_t tiny_classes[GRAM_TINY_MAX][256];
+    uint8_t tiny_at[GRAM_TINY_CLASSES]; /* the byte of a class's literals that makes their key */
+    uint8_t run_min[256];               /* the shortest run of this byte to be searched, 0: none */
+    uint32_t tiny_present[(1 << GRAM_TINY_PRESENT_LOG) / 32];
     uint32_t n_tiny;
     uint32_t n_runs;
     uint64_t sieve;     /* struct gram_sieve_table, for GPUs; 0: the table was built for CPUs */
@@ -267,6 +273,55 @@ MPM_CORE bool gram_probe(const struct gram_view *view, uint32_t before, uint32_t
     const uint32_t word = view->words[gram_word_of(first, view->multiplier, view->words_log)];
 
     return (word & gram_bits_of(before, first, rest)) == 0;
+}
+
+/* ---- tiny literals --------------------------------------------------------------------------- */
+
+/* The classes of tiny literals that may begin here. */
+MPM_CORE uint32_t gram_tiny_classes(const struct gram_table *body, const uint8_t *text)
+{
+    return (uint32_t)body->tiny_classes[0][text[0]] & body->tiny_classes[1][text[1]] &
+           body->tiny_classes[2][text[2]];
+}
+
+/* The bit of a tiny literal, by its len bytes, folded and little-endian. */
+MPM_CORE uint32_t gram_tiny_bit(uint32_t bytes, uint32_t len)
+{
+    return ((bytes & ((UINT32_C(1) << 8 * len) - 1)) + len) * GRAM_HASH_SLOT >>
+           (32 - GRAM_TINY_PRESENT_LOG);
+}
+
+/* Whether a tiny literal may begin here. Most classes pass for the bytes of several literals. */
+MPM_CORE bool gram_may_be_tiny(const struct gram_table *body, const uint8_t *text)
+{
+    const uint32_t bytes = (uint32_t)gram_fold8_ascii(gram_load8(text));
+    uint32_t found = 0;
+
+    for (uint32_t len = 1; len <= GRAM_TINY_MAX; len++) {
+        const uint32_t bit = gram_tiny_bit(bytes, len);
+
+        found |= body->tiny_present[bit / 32] >> bit % 32;
+    }
+    return (found & 1) != 0;
+}
+
+/* `byte` is the one that the class takes, folded. */
+MPM_CORE uint32_t gram_tiny_key(uint32_t class_number, uint8_t byte)
+{
+    return class_number * GRAM_TINY_KEYS + ((byte ^ byte >> 5) & (GRAM_TINY_KEYS - 1));
+}
+
+/* The key of the first of these classes. */
+MPM_CORE uint32_t gram_tiny_first_key(const struct gram_table *body, uint32_t classes,
+                                      const uint8_t *text)
+{
+#ifdef __CUDA_ARCH__
+    const uint32_t first = (uint32_t)__ffs((int)classes) - 1;
+#else
+    const uint32_t first = (uint32_t)__builtin_ctz(classes);
+#endif
+
+    return gram_tiny_key(first, mpm_fold(text[body->tiny_at[first]]));
 }
 
 /* ---- dictionary ------------------------------------------------------------------------------ */

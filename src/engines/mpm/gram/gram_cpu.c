@@ -340,36 +340,50 @@ static void scan_runs(struct scan *scan, uint32_t from, uint32_t to)
     }
 }
 
-/* Eight bytes are all of a tiny literal. */
-static void verify_tiny(const struct scan *scan, const struct place *place,
-                        const struct gram_entry *entry, uint32_t at)
+/* Of places those where one is likely: no branch on that. */
+static uint32_t keep_tiny(const struct scan *scan, uint32_t n)
 {
-    uint32_t end;
+    uint32_t *passed = scan->gram->passed;
+    uint32_t kept = 0;
 
-    if (gram_entry_fits(entry, &place->text, at - place->begin, &end))
-        report_entry(scan, place, entry, end);
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t at = passed[i];
+
+        passed[kept] = at;
+        kept += gram_may_be_tiny(scan->view->body, scan->bytes + at);
+    }
+    return kept;
 }
 
+/* The entries of a place's classes. */
+static void add_tiny(struct scan *scan, uint32_t at)
+{
+    const struct gram_table *body = scan->view->body;
+    const uint32_t first =
+        (uint32_t)((body->tiny.entries - body->entries) / sizeof(struct gram_entry));
+    struct gram_candidates *candidates = &scan->gram->candidates;
+
+    for (uint32_t left = gram_tiny_classes(body, scan->bytes + at); left != 0; left &= left - 1) {
+        const uint32_t key = gram_tiny_first_key(body, left, scan->bytes + at);
+
+        candidates->at[candidates->n] = at;
+        candidates->entry[candidates->n] = first + body->tiny.begin[key];
+        candidates->n += body->tiny.begin[key] != body->tiny.begin[key + 1];
+    }
+}
+
+/* Windows of tiny literals have kind 0. */
 static void scan_tiny(struct scan *scan, uint32_t from, uint32_t to)
 {
     struct gram_cpu *gram = scan->gram;
-    const struct gram_list *list = &scan->view->body->tiny;
-    const struct gram_entry *entries =
-        (const struct gram_entry *)mpm_at(scan->view->body, list->entries);
-    const uint32_t n = gram->filters->tiny(scan->view->body, scan->bytes, from, to, gram->passed);
+    const uint32_t n =
+        keep_tiny(scan, gram->filters->tiny(scan->view->body, scan->bytes, from, to, gram->passed));
 
-    for (uint32_t i = 0; i < n; i++) {
-        const uint32_t at = gram->passed[i];
-        const uint8_t byte = mpm_fold(scan->bytes[at]);
-        const uint32_t begin = list->begin[byte], end = list->begin[byte + 1];
-        struct place place;
-
-        if (!find_text(scan, at, &place))
-            continue;
-        if (!spend(scan, end - begin))
-            return;
-        for (uint32_t k = begin; k < end; k++)
-            verify_tiny(scan, &place, &entries[k], at);
+    gram->candidates.n = 0;
+    for (uint32_t i = 0; i < n && scan->left >= 0; i++) {
+        add_tiny(scan, gram->passed[i]);
+        if (i + 1 == n || gram->candidates.n > GRAM_PASSED_MAX - GRAM_TINY_CLASSES)
+            verify_candidates(scan, GRAM_KIND_7);
     }
 }
 

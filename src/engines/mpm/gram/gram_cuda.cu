@@ -397,24 +397,31 @@ static __device__ void enqueue(const struct warp *warp, uint32_t *n, uint32_t bi
     }
 }
 
+/* Adds to what the lane's cost. */
+static __device__ void verify_tiny_at(const struct warp *warp, uint32_t at, int32_t *work)
+{
+    const struct gram_table *body = warp->scan->view.body;
+    const struct gram_list *list = &body->tiny;
+    const struct gram_entry *entries = (const struct gram_entry *)mpm_at(body, list->entries);
+    const uint8_t *text = warp->scan->arena.bytes + at;
+    struct gram_place place;
+
+    if (!gram_locate(&warp->scan->arena, at, &place))
+        return;
+    for (uint32_t left = gram_tiny_classes(body, text); left != 0; left &= left - 1) {
+        const uint32_t key = gram_tiny_first_key(body, left, text);
+
+        for (uint32_t i = list->begin[key]; i < list->begin[key + 1] && *work <= warp->left; i++)
+            *work += 1 + (int32_t)verify_entry(warp, &place, &entries[i], at);
+    }
+}
+
 static __device__ void verify_tiny(struct warp *warp, uint32_t bits, uint32_t at)
 {
-    const struct gram_list *list = &warp->scan->view.body->tiny;
-    const struct gram_entry *entries =
-        (const struct gram_entry *)mpm_at(warp->scan->view.body, list->entries);
-
     int32_t work = 0;
 
-    for (; bits != 0; bits &= bits - 1) {
-        const uint32_t from = at + (__ffs((int)bits) - 1);
-        const uint8_t byte = mpm_fold(warp->scan->arena.bytes[from]);
-        struct gram_place place;
-
-        if (gram_locate(&warp->scan->arena, from, &place))
-            for (uint32_t i = list->begin[byte]; i < list->begin[byte + 1] && work <= warp->left;
-                 i++)
-                work += 1 + (int32_t)verify_entry(warp, &place, &entries[i], from);
-    }
+    for (; bits != 0; bits &= bits - 1)
+        verify_tiny_at(warp, at + (__ffs((int)bits) - 1), &work);
     spend_most(warp, (uint32_t)work);
 }
 

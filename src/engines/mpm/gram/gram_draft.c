@@ -188,8 +188,7 @@ void gram_add_group(struct gram_builder *builder, uint32_t group)
     bool found = true;
 
     if (key->len <= GRAM_TINY_MAX) {
-        add_draft(builder, GRAM_PLACE_TINY, &whole, take_pattern(builder, &whole), 0)->key =
-            key->folded[0];
+        (void)add_draft(builder, GRAM_PLACE_TINY, &whole, take_pattern(builder, &whole), 0);
         return;
     }
     for (uint32_t residue = 0; residue < builder->stride; residue++)

@@ -10,7 +10,7 @@ enum gram_place { GRAM_PLACE_DICTIONARY, GRAM_PLACE_TINY, GRAM_PLACE_RUNS, GRAM_
 
 struct gram_draft {
     uint32_t place;
-    uint32_t key; /* the dictionary's, or the list's byte */
+    uint32_t key; /* the dictionary's, or the list's */
     struct gram_share share;
     bool dear;
     uint32_t order; /* within a key, among the dear or the others */
@@ -20,6 +20,13 @@ struct gram_draft {
     uint32_t rest;   /* 4 and 5, */
     uint32_t known;  /* of these six as many as the literal has, */
     uint32_t before; /* and the byte before them, or 0 */
+};
+
+/* See struct gram_table. */
+struct gram_tiny {
+    uint8_t classes[GRAM_TINY_MAX][256];
+    uint8_t at[GRAM_TINY_CLASSES];
+    uint32_t present[(1 << GRAM_TINY_PRESENT_LOG) / 32];
 };
 
 struct gram_builder {
@@ -43,10 +50,14 @@ struct gram_builder {
     struct gram_windowed *windowed; /* the shares that have windows */
     uint32_t n_windowed;
     struct gram_sieve_builder sieve;
+    struct gram_tiny tiny;
 };
 
 /* Drafts the entries of a group's literals. */
 void gram_add_group(struct gram_builder *builder, uint32_t group);
+
+/* Spreads tiny literals over classes, and gives their drafts keys. False: no memory. */
+bool gram_make_tiny(struct gram_builder *builder);
 
 /* The bytes that an entry compares: those given, where it is one literal whose case counts. */
 const uint8_t *gram_pattern_of(const struct mpm_set *set, const struct gram_share *share,

@@ -28,25 +28,6 @@ static void fill_list(struct gram_list *list, const struct gram_builder *builder
     list->begin[256] = builder->n_of[place];
 }
 
-/* Literals are spread over eight classes, so that a first byte seldom goes with another's second.
- */
-static void fill_tiny_classes(struct gram_table *body, const struct gram_builder *builder,
-                              size_t from)
-{
-    for (size_t i = 0; i < builder->n_of[GRAM_PLACE_TINY]; i++) {
-        const struct mpm_key *key = gram_share_key(builder->set, &builder->drafts[from + i].share);
-        const uint8_t class_bit =
-            (uint8_t)(1u << (key->folded[0] * 7 + (key->len > 1 ? key->folded[1] : 0)) % 8);
-
-        for (uint32_t byte = 0; byte < 256; byte++) {
-            if (mpm_fold((uint8_t)byte) == key->folded[0])
-                body->tiny_first[byte] |= class_bit;
-            if (key->len == 1 || mpm_fold((uint8_t)byte) == key->folded[1])
-                body->tiny_second[byte] |= class_bit;
-        }
-    }
-}
-
 static void fill_patterns(uint8_t *patterns, const struct gram_builder *builder)
 {
     for (size_t i = 0; i < builder->n_drafts; i++) {
@@ -91,7 +72,9 @@ static void fill_entries(struct gram_table *body, const struct gram_builder *bui
         from[place + 1] = from[place] + builder->n_of[place];
     fill_list(&body->tiny, builder, GRAM_PLACE_TINY, from[GRAM_PLACE_TINY], body->entries);
     fill_list(&body->runs, builder, GRAM_PLACE_RUNS, from[GRAM_PLACE_RUNS], body->entries);
-    fill_tiny_classes(body, builder, from[GRAM_PLACE_TINY]);
+    memcpy(body->tiny_classes, builder->tiny.classes, sizeof body->tiny_classes);
+    memcpy(body->tiny_present, builder->tiny.present, sizeof body->tiny_present);
+    memcpy(body->tiny_at, builder->tiny.at, sizeof body->tiny_at);
 }
 
 struct sl_mpm_table *gram_make_table(struct gram_builder *builder, enum sl_device_kind device)

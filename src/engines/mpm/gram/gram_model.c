@@ -140,6 +140,61 @@ double gram_model_cost(const struct gram_model *model, uint64_t bytes, enum gram
     }
 }
 
+/* Of texts that lie one behind another, places at equal distances. */
+static void take_trials(const struct gram_model *model, uint8_t (*trial)[3], uint32_t n)
+{
+    const struct sl_batch *sample = model->sample;
+    const uint32_t step = step_for(sample, n);
+    uint64_t skip = 0;
+    uint32_t taken = 0;
+
+    for (uint32_t item = 0; item < sample->n_items && taken < n; item++) {
+        const struct sl_span span = sample->payload[item];
+        uint64_t at = skip;
+
+        for (; at + 3 <= span.len && taken < n; at += step, taken++)
+            for (int i = 0; i < 3; i++)
+                trial[taken][i] = mpm_fold(sample->bytes[span.offset + at + i]);
+        skip = at > span.len ? at - span.len : 0;
+    }
+    for (uint32_t i = taken; taken != 0 && i < n; i++) /* a small sample again and again */
+        memcpy(trial[i], trial[i % taken], sizeof *trial);
+}
+
+static uint8_t assumed_byte(const struct gram_model *model, uint32_t random)
+{
+    double left = 0;
+    uint8_t byte = 0;
+
+    for (int i = 0; i < 256; i++)
+        left += model->byte_share[i];
+    left *= (random >> 8) / (double)(1 << 24);
+    while (byte < 255 && (left -= model->byte_share[byte]) >= 0)
+        byte++;
+    return mpm_fold(byte);
+}
+
+static void assume_trials(const struct gram_model *model, uint8_t (*trial)[3], uint32_t n)
+{
+    uint32_t random = 1;
+
+    for (uint32_t k = 0; k < n; k++)
+        for (int i = 0; i < 3; i++) {
+            random = random * 1664525u + 1013904223u;
+            trial[k][i] = i != 0 && (random >> 31) != 0 ? trial[k][i - 1] /* fillers repeat */
+                                                        : assumed_byte(model, random << 1);
+        }
+}
+
+void gram_model_trials(const struct gram_model *model, uint8_t (*trial)[3], uint32_t n)
+{
+    memset(trial, 0, n * sizeof *trial);
+    if (model->sample != NULL)
+        take_trials(model, trial, n);
+    else
+        assume_trials(model, trial, n);
+}
+
 static double passing_texts(const struct gram_model *model, const struct gram_view *filter)
 {
     const struct sl_batch *sample = model->sample;

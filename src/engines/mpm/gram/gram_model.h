@@ -36,6 +36,9 @@ double gram_model_occurrences(const struct gram_model *model, uint64_t bytes, in
  * before it, lowest, and its own, coarsely folded. */
 double gram_model_cost(const struct gram_model *model, uint64_t bytes, enum gram_kind kind);
 
+/* Writes n places of three bytes, folded, as the text has them. */
+void gram_model_trials(const struct gram_model *model, uint8_t (*trial)[3], uint32_t n);
+
 /* How much a filter lets pass, as a measure to compare filters by. */
 double gram_model_passing(const struct gram_model *model, const struct gram_view *filter);
 double gram_model_sieve_passing(const struct gram_model *model, const struct gram_sieve *sieve);

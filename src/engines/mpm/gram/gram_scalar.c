@@ -43,7 +43,7 @@ uint32_t gram_tiny_scalar(const struct gram_table *body, const uint8_t *text, ui
 
     for (uint32_t at = from; at < to; at++) {
         out[n] = at;
-        n += (body->tiny_first[text[at]] & body->tiny_second[text[at + 1]]) != 0;
+        n += gram_tiny_classes(body, text + at) != 0;
     }
     return n;
 }

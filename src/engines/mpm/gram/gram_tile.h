@@ -162,8 +162,7 @@ MPM_CORE uint32_t gram_lane_tiny(const struct gram_table *body, const uint8_t *b
     uint32_t passed = 0;
 
     for (uint32_t p = 0; p < GRAM_LANE; p++)
-        passed |= (uint32_t)((body->tiny_first[bytes[p]] & body->tiny_second[bytes[p + 1]]) != 0)
-                  << p;
+        passed |= (uint32_t)(gram_tiny_classes(body, bytes + p) != 0) << p;
     return passed;
 }
 

@@ -229,17 +229,20 @@ static bool verify_first_runs(const struct scan *scan, uint32_t first)
 static void verify_tiny(const struct warp *warp, uint32_t at, int32_t *work)
 {
     const struct scan *scan = warp->scan;
-    const struct gram_list *list = &scan->view.body->tiny;
-    const struct gram_entry *entries =
-        (const struct gram_entry *)mpm_at(scan->view.body, list->entries);
-    const uint8_t byte = mpm_fold(scan->arena.bytes[at]);
-
+    const struct gram_table *body = scan->view.body;
+    const struct gram_list *list = &body->tiny;
+    const struct gram_entry *entries = (const struct gram_entry *)mpm_at(body, list->entries);
+    const uint8_t *text = scan->arena.bytes + at;
     struct gram_place place;
 
     if (!gram_locate(&scan->arena, at, &place))
         return;
-    for (uint32_t i = list->begin[byte]; i < list->begin[byte + 1] && *work <= warp->left; i++)
-        *work += 1 + (int32_t)verify_entry(scan, &place, &entries[i], at);
+    for (uint32_t left = gram_tiny_classes(body, text); left != 0; left &= left - 1) {
+        const uint32_t key = gram_tiny_first_key(body, left, text);
+
+        for (uint32_t i = list->begin[key]; i < list->begin[key + 1] && *work <= warp->left; i++)
+            *work += 1 + (int32_t)verify_entry(scan, &place, &entries[i], at);
+    }
 }
 
 /* Returns what the lane's tiny literals cost. */
