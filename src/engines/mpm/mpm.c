@@ -77,20 +77,18 @@ enum sl_status sl_mpm_variant(const char **algorithm, const char *name, struct s
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* "auto" is gram. It is slower than the automaton in two cases: on CPUs without vectors, and for
- * sets with literals too short for its windows. */
+/* "auto" is gram. It is slower than the automaton on CPUs without vectors, and where many literals
+ * are too short for its windows. */
 static const char *choose_name(const struct sl_mpm_config *config, const struct mpm_set *set)
 {
-    enum { SHORT = 3 }; /* bytes */
+    enum { SHORT = 3 /* bytes */, SHARE = 100 };
+    uint32_t n_short = 0;
 
     if (config->device == SL_DEVICE_CUDA)
         return "gram";
-    if (cpu_level() < CPU_AVX2)
-        return "ac";
     for (uint32_t id = 0; id < set->n_literals; id++)
-        if (set->literals[id].len <= SHORT)
-            return "ac";
-    return "gram";
+        n_short += set->literals[id].len <= SHORT;
+    return cpu_level() < CPU_AVX2 || n_short > set->n_literals / SHARE ? "ac" : "gram";
 }
 
 void sl_mpm_config_init(struct sl_mpm_config *config)

@@ -218,13 +218,19 @@ static const char *picked(enum sl_device_kind device, const struct sl_literal *l
 
 void test_auto_picks_by_device_and_lengths(void **state)
 {
+    enum { MANY = 100 };
     const struct sl_literal literals[] = {trial_literal_of("abcd", 0), trial_literal_of("abc", 0)};
     const char *vectors = cpu_level() >= CPU_AVX2 ? "gram" : "ac";
+    struct sl_literal many[MANY];
 
     (void)state;
+    for (int i = 0; i < MANY; i++)
+        many[i] = literals[i == 0];
     assert_string_equal(picked(SL_DEVICE_CPU, literals, 0), vectors);
     assert_string_equal(picked(SL_DEVICE_CPU, literals, 1), vectors);
     assert_string_equal(picked(SL_DEVICE_CPU, literals, 2), "ac");
+    assert_string_equal(picked(SL_DEVICE_CPU, many, MANY - 1), "ac");
+    assert_string_equal(picked(SL_DEVICE_CPU, many, MANY), vectors);
     assert_string_equal(picked(SL_DEVICE_CUDA, literals, 2), "gram");
 }
 
