@@ -92,17 +92,19 @@ static bool give_begin(struct app_stream *stream, enum app_side side,
            (stream->lost[side] == 0 || app_stream_gap(stream, side, stream->lost[side], listener));
 }
 
+/* The side that tells the protocol comes behind what the other one has sent before. */
 static bool begin_parser(struct app_stream *stream, const struct app_parser *parser,
-                         const struct app_listener *listener)
+                         enum app_side side, const struct app_listener *listener)
 {
     stream->parser = parser;
     stream->flow = parser->open();
     if (stream->flow == NULL)
         return false;
-    for (int side = 0; side < 2; side++)
-        if (stream->state[side] == PROBED)
-            stream->state[side] = READ;
-    return give_begin(stream, APP_CLIENT, listener) && give_begin(stream, APP_SERVER, listener);
+    for (int i = 0; i < 2; i++)
+        if (stream->state[i] == PROBED)
+            stream->state[i] = READ;
+    return give_begin(stream, side == APP_CLIENT ? APP_SERVER : APP_CLIENT, listener) &&
+           give_begin(stream, side, listener);
 }
 
 /* Keeps the begin of a side, and looks at it. */
@@ -118,7 +120,7 @@ static bool probe_side(struct app_stream *stream, enum app_side side, const uint
         return false;
     const struct app_parser *parser = find(stream, side);
     if (parser != NULL)
-        return begin_parser(stream, parser, listener) &&
+        return begin_parser(stream, parser, side, listener) &&
                app_stream_give(stream, side, bytes + n, len - n, listener);
     stream->lost[side] += len - n;
     if (!stream->unlike[0] || !stream->unlike[1])
