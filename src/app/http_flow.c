@@ -141,6 +141,8 @@ static enum app_verdict gap_flow(void *of, enum app_side side, uint64_t len,
     struct http_side *const mine = &flow->side[side];
 
     flow->listener = listener;
+    if (mine->is_open)
+        http_head_end(flow, side);
     if (verdict_of(flow, side) != APP_GOES_ON)
         return verdict_of(flow, side);
     if (spans_gap(mine, len)) {

@@ -27,6 +27,7 @@ struct http_side {
     uint32_t line_at;     /* where the last line of the head begins */
     uint8_t state;
     bool is_open;                         /* the next byte says what the last line was */
+    bool lacks_protocol;                  /* the request's head, whose first line has come */
     bool is_vague;                        /* the body's length is no number alone: "34 68" */
     bool skips_body;                      /* what comes cannot be decoded any more */
     uint64_t left;                        /* bytes of the body or chunk to come */

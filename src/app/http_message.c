@@ -160,7 +160,7 @@ void http_message_end(struct http_flow *flow, enum app_side side, bool is_cut)
     mine->line.len = 0;
     mine->line_at = 0;
     mine->left = 0;
-    mine->is_open = mine->is_vague = false;
+    mine->is_open = mine->is_vague = mine->lacks_protocol = false;
     http_body_end(flow, side);
     if (transaction == NULL)
         return;
@@ -359,6 +359,7 @@ static bool take_head(struct http_flow *flow, enum app_side side)
     }
     app_text_free(&mine->line); /* most flows have one message */
     mine->line_at = 0;
+    mine->is_open = mine->lacks_protocol = false;
     flow->no_memory |= !message->has_head;
     return message->has_head;
 }
@@ -420,20 +421,11 @@ static void begin_bare_body(struct http_flow *flow)
     app_text_free(&line);
 }
 
-/* The first line of a head is whole. True: no head follows. */
-static bool judge_first_line(struct http_flow *flow, enum app_side side)
+/* Whether a request's first line is whole, and names no protocol. */
+static bool is_brief(const struct http_side *mine, enum app_side side)
 {
-    struct http_side *const mine = &flow->side[side];
-
-    if (side == APP_SERVER || !http_line_is_brief(mine->line.bytes, mine->line.len))
-        return false;
-    if (http_probe(side, mine->line.bytes, mine->line.len) == APP_LIKE) {
-        end_whole_head(flow, side, true);
-    } else {
-        mine->state = HTTP_SEEKS;
-        mine->line.len = 0;
-    }
-    return true;
+    return side == APP_CLIENT && mine->line_at == 0 &&
+           http_line_is_brief(mine->line.bytes, mine->line.len);
 }
 
 /* Whether what came of a response's first line does not begin one. */
@@ -449,6 +441,11 @@ static bool judge_open_line(struct http_flow *flow, enum app_side side, uint8_t 
     struct http_side *const mine = &flow->side[side];
 
     mine->is_open = false;
+    if (side == APP_CLIENT) { /* a request without protocol: fields may follow */
+        if (next == '\r' || next == '\n')
+            end_whole_head(flow, side, true);
+        return next == '\r' || next == '\n';
+    }
     if (is_stray(mine, side)) { /* passed over where a response follows, else a body begins */
         if (next != 'H')
             begin_bare_body(flow);
@@ -489,10 +486,15 @@ static bool judge_line(struct http_flow *flow, enum app_side side)
         end_whole_head(flow, side, false);
         return true;
     }
-    if (is_first && judge_first_line(flow, side))
+    if (is_brief(mine, side) && http_probe(side, mine->line.bytes, mine->line.len) != APP_LIKE) {
+        mine->state = HTTP_SEEKS;
+        mine->line.len = 0;
         return true;
-    mine->is_open = is_stray(mine, side) || (side == APP_SERVER && line.len == 2 &&
-                                             (*line.bytes == ' ' || *line.bytes == '\t'));
+    }
+    mine->lacks_protocol |= is_brief(mine, side);
+    mine->is_open =
+        is_brief(mine, side) || is_stray(mine, side) ||
+        (side == APP_SERVER && line.len == 2 && (*line.bytes == ' ' || *line.bytes == '\t'));
     mine->line_at = is_stray(mine, side) ? 0 : mine->line.len;
     return false;
 }
@@ -531,7 +533,7 @@ void http_head_end(struct http_flow *flow, enum app_side side)
     if (is_stray(mine, side))
         begin_bare_body(flow);
     else if (mine->is_open)
-        end_whole_head(flow, side, false);
+        end_whole_head(flow, side, side == APP_CLIENT);
     else if (side == APP_SERVER || http_probe(side, mine->line.bytes, mine->line.len) != APP_UNLIKE)
         (void)end_head(flow, side);
 }
@@ -552,6 +554,9 @@ uint32_t http_step_head(struct http_flow *flow, enum app_side side, const uint8_
     struct http_side *const mine = &flow->side[side];
     uint32_t taken = 0;
 
+    if (side == APP_SERVER && flow->side[APP_CLIENT].state == HTTP_IN_HEAD &&
+        flow->side[APP_CLIENT].lacks_protocol) /* it needs no empty line */
+        end_whole_head(flow, APP_CLIENT, true);
     while (taken < len) {
         if (mine->is_open && judge_open_line(flow, side, bytes[taken]))
             break;

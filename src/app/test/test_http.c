@@ -274,6 +274,49 @@ static void test_long_stray_line(void **state)
     EXPECT(TOLD({APP_CLIENT, get, 0}, {APP_SERVER, response + 89, 527}), "code=[200]");
 }
 
+/* A head without protocol that is too long is none. */
+static void test_long_head_without_protocol(void **state)
+{
+    static char fields[70000];
+
+    (void)state;
+    memset(fields, 'x', sizeof fields);
+    EXPECT(TOLD({APP_CLIENT, "GET /x\r\n", 0}, {APP_CLIENT, fields, sizeof fields},
+                {APP_SERVER, ok, 0}),
+           "request_field_too_long", "http 0 s end body 5=[hello]");
+}
+
+/* A server that speaks first has answered nothing, however the request is cut. */
+static void test_banner(void **state)
+{
+    (void)state;
+    EXPECT(TOLD({APP_SERVER, "banner\r\nmore\r\n", 0}, {APP_CLIENT, "MKWORKSPACE /x\r\n\r\n", 0},
+                {APP_SERVER, ok, 0}),
+           "http 0 s end body 5=[hello]");
+}
+
+/* A request without protocol may have fields, as libhtp has it. */
+static void test_missing_protocol(void **state)
+{
+    (void)state;
+    EXPECT(TOLD({APP_CLIENT, "POST /x\r\nHost: a\r\nContent-Length: 1\r\n\r\ny", 0}),
+           "head method=[POST] uri=[/x]", " host=[a]", "http 0 c end body 1=[y]");
+    EXPECT(TOLD({APP_CLIENT, "GET /x\r\n\r\nGET /y HTTP/1.1\r\n\r\n", 0}),
+           "http 0 c head method=[GET] uri=[/x]", "http 1 c head method=[GET] uri=[/y]");
+    EXPECT(TOLD({APP_CLIENT, "GET /x\r\n", 0}, {APP_SERVER, ok, 0}, {APP_CLIENT, get, 0}),
+           "http 0 c end body 0=[]\n", "http 0 s end body 5=[hello]\nhttp 0 c done",
+           "http 1 c head method=[GET]");
+    EXPECT(TOLD({APP_CLIENT, "GET /x\r\nGET /y\r\n", 0}, {APP_SERVER, ok, 0}),
+           "http 0 s end body 5=[hello]\nhttp 0 c done");
+    /* A gap behind a line that was not judged yet. */
+    EXPECT(TOLD({APP_CLIENT, get, 0}, {APP_SERVER, "HTTP/1.1 200 x\nContent-Length: 9\n \n", 0},
+                {APP_SERVER, NULL, 4}, {APP_SERVER, "56789", 0},
+                {APP_SERVER, "\nHTTP/1.1 204 y\r\n\r\n", 0}),
+           "http 0 s end body 5=[56789]", "code=[204]");
+    EXPECT(TOLD({APP_CLIENT, "GET /x\r\n", 0}, {APP_CLIENT, NULL, 9}),
+           "http 0 c head method=[GET] uri=[/x]");
+}
+
 /* Behind a refused body the next request comes, or the body all the same. */
 static void test_expect(void **state)
 {
@@ -487,6 +530,9 @@ int main(void)
         cmocka_unit_test(test_long_stray_line),
         cmocka_unit_test(test_head_without_end),
         cmocka_unit_test(test_expect),
+        cmocka_unit_test(test_missing_protocol),
+        cmocka_unit_test(test_banner),
+        cmocka_unit_test(test_long_head_without_protocol),
         cmocka_unit_test(test_damage),
         cmocka_unit_test(test_uris),
         cmocka_unit_test(test_endless_head),
