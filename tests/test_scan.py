@@ -168,6 +168,10 @@ class Databases(case.Case):
         result = sluice("scan", "-d", skipped, file)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn(b"Skipped signatures: 1\n", result.stdout)
+        unwanted = self.path("unwanted.ndu", b"PUA.Any:0:*:6669727374\n")
+        result = sluice("scan", "--detect-pua", "-d", unwanted, file)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertIn(b"Skipped signatures: 1\n", result.stdout)
         self.assertEqual(sluice("scan", "-d", self.path("none.ndb", b"# nothing\n"),
                                 file).returncode, 0)
         mixed = self.path("mixed.ndb", b"First:0:*:6669727374\nwrong\n")

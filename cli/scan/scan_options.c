@@ -63,7 +63,7 @@ static const char usage[] =
     "A file that was not scanned or not opened to its end is never OK: its line has the reason,\n"
     "INCOMPLETE (zip: encrypted), INCOMPLETE (Heuristics.Limits.Exceeded.MaxScanTime: ...).\n\n"
     "Options of clamscan without effect: -a -v --verbose --archive-verbose --bytecode\n"
-    "--bytecode-timeout --bytecode-unsigned --detect-pua (such signatures are always read)\n"
+    "--bytecode-timeout --bytecode-unsigned --detect-pua (.ndu, .ldu, ... are skipped)\n"
     "--disable-cache --force-to-disk --gen-json --heuristic-alerts --heuristic-scan-precedence\n"
     "--leave-temps --max-embeddedpe --max-htmlnormalize --max-htmlnotags --max-iconspe\n"
     "--max-partitions --max-rechwp3 --max-scriptnormalize --max-ziptypercg --nocerts\n"

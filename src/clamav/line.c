@@ -29,6 +29,9 @@ enum clam_format clam_format_of(const char *name)
         {".cbc", CLAM_OTHER_FORMAT},  {".yar", CLAM_OTHER_FORMAT},
         {".yara", CLAM_OTHER_FORMAT}, {".pwdb", CLAM_OTHER_FORMAT},
         {".zmd", CLAM_OTHER_FORMAT},  {".rmd", CLAM_OTHER_FORMAT},
+        {".ndu", CLAM_OTHER_FORMAT},  {".ldu", CLAM_OTHER_FORMAT}, /* unwanted programs (PUA) */
+        {".hdu", CLAM_OTHER_FORMAT},  {".hsu", CLAM_OTHER_FORMAT},
+        {".mdu", CLAM_OTHER_FORMAT},  {".msu", CLAM_OTHER_FORMAT},
     };
     const char *ending = strrchr(name, '.');
 
