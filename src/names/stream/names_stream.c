@@ -148,8 +148,6 @@ static enum sl_status take(void *user, const struct sl_names_result *results, ui
 
 static void close_member(struct member *member)
 {
-    if (member->lines != NULL)
-        member->stream->n_missing += member->lines->n_missing;
     names_texts_close(member->texts);
     free(member->lines);
     free(member->block.text);
@@ -287,21 +285,27 @@ enum sl_status sl_names_stream_flush(struct sl_names_stream *stream, struct sl_d
 
 static void *work(void *user);
 
-/* Another thread, where there can be one: results do not depend on it. */
-static void add_member(struct sl_names_stream *stream)
+static bool start_member(struct sl_names_stream *stream)
 {
-    if (stream->n_members == stream->config.n_threads)
-        return;
     if (stream->failed_fd < 0)
         stream->failed_fd = eventfd(0, EFD_CLOEXEC);
     stream->input.other_fd = stream->failed_fd;
     if (stream->failed_fd < 0 || open_member(stream, NULL) != SL_OK)
-        return;
+        return false;
     struct member *const member = stream->members[stream->n_members - 1];
-    if (pthread_create(&member->thread, NULL, work, member) != 0) {
-        stream->n_members--;
-        close_member(member);
-    }
+    if (pthread_create(&member->thread, NULL, work, member) == 0)
+        return true;
+    stream->n_members--;
+    close_member(member);
+    return false;
+}
+
+/* Another thread, where there can be one: results do not depend on it. One that cannot start is not
+ * tried again. */
+static void add_member(struct sl_names_stream *stream)
+{
+    if (stream->n_members < stream->config.n_threads && !start_member(stream))
+        stream->config.n_threads = stream->n_members;
 }
 
 /* Waits for lines. False: no more come. */
@@ -377,6 +381,8 @@ static void end_members(struct sl_names_stream *stream)
         struct member *const member = stream->members[stream->n_members - 1];
 
         pthread_join(member->thread, NULL);
+        if (member->lines != NULL)
+            stream->n_missing += member->lines->n_missing;
         close_member(member);
     }
 }
