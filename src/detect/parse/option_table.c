@@ -183,6 +183,8 @@ static const struct rule_option options[] = {
     {"from_base64", rule_read_from_base64, RULE_MAYBE_VALUE},
     {"strip_pseudo_headers", rule_read_transform, RULE_NO_VALUE},
     {"header_lowercase", rule_read_transform, RULE_NO_VALUE},
+    {"gunzip", rule_read_unpack, RULE_MAYBE_VALUE},
+    {"zlib_deflate", rule_read_unpack, RULE_MAYBE_VALUE},
 
     /* ---- Messages and protocols -------------------------------------------------------------- */
     {"dns.opcode", rule_read_dns_opcode, RULE_A_VALUE},

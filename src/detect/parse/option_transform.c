@@ -236,6 +236,29 @@ enum sl_status rule_read_from_base64(struct rule_parser *parser, struct rule_tex
     return status == SL_OK ? add_transform(parser, &transform) : status;
 }
 
+/* "max-size n". Names of DNS are too many to unpack each. */
+enum sl_status rule_read_unpack(struct rule_parser *parser, struct rule_text value)
+{
+    enum { SIZE_USUAL = 1024 };
+    const bool is_gzip = rule_text_is(parser->option.name, "gunzip");
+    struct transform transform = {.kind = is_gzip ? TRANSFORM_GUNZIP : TRANSFORM_ZLIB};
+    const enum sl_status status = check_place(parser);
+    int64_t size = SIZE_USUAL;
+
+    if (status != SL_OK)
+        return status;
+    if (rule_buffer_is_name(parser->section.buffer))
+        return rule_skip(parser, "names behind ", parser->option.name);
+    if (value.len != 0 &&
+        (!take_word(&value, "max-size") || !rule_text_number(value, 1, UINT32_MAX, &size)))
+        return rule_bad(parser, "%.*s takes max-size and a number",
+                        RULE_QUOTE(parser->option.name));
+    if (size > TRANSFORM_INFLATED_MAX)
+        return rule_skip(parser, "a large max-size of ", parser->option.name);
+    transform.len = (uint32_t)size;
+    return add_transform(parser, &transform);
+}
+
 enum sl_status rule_content_passes(struct rule_parser *parser, const struct rule_payload *content)
 {
     const struct transform_chain *chain = content->chain;

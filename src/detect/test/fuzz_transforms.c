@@ -16,10 +16,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     for (chain.n = 0; chain.n < 1u + data[0] % 3; chain.n++)
         chain.step[chain.n] = (struct transform){
-            .kind = (enum transform_kind)(data[1 + chain.n] % (TRANSFORM_HEADER_LOWER + 1)),
+            .kind = (enum transform_kind)(data[1 + chain.n] % (TRANSFORM_ZLIB + 1)),
             .mode = (enum base64_mode)(data[0] / 4 % 3),
             .offset = data[0] / 12,
-            .len = 1 + data[0] / 128,
+            .len = 1 + data[0] / 128, /* of what is unpacked, too */
             .key = data,
         };
 

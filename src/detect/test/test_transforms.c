@@ -149,6 +149,47 @@ static void test_examples(void **state)
     transform_work_free(&work);
 }
 
+/* ---- unpacking ------------------------------------------------------------------------------- */
+
+/* "evil " twenty times, by zlib 1.2 of Python. */
+static const char gzipped[] = "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x4b\x2d\xcb\xcc\x51\x48\xa5"
+                              "\x2d\x01\x00\xe4\x47\xf3\x04\x64\x00\x00\x00";
+static const char deflated[] = "\x78\xda\x4b\x2d\xcb\xcc\x51\x48\xa5\x2d\x01\x00\x32\xfd\x24\x41";
+
+static void check_unpacked(enum transform_kind kind, uint32_t max, const char *from,
+                           uint32_t from_len, uint32_t expected)
+{
+    const struct transform_chain chain = {.n = 1, .step = {{.kind = kind, .len = max}}};
+    struct transform_work *work = calloc(1, sizeof *work);
+    uint8_t *bytes = malloc(transform_chain_room(&chain, from_len));
+
+    assert_true(work != NULL && bytes != NULL);
+    memcpy(bytes, from, from_len);
+    assert_true(transform_chain_apply(&chain, work, bytes, &from_len));
+    assert_int_equal(from_len, expected);
+    for (uint32_t i = 0; i < from_len; i++)
+        assert_int_equal(bytes[i], "evil "[i % 5]);
+    transform_work_free(work);
+    free(work);
+    free(bytes);
+}
+
+static void test_unpacking(void **state)
+{
+    enum { GZIPPED = sizeof gzipped - 1, DEFLATED = sizeof deflated - 1, ALL = 100 };
+
+    (void)state;
+    check_unpacked(TRANSFORM_GUNZIP, 1024, gzipped, GZIPPED, ALL);
+    check_unpacked(TRANSFORM_ZLIB, 1024, deflated, DEFLATED, ALL);
+    check_unpacked(TRANSFORM_ZLIB, ALL, deflated, DEFLATED, ALL);
+    check_unpacked(TRANSFORM_ZLIB, 8, deflated, DEFLATED, 8);
+    check_unpacked(TRANSFORM_GUNZIP, 1, gzipped, GZIPPED, 1);
+    check_unpacked(TRANSFORM_GUNZIP, 1024, deflated, DEFLATED, 0);
+    check_unpacked(TRANSFORM_ZLIB, 1024, gzipped, GZIPPED, 0);
+    check_unpacked(TRANSFORM_ZLIB, 1024, deflated, DEFLATED - 4, ALL); /* the sum is cut off */
+    check_unpacked(TRANSFORM_GUNZIP, 1024, "text", 4, 0);
+}
+
 /* ---- rules ----------------------------------------------------------------------------------- */
 
 static void test_rules(void **state)
@@ -195,6 +236,7 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_chains),
         cmocka_unit_test(test_examples),
+        cmocka_unit_test(test_unpacking),
         cmocka_unit_test(test_rules),
     };
 

@@ -3,6 +3,7 @@
 
 #include <openssl/evp.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "base/hex.h"
 
@@ -113,6 +114,26 @@ static uint32_t from_base64(const struct transform *transform, uint8_t *bytes, u
     return decoded != 0 ? decoded : len;
 }
 
+/* What comes before damage, and up to a bound. */
+static bool unpack(const struct transform *transform, struct transform_work *work, uint8_t *bytes,
+                   uint32_t *len)
+{
+    enum { OF_GZIP = 16 };
+    z_stream stream = {.next_in = bytes,
+                       .avail_in = *len,
+                       .next_out = work->inflated,
+                       .avail_out = transform->len};
+
+    if (inflateInit2(&stream, MAX_WBITS + (transform->kind == TRANSFORM_GUNZIP ? OF_GZIP : 0)) !=
+        Z_OK)
+        return false;
+    const int result = inflate(&stream, Z_FINISH);
+    *len = (uint32_t)stream.total_out;
+    (void)inflateEnd(&stream);
+    memcpy(bytes, work->inflated, *len);
+    return result != Z_MEM_ERROR;
+}
+
 /* ---- hashes ---------------------------------------------------------------------------------- */
 
 void transform_work_free(struct transform_work *work)
@@ -186,6 +207,9 @@ static bool apply(const struct transform *transform, struct transform_work *work
     case TRANSFORM_HEADER_LOWER:
         lower_header_names(bytes, *len);
         return true;
+    case TRANSFORM_GUNZIP:
+    case TRANSFORM_ZLIB:
+        return unpack(transform, work, bytes, len);
     }
     return true;
 }
@@ -201,7 +225,12 @@ bool transform_chain_apply(const struct transform_chain *chain, struct transform
 
 uint32_t transform_chain_room(const struct transform_chain *chain, uint32_t len)
 {
-    return (len > DIGEST_LEN_MAX ? len : DIGEST_LEN_MAX) + chain->n; /* a period of each */
+    uint32_t room = len > DIGEST_LEN_MAX ? len : (uint32_t)DIGEST_LEN_MAX;
+
+    for (uint32_t i = 0; i < chain->n; i++)
+        if (chain->step[i].kind >= TRANSFORM_GUNZIP && chain->step[i].len > room)
+            room = chain->step[i].len;
+    return room + chain->n; /* a period of each */
 }
 
 /* A period is put before each name that the matcher searches. So it is found where the bytes

@@ -22,15 +22,18 @@ enum transform_kind {
     TRANSFORM_SHA256,
     TRANSFORM_BASE64,
     TRANSFORM_STRIP_PSEUDO_HEADERS,
-    TRANSFORM_HEADER_LOWER
+    TRANSFORM_HEADER_LOWER,
+    TRANSFORM_GUNZIP,
+    TRANSFORM_ZLIB
 };
 
 struct transform {
     enum transform_kind kind;
     enum base64_mode mode; /* TRANSFORM_BASE64 */
     uint32_t offset;       /* TRANSFORM_XOR, TRANSFORM_BASE64: bytes that are passed over */
-    uint32_t len;       /* TRANSFORM_BASE64: bytes to decode, 0: all; TRANSFORM_XOR: of the key */
-    const uint8_t *key; /* TRANSFORM_XOR */
+    uint32_t len;          /* TRANSFORM_BASE64: bytes to decode, 0: all; TRANSFORM_XOR: of the key;
+                              TRANSFORM_GUNZIP, TRANSFORM_ZLIB: of the result at most */
+    const uint8_t *key;    /* TRANSFORM_XOR */
 };
 
 /* What a chain leaves of the bytes that the matcher has searched. */
@@ -40,7 +43,10 @@ enum transform_finds {
     TRANSFORM_FINDS_NOTHING
 };
 
-enum { TRANSFORMS_MAX = 16 /* of a chain */ };
+enum {
+    TRANSFORMS_MAX = 16,          /* of a chain */
+    TRANSFORM_INFLATED_MAX = 8192 /* bytes */
+};
 
 /* Chains of a rule set with equal text are one. */
 struct transform_chain {
@@ -55,8 +61,9 @@ enum transform_finds transform_chain_finds(const struct transform_chain *chain);
 /* Bytes that a buffer of len bytes has at most on its way. */
 uint32_t transform_chain_room(const struct transform_chain *chain, uint32_t len);
 
-/* What hashes need: one for each thread. Zeroed at first. */
+/* What hashes and unpacking need: one for each thread. Zeroed at first. */
 struct transform_work {
+    uint8_t inflated[TRANSFORM_INFLATED_MAX];
     struct evp_md_ctx_st *context;
     struct evp_md_st *digest[TRANSFORM_SHA256 + 1]; /* by transform_kind */
 };
