@@ -46,15 +46,15 @@ struct sl_span {
 
 /* The headers of a packet, for engines that read them: 16 bytes, one load. Offsets are bytes from
  * the packet's first. SL_PACKET_IPV4 and _IPV6 in flags say that there is an IP header, and
- * SL_PACKET_OUTER_* an outer one. Their offsets may be 0, as raw IP begins with a header. The fixed
+ * SL_PACKET_OUTER_* the outermost. Offsets may be 0, as raw IP begins with a header. The fixed
  * part of each header with an offset was captured: 20 or 40 bytes of IP, 20 of TCP, 8 of UDP, 12 of
  * SCTP, 4 of ICMP. */
 struct sl_packet {
     uint32_t offset;    /* bytes from the arena's first to the packet's first */
     uint32_t len;       /* bytes captured */
-    uint8_t outer;      /* outer IP header of a tunnel; valid where SL_PACKET_OUTER_* */
+    uint8_t outer;      /* outermost IP header of tunnels; valid where SL_PACKET_OUTER_* */
     uint8_t defect;     /* enum sl_defect: what stopped the dissector; 0: nothing */
-    uint16_t network;   /* IP header, the inner one of a tunnel */
+    uint16_t network;   /* IP header, the innermost of tunnels */
     uint16_t transport; /* TCP, UDP, SCTP, ICMP or ICMPv6 header; 0: there is none */
     uint8_t protocol;   /* IP protocol number of the IP header's payload */
     uint8_t flags;      /* SL_PACKET_* */

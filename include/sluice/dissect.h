@@ -3,8 +3,9 @@
  *
  * Link types: Ethernet, raw IP, NULL and LOOP, Linux SLL and SLL2, PPP (also with HDLC framing),
  * PPPoE and Cisco HDLC. Inside: 802.1Q, 802.1ad, LLC with SNAP, MPLS, PPPoE sessions, IPv4 with
- * options, IPv6 with extension headers, fragments, TCP, UDP, SCTP, ICMP, ICMPv6. GRE and IP in IP
- * are followed one level deep. Deeper tunnels are payload, as are tunnels in fragments.
+ * options, IPv6 with extension headers, fragments, TCP, UDP, SCTP, ICMP, ICMPv6. Tunnels are
+ * followed four levels deep: GRE, IP in IP, and in UDP VXLAN (to port 4789), Geneve (to port 6081)
+ * and Teredo (from or to port 3544). Deeper tunnels are payload, as are tunnels in fragments.
  *
  * The dissector reads nothing outside the packet, whatever the bytes say. What stops it is a defect
  * of the packet. */
@@ -106,6 +107,9 @@ enum sl_protocol {
     SL_PROTOCOL_FRAGMENT,
     SL_PROTOCOL_GRE,
     SL_PROTOCOL_IPIP, /* IP protocols 4 and 41 */
+    SL_PROTOCOL_VXLAN,
+    SL_PROTOCOL_GENEVE,
+    SL_PROTOCOL_TEREDO,
     SL_PROTOCOL_TCP,
     SL_PROTOCOL_UDP,
     SL_PROTOCOL_SCTP,

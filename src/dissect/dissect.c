@@ -66,6 +66,8 @@ static uint32_t dissect_plain(const uint8_t *bytes, uint32_t wire_len, struct sl
     if (is_tcp) {
         header_len = (transport[12] >> 4) * 4u;
         end = limit;
+    } else if (dissection_may_tunnel(load_be16(transport), load_be16(transport + 2))) {
+        return 0;
     }
     const uint32_t at = TRANSPORT + header_len; /* of the payload, which ends at `end` */
 
@@ -189,6 +191,9 @@ const char *sl_protocol_name(enum sl_protocol protocol)
         [SL_PROTOCOL_FRAGMENT] = "fragment",
         [SL_PROTOCOL_GRE] = "GRE",
         [SL_PROTOCOL_IPIP] = "IP-in-IP",
+        [SL_PROTOCOL_VXLAN] = "VXLAN",
+        [SL_PROTOCOL_GENEVE] = "Geneve",
+        [SL_PROTOCOL_TEREDO] = "Teredo",
         [SL_PROTOCOL_TCP] = "TCP",
         [SL_PROTOCOL_UDP] = "UDP",
         [SL_PROTOCOL_SCTP] = "SCTP",

@@ -3,7 +3,7 @@
  *
  * A layer's function gets `at` on its header, moves `at` behind it and calls the layer inside. On
  * return the packet is dissected, or it has a defect. Depth is bounded: link layers do not nest,
- * and one tunnel is followed. */
+ * and TUNNELS_MAX tunnels are followed. */
 #ifndef DISSECT_DISSECTION_H
 #define DISSECT_DISSECTION_H
 
@@ -13,7 +13,10 @@
 #include "base/bytes.h"
 #include "sluice/dissect.h"
 
-enum { LINK_ETHERNET = 1 };
+enum { LINK_ETHERNET = 1, TUNNELS_MAX = 4 };
+
+/* Ports of UDP that tunnels have. */
+enum { PORT_TEREDO = 3544, PORT_VXLAN = 4789, PORT_GENEVE = 6081 };
 
 struct dissection {
     const uint8_t *bytes;  /* the packet's first */
@@ -24,6 +27,7 @@ struct dissection {
     uint32_t seen;         /* set of enum sl_protocol */
     uint32_t n_vlans;      /* ids in vlan */
     uint16_t vlan[2];
+    uint32_t n_tunnels;       /* whose inner IP header was found */
     bool in_tunnel;           /* behind a tunnel's header, and not yet at its inner IP header */
     struct sl_packet *packet; /* offset and len are the caller's, the rest is filled */
     struct sl_span *payload;  /* empty until it is found */
@@ -66,6 +70,12 @@ static inline void dissection_narrow(struct dissection *d, uint32_t limit)
     d->end = limit < d->captured_len ? limit : d->captured_len;
 }
 
+/* Whether UDP with these ports may be a tunnel. */
+static inline bool dissection_may_tunnel(uint16_t src, uint16_t dst)
+{
+    return dst == PORT_VXLAN || dst == PORT_GENEVE || dst == PORT_TEREDO || src == PORT_TEREDO;
+}
+
 /* All that was captured of the layer, from `at`, is the payload. */
 static inline void dissection_set_payload(struct dissection *d)
 {
@@ -83,8 +93,9 @@ void dissect_ip(struct dissection *d, enum sl_defect defect);
 void dissect_ipv4(struct dissection *d);
 void dissect_ipv6(struct dissection *d);
 
-/* tunnel.c: GRE or IP in IP, behind an IP header. */
+/* tunnel.c: GRE or IP in IP, behind an IP header; VXLAN, Geneve or Teredo, behind UDP's. */
 void dissect_tunnel(struct dissection *d);
+void dissect_udp_tunnel(struct dissection *d, uint16_t src, uint16_t dst);
 
 /* transport.c: the protocol of the IP header. */
 void dissect_transport(struct dissection *d);

@@ -16,23 +16,33 @@ enum {
     IPV6_SHIM6 = 140
 };
 
-/* Notes an IP header at `at`; that of a tunnel makes the one before it the outer. False: an offset
- * does not fit its field. */
+/* The IP header that was found is around a tunnel: the outer one, if it is the first. */
+static void leave_header(struct dissection *d)
+{
+    struct sl_packet *packet = d->packet;
+
+    if (d->n_tunnels++ == 0) {
+        packet->outer = (uint8_t)packet->network;
+        packet->flags |=
+            packet->flags & SL_PACKET_IPV4 ? SL_PACKET_OUTER_IPV4 : SL_PACKET_OUTER_IPV6;
+    }
+    packet->flags &= (uint8_t) ~(SL_PACKET_IPV4 | SL_PACKET_IPV6);
+    packet->transport = 0;
+    *d->payload = (struct sl_span){.offset = packet->offset};
+    d->in_tunnel = false;
+}
+
+/* Notes an IP header at `at`. False: an offset does not fit its field. */
 static bool note_header(struct dissection *d, uint8_t version)
 {
     struct sl_packet *packet = d->packet;
 
-    if (d->at > UINT16_MAX || (d->in_tunnel && packet->network > UINT8_MAX)) {
+    if (d->at > UINT16_MAX || (d->in_tunnel && d->n_tunnels == 0 && packet->network > UINT8_MAX)) {
         dissection_stop(d, SL_DEFECT_OFFSET);
         return false;
     }
-    if (d->in_tunnel) {
-        packet->outer = (uint8_t)packet->network;
-        packet->flags |=
-            packet->flags & SL_PACKET_IPV4 ? SL_PACKET_OUTER_IPV4 : SL_PACKET_OUTER_IPV6;
-        packet->flags &= (uint8_t) ~(SL_PACKET_IPV4 | SL_PACKET_IPV6);
-        d->in_tunnel = false;
-    }
+    if (d->in_tunnel)
+        leave_header(d);
     packet->network = (uint16_t)d->at;
     packet->flags |= version;
     return true;

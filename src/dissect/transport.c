@@ -47,6 +47,13 @@ static void dissect_tcp(struct dissection *d)
     dissection_set_payload(d);
 }
 
+/* Whether a tunnel is followed. The inner packet of a fragment ends in another fragment, so a
+ * tunnel in a fragment is not. */
+static bool is_followed(const struct dissection *d)
+{
+    return !is_fragment(d) && d->n_tunnels < TUNNELS_MAX;
+}
+
 static void dissect_udp(struct dissection *d)
 {
     const uint8_t *udp = d->bytes + d->at;
@@ -67,6 +74,8 @@ static void dissect_udp(struct dissection *d)
         dissection_narrow(d, d->at + len);
     d->at += 8;
     dissection_set_payload(d);
+    if (dissection_may_tunnel(load_be16(udp), load_be16(udp + 2)) && is_followed(d))
+        dissect_udp_tunnel(d, load_be16(udp), load_be16(udp + 2));
 }
 
 static void dissect_sctp(struct dissection *d)
@@ -85,14 +94,6 @@ static void dissect_icmp(struct dissection *d)
         return;
     d->at += d->end - d->at < 8 ? d->end - d->at : 8;
     dissection_set_payload(d);
-}
-
-/* Whether the tunnel is followed. The inner packet of a fragment ends in another fragment, so a
- * tunnel in a fragment is not. */
-static bool is_followed(const struct dissection *d)
-{
-    return !is_fragment(d) &&
-           (d->packet->flags & (SL_PACKET_OUTER_IPV4 | SL_PACKET_OUTER_IPV6)) == 0;
 }
 
 void dissect_transport(struct dissection *d)

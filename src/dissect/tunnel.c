@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* GRE (RFC 2784, RFC 2890; version 1: RFC 2637), IP in IP (RFC 2003), IPv6 in IPv4 (RFC 4213). */
+/* GRE (RFC 2784, RFC 2890; version 1: RFC 2637), IP in IP (RFC 2003), IPv6 in IPv4 (RFC 4213).
+ * In UDP: VXLAN (RFC 7348), Geneve (RFC 8926), Teredo (RFC 4380). */
 #include "dissect/dissection.h"
 
 enum {
@@ -11,12 +12,34 @@ enum {
     GRE_VERSION = 0x0007
 };
 
+/* What a tunnel carries: an EtherType. */
 enum {
-    GRE_IPV4 = 0x0800,
-    GRE_ETHERNET = 0x6558, /* transparent Ethernet bridging */
-    GRE_IPV6 = 0x86DD,
-    GRE_PPP = 0x880B
+    CARRIES_IPV4 = 0x0800,
+    CARRIES_ETHERNET = 0x6558, /* transparent Ethernet bridging */
+    CARRIES_IPV6 = 0x86DD,
+    CARRIES_PPP = 0x880B
 };
+
+static bool is_carried(uint16_t type)
+{
+    return type == CARRIES_IPV4 || type == CARRIES_IPV6 || type == CARRIES_ETHERNET ||
+           type == CARRIES_PPP;
+}
+
+static void dissect_carried(struct dissection *d, uint16_t type)
+{
+    d->in_tunnel = true;
+    if (type == CARRIES_ETHERNET)
+        dissect_ethernet(d);
+    else if (type == CARRIES_PPP)
+        dissect_ppp(d);
+    else if (type == CARRIES_IPV6)
+        dissect_ipv6(d);
+    else
+        dissect_ipv4(d);
+}
+
+/* ---- behind IP ------------------------------------------------------------------------------- */
 
 static uint32_t gre_header_len(uint16_t bits)
 {
@@ -30,10 +53,9 @@ static bool is_followed(uint16_t bits, uint16_t type)
 {
     switch (bits & (GRE_VERSION | GRE_ROUTING)) {
     case 0:
-        return (bits & GRE_ACK) == 0 &&
-               (type == GRE_IPV4 || type == GRE_IPV6 || type == GRE_ETHERNET || type == GRE_PPP);
+        return (bits & GRE_ACK) == 0 && is_carried(type);
     case 1:
-        return type == GRE_PPP && (bits & GRE_KEY) && (bits & GRE_SEQUENCE);
+        return type == CARRIES_PPP && (bits & GRE_KEY) && (bits & GRE_SEQUENCE);
     default:
         return false;
     }
@@ -54,15 +76,7 @@ static void dissect_gre(struct dissection *d)
     if (!dissection_has(d, gre_header_len(bits), SL_DEFECT_GRE_SHORT))
         return;
     d->at += gre_header_len(bits);
-    d->in_tunnel = true;
-    if (type == GRE_ETHERNET)
-        dissect_ethernet(d);
-    else if (type == GRE_PPP)
-        dissect_ppp(d);
-    else if (type == GRE_IPV6)
-        dissect_ipv6(d);
-    else
-        dissect_ipv4(d);
+    dissect_carried(d, type);
 }
 
 void dissect_tunnel(struct dissection *d)
@@ -83,4 +97,89 @@ void dissect_tunnel(struct dissection *d)
         d->at = begin;
         dissection_set_payload(d);
     }
+}
+
+/* ---- behind UDP ------------------------------------------------------------------------------ */
+
+/* The port alone names the tunnel, so that a header which does not fit is no defect: the datagram
+ * is none of the tunnel. */
+static bool has_header(struct dissection *d, uint32_t len)
+{
+    if (d->end - d->at >= len)
+        return true;
+    if (d->limit - d->at >= len)
+        dissection_stop(d, SL_DEFECT_SNAPPED);
+    return false;
+}
+
+static void dissect_vxlan(struct dissection *d)
+{
+    enum { VXLAN_LEN = 8, HAS_NETWORK = 0x08 };
+    const uint8_t *vxlan = d->bytes + d->at;
+
+    if (!has_header(d, VXLAN_LEN) || (vxlan[0] & HAS_NETWORK) == 0)
+        return;
+    dissection_see(d, SL_PROTOCOL_VXLAN);
+    d->at += VXLAN_LEN;
+    dissect_carried(d, CARRIES_ETHERNET);
+}
+
+static void dissect_geneve(struct dissection *d)
+{
+    enum { GENEVE_LEN = 8 };
+    const uint8_t *geneve = d->bytes + d->at;
+
+    if (!has_header(d, GENEVE_LEN) || geneve[0] >> 6 != 0 || !is_carried(load_be16(geneve + 2)))
+        return;
+    const uint32_t len = GENEVE_LEN + (geneve[0] & 0x3Fu) * 4; /* with options */
+    if (!has_header(d, len))
+        return;
+    dissection_see(d, SL_PROTOCOL_GENEVE);
+    d->at += len;
+    dissect_carried(d, load_be16(geneve + 2));
+}
+
+/* A packet of IPv6 that fills the datagram, behind what authenticates it and tells its origin. */
+static void dissect_teredo(struct dissection *d)
+{
+    enum { ORIGIN = 0, AUTHENTICATION = 1, ORIGIN_LEN = 8, AUTHENTICATION_LEN = 13, IPV6_LEN = 40 };
+    const uint8_t *teredo = d->bytes + d->at;
+    uint32_t begin = 0; /* of IPv6 */
+
+    if (!has_header(d, IPV6_LEN))
+        return;
+    if (load_be16(teredo) == AUTHENTICATION) {
+        begin = AUTHENTICATION_LEN + teredo[2] + teredo[3]; /* with an id and a value */
+        if (!has_header(d, begin + IPV6_LEN))
+            return;
+    }
+    if (load_be16(teredo + begin) == ORIGIN)
+        begin += ORIGIN_LEN;
+    if (!has_header(d, begin + IPV6_LEN) || teredo[begin] >> 4 != 6 ||
+        load_be16(teredo + begin + 4) != d->limit - d->at - begin - IPV6_LEN)
+        return;
+    dissection_see(d, SL_PROTOCOL_TEREDO);
+    d->at += begin;
+    dissect_carried(d, CARRIES_IPV6);
+}
+
+void dissect_udp_tunnel(struct dissection *d, uint16_t src, uint16_t dst)
+{
+    const uint32_t begin = d->at;
+    const uint16_t network = d->packet->network;
+
+    if (dst == PORT_VXLAN)
+        dissect_vxlan(d);
+    else if (dst == PORT_GENEVE)
+        dissect_geneve(d);
+    else if (dst == PORT_TEREDO || src == PORT_TEREDO)
+        dissect_teredo(d);
+    if (d->packet->network != network)
+        return;
+    /* No inner IP header: it is UDP's payload. What the capture cut off stays unknown. */
+    d->in_tunnel = false;
+    d->at = d->packet->defect == SL_DEFECT_SNAPPED ? d->end : begin;
+    if (d->packet->defect != SL_DEFECT_SNAPPED)
+        dissection_stop(d, SL_DEFECT_NONE);
+    dissection_set_payload(d);
 }

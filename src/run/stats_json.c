@@ -70,6 +70,9 @@ static void put_decoder(struct tree *tree, const struct sl_stats *stats)
         {"decoder.ppp", SL_PROTOCOL_PPP},
         {"decoder.pppoe", SL_PROTOCOL_PPPOE},
         {"decoder.gre", SL_PROTOCOL_GRE},
+        {"decoder.vxlan", SL_PROTOCOL_VXLAN},
+        {"decoder.geneve", SL_PROTOCOL_GENEVE},
+        {"decoder.teredo", SL_PROTOCOL_TEREDO},
         {"decoder.vlan", SL_PROTOCOL_VLAN},
         {"decoder.mpls", SL_PROTOCOL_MPLS},
     };

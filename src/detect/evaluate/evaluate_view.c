@@ -141,5 +141,12 @@ bool rule_view_tunnel(const struct sl_batch *batch, uint32_t item, struct rule_s
         .scan = empty,
     };
     view->origin = batch->origin != NULL ? &batch->origin[item] : NULL;
+    if (view->ip_protocol == SL_IP_UDP) {
+        const uint32_t len = ipv4 ? (ip[0] & 15u) * 4 : 40;
+
+        view->transport = ip + len;
+        view->transport_len = view->ip_len - len;
+        see_transport(view);
+    }
     return true;
 }

@@ -51,7 +51,8 @@ struct rule_view {
 void rule_view_packet(const struct sl_batch *batch, uint32_t item, struct rule_scan *scan,
                       struct rule_view *view);
 
-/* A tunnel by its outer IP header: an IP packet without ports, payload or flow. The scan is empty.
+/* A tunnel by its outermost IP header: a packet of IP or, with ports, of UDP, without payload or
+ * flow. The scan is empty.
  * False: the packet's outer header was not captured. */
 bool rule_view_tunnel(const struct sl_batch *batch, uint32_t item, struct rule_scan *empty,
                       struct rule_view *view);

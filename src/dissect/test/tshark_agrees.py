@@ -23,7 +23,8 @@ import tshark
 
 PROTOCOLS = {
     "IPv4": "ip", "IPv6": "ipv6", "TCP": "tcp", "UDP": "udp", "ICMP": "icmp",
-    "ICMPv6": "icmpv6", "SCTP": "sctp", "ARP": "arp", "GRE": "gre",
+    "ICMPv6": "icmpv6", "SCTP": "sctp", "ARP": "arp", "GRE": "gre", "VXLAN": "vxlan",
+    "Geneve": "geneve", "Teredo": "teredo",
 }
 LAYERS = set(PROTOCOLS.values()) | {
     "frame", "data", "eth", "ethertype", "vlan", "ieee8021ad", "mpls", "nsh", "ppp", "pppoes",
@@ -33,9 +34,11 @@ LAYERS = set(PROTOCOLS.values()) | {
 OPTIONS = ["ip.defragment:FALSE", "ipv6.defragment:FALSE", "ipv6.tso_support:TRUE"]
 FIELDS = [
     "frame.protocols", "_ws.malformed", "_ws.expert.message", "ip.flags.mf", "ip.frag_offset",
-    "ipv6.fraghdr.more", "ipv6.fraghdr.offset", "gre.proto", "eth.type",
+    "ipv6.fraghdr.more", "ipv6.fraghdr.offset", "gre.proto", "eth.type", "udp.dstport",
 ]
 GRE_FOLLOWED = {0x0800, 0x86DD, 0x6558, 0x880B}
+TUNNELS_MAX = 4
+TO_PORT = {"vxlan": "4789", "geneve": "6081"}  # tshark takes those from it, too
 RARP = "0x8035"
 FILE_BYTES_MAX = 300000
 
@@ -75,13 +78,16 @@ def table(program, path):
 
 
 def is_fragment(layers, packet):
-    """Whether the first IP header of the packet is that of a fragment."""
-    version = next((layer for layer in layers if layer in ("ip", "ipv6")), None)
-    if version == "ip":
-        fields = packet["ip.flags.mf"], packet["ip.frag_offset"]
+    """Whether the last IP header of the layers is that of a fragment."""
+    last = max(i for i, layer in enumerate(layers) if layer in ("ip", "ipv6"))
+    if layers[last] == "ip":
+        fields, n = ("ip.flags.mf", "ip.frag_offset"), layers[:last].count("ip")
+    elif "ipv6.fraghdr" in layers[last:]:
+        fields = "ipv6.fraghdr.more", "ipv6.fraghdr.offset"
+        n = layers[:last].count("ipv6.fraghdr")
     else:
-        fields = packet["ipv6.fraghdr.more"], packet["ipv6.fraghdr.offset"]
-    return any(field.split(",")[0] not in ("", "0") for field in fields)
+        return False
+    return any(packet[field].split(",")[n] not in ("", "0") for field in fields)
 
 
 def comparable(packet):
@@ -92,22 +98,27 @@ def comparable(packet):
     for i, layer in enumerate(layers):
         if layer in ("ip", "ipv6"):
             n_ip += 1
-            if n_ip == 3:
-                return kept, "second tunnel"
-            if n_ip == 2 and is_fragment(layers, packet):
+            if n_ip == TUNNELS_MAX + 2:
+                return kept, "deep tunnel"
+            if n_ip >= 2 and is_fragment(kept, packet):
                 return kept, "tunnel in a fragment"
         if layer == "arp" and RARP in packet["eth.type"].split(","):
             return kept, "RARP"
         if layer == "ah" and layers[i - 1] == "ip":
             return kept, "AH in IPv4"
+        if layer in ("vxlan", "geneve", "teredo") and is_fragment(kept, packet):
+            return kept, "tunnel in a fragment"
+        if layer in TO_PORT and TO_PORT[layer] != \
+                packet["udp.dstport"].split(",")[kept.count("udp") - 1]:
+            return kept, "from a tunnel's port"
         kept.append(layer)
         if layer in ("icmp", "icmpv6"):
             quoted = "ip" in layers[i:] or "ipv6" in layers[i:]
             return kept, "quoted in ICMP" if quoted else None
         if layer == "gre":
-            if n_ip == 2:
-                return kept, "second tunnel"
-            if is_fragment(layers, packet):
+            if n_ip == TUNNELS_MAX + 1:
+                return kept, "deep tunnel"
+            if is_fragment(kept, packet):
                 return kept, "tunnel in a fragment"
             if int(packet["gre.proto"].split(",")[0] or "0", 0) not in GRE_FOLLOWED:
                 return kept, "GRE of another type"
