@@ -27,7 +27,8 @@ struct automaton {
     uint32_t n_words;
     uint32_t reach;
     bool exact, nests, multiline, dollar_only;
-    bool first_byte[256];
+    bool begins_lines;       /* matches begin where lines do, */
+    bool first_byte[256];    /* and with these */
     uint8_t class_of[256];   /* of bytes that the same positions take */
     const uint64_t *takes;   /* n_words of each class */
     const uint64_t *before;  /* n_words of each exception, by its rank: positions before it */
@@ -386,6 +387,28 @@ static bool begins_with_anchor(const struct automaton *made)
     return false;
 }
 
+/* Sets the bytes that are behind "^", where all that may begin a match is that. False: it is not.
+ */
+static bool place_line_first(struct automaton *made, const struct maker *maker)
+{
+    struct positions behind = {{0}};
+
+    for (uint32_t i = 0; i < maker->n; i++) {
+        if (has(&made->first, i) && (!has(&made->begin, i) || none(&maker->follow[i])))
+            return false;
+        if (has(&made->first, i))
+            add(&behind, &maker->follow[i]);
+    }
+    memset(made->first_byte, false, sizeof made->first_byte);
+    for (uint32_t i = 0; i < maker->n; i++) {
+        if (has(&behind, i) && (has(&made->begin, i) || has(&made->dollar, i)))
+            return false;
+        for (unsigned byte = 0; has(&behind, i) && byte < 256; byte++)
+            made->first_byte[byte] |= byte_set_has(&maker->set[i], byte);
+    }
+    return true;
+}
+
 static const struct automaton *place(struct maker *maker, const struct part *whole,
                                      struct rule_arena *arena)
 {
@@ -405,7 +428,8 @@ static const struct automaton *place(struct maker *maker, const struct part *who
     made->dollar = maker->dollar;
     if (!place_before(made, maker, arena) || !place_classes(made, maker, arena))
         return NULL;
-    if (begins_with_anchor(made))
+    made->begins_lines = made->multiline && place_line_first(made, maker);
+    if (!made->begins_lines && begins_with_anchor(made))
         memset(made->first_byte, true, sizeof made->first_byte);
     return made;
 }
@@ -467,10 +491,14 @@ uint32_t automaton_pace(const struct automaton *automaton)
 uint32_t automaton_count_first(const struct automaton *automaton, const uint8_t *bytes,
                                uint32_t len)
 {
+    const bool anywhere = !automaton->begins_lines;
+    bool begins = true;
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < len; i++)
-        n += automaton->first_byte[bytes[i]];
+    for (uint32_t i = 0; i < len; i++) {
+        n += (anywhere | begins) & automaton->first_byte[bytes[i]];
+        begins = bytes[i] == '\n';
+    }
     return n;
 }
 

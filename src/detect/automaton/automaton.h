@@ -30,7 +30,8 @@ bool automaton_nests(const struct automaton *automaton);
 /* The effort of a byte of a run, at least. */
 uint32_t automaton_pace(const struct automaton *automaton);
 
-/* The places of the bytes whose byte may begin a match, counted. */
+/* The places of the bytes whose byte may begin a match, counted; of one that begins where lines do,
+ * those alone, and none but the first place of the bytes for where a search begins. */
 uint32_t automaton_count_first(const struct automaton *automaton, const uint8_t *bytes,
                                uint32_t len);
 

@@ -298,9 +298,10 @@ static bool is_wide(const struct inquiry *inquiry, uint32_t n_cursors)
         return false;
 
     const uint32_t reach = automaton_reach(automaton);
-    const uint64_t first = expression->anchored
-                               ? n_cursors
-                               : automaton_count_first(automaton, scan->payload, scan->len);
+    const uint64_t first =
+        expression->anchored
+            ? n_cursors
+            : n_cursors - 1 + automaton_count_first(automaton, scan->payload, scan->len);
     const uint64_t passed = reach < scan->len ? reach : scan->len;
     const uint64_t scanned = first * passed * (expression->counted != NULL ? 1 + passed / 16 : 1);
     const uint64_t calls = (uint64_t)(n_cursors - 1) * CALL * expression->own;
