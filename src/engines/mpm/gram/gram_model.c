@@ -5,7 +5,7 @@
 
 enum {
     COUNTERS_LOG = 21,    /* a gram shares its counter with few others that occur */
-    SAMPLE_MAX = 8 << 20, /* bytes: more teaches little and takes time */
+    SAMPLE_MAX = 2 << 20, /* bytes: more teaches little and takes time */
     TRIAL_MAX = 1 << 19,  /* bytes that filters are tried on */
 };
 
