@@ -9,7 +9,8 @@ is all flows between two ends. tshark gives numbers of 10,000 bytes and more in 
 compared. It runs with only the layers enabled that the dissector knows, and without
 defragmentation. Captures may differ in as many packets as have a header that one of the two calls
 malformed, or GRE, or a header of IPv6 that gives tshark another address: then one conversation has
-a packet less, and another one more. They are counted apart, as are captures that tshark does not
+a packet less, and another one more. So may they in tunnels in UDP, where tshark counts the outer
+conversation too. They are counted apart, as are captures that tshark does not
 read to their end.
 """
 import collections
@@ -26,7 +27,8 @@ from tshark_agrees import OPTIONS, configure
 
 PROTOCOLS = {"6": "TCP", "17": "UDP"}
 ROW = re.compile(r"^(\S+):(\d+) +<-> (\S+):(\d+) +(\d+) (\d+ \S+) +(\d+) (\d+ \S+) ")
-ODD = "_ws.malformed || gre || ipv6.routing || ipv6.dstopts || _ws.expert.severity == error"
+ODD = "_ws.malformed || gre || vxlan || geneve || teredo || ipv6.routing || ipv6.dstopts || " \
+      "_ws.expert.severity == error"
 UNITS = {"bytes": 1, "kB": 1000, "MB": 1000000}
 
 
