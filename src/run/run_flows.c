@@ -26,6 +26,7 @@ enum sl_status run_flows_open(struct run_source *source, struct sl_state **state
     if (policy->reports_dns)
         slots[n_slots++] = dns_messages_slot;
     source->totals = policy->rules != NULL && sl_rules_need_totals(policy->rules);
+    source->joins = policy->rules != NULL || policy->reports_dns || policy->reads_apps;
     if (status == SL_OK)
         status = run_source_open_flows(source, slots, n_slots,
                                        policy->sees_streams || policy->reads_apps, diag);

@@ -23,6 +23,7 @@ struct run_source {
     uint64_t filled;                 /* packets of the caller's function */
     struct run_hosts *hosts;         /* NULL: all are alike */
     struct run_fragments *fragments; /* one batch at a time, in order */
+    bool joins;                      /* datagrams are looked at beyond single packets */
     struct sl_flow_table *flows;
     bool totals;  /* rules ask what flows have sent */
     bool settles; /* flows keep what their packets bring: for events, or for rules */

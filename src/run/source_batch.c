@@ -172,7 +172,7 @@ static void add_dissected(struct sl_dissect_stats *sum, const struct sl_dissect_
         sum->unknown_links[i] += more->unknown_links[i];
 }
 
-/* Few batches have fragments. Their keys are read again, as items moved. */
+/* The keys are read again, as items moved. */
 static enum sl_status join_fragments(struct source_batch *part, struct run_source *source,
                                      struct sl_batch *batch, struct sl_diag *diag)
 {
@@ -194,7 +194,7 @@ enum sl_status source_batch_order(struct source_batch *part, struct run_source *
     if (part->capture != NULL)
         join(part, source, batch);
     part->n_joined = 0;
-    if (part->dissected.packets[SL_PROTOCOL_FRAGMENT] != 0)
+    if (source->joins && part->dissected.packets[SL_PROTOCOL_FRAGMENT] != 0)
         status = join_fragments(part, source, batch, diag);
     if (status == SL_OK)
         sl_flow_deal(source->flows, batch, part->keys);
