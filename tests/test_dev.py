@@ -61,7 +61,8 @@ class Dev(case.Case):
 
     def test_a_copied_tree_is_built_anew(self):
         tree = self.tree("tree")
-        built = ["cmake --build build/release", "cmake --install build/release --prefix /usr/local"]
+        built = ["cmake --build --preset release",
+                 "cmake --install build/release --prefix /usr/local"]
         self.assertEqual(self.install(tree)[0][:3], ["cmake --preset release", *built])
         self.assertEqual(self.install(tree)[0][:2], built)
         copied = self.path("copied")
@@ -79,7 +80,7 @@ class Dev(case.Case):
         tree = self.tree("tree")
         self.install(tree)
         os.symlink("tree", self.path("link"))
-        self.assertEqual(self.install(self.path("link"))[0][0], "cmake --build build/release")
+        self.assertEqual(self.install(self.path("link"))[0][0], "cmake --build --preset release")
 
     def test_the_loader_learns_the_library(self):
         tree = self.tree("tree")
