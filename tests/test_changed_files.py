@@ -4,7 +4,7 @@
 
 usage: test_changed_files.py SLUICE SAMPLES
 
-SLUICE_TEST_TRIES: how many times at random moments, for each kind of file (20).
+SLUICE_TEST_TRIES: how many times at random moments, for each kind of file (8).
 SLUICE_TEST_SEED: what the changes and the moments depend on (1).
 """
 import os
@@ -17,7 +17,7 @@ import time
 import case
 
 SLUICE, SAMPLES = sys.argv[1:3]
-TRIES = int(os.environ.get("SLUICE_TEST_TRIES", "20"))
+TRIES = int(os.environ.get("SLUICE_TEST_TRIES", "8"))
 random.seed(int(os.environ.get("SLUICE_TEST_SEED", "1")))
 RULES = os.path.join(SAMPLES, "sample.rules")
 

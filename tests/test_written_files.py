@@ -4,7 +4,7 @@
 
 usage: test_written_files.py SLUICE SAMPLES
 
-SLUICE_TEST_TRIES: how many times each command is killed (20).
+SLUICE_TEST_TRIES: how many times each command is killed (8).
 """
 import json
 import os
@@ -20,7 +20,7 @@ import time
 import case
 
 SLUICE, SAMPLES = sys.argv[1:3]
-TRIES = int(os.environ.get("SLUICE_TEST_TRIES", "20"))
+TRIES = int(os.environ.get("SLUICE_TEST_TRIES", "8"))
 CAPTURE = os.path.join(SAMPLES, "sample.pcap")
 DISK_FULL = (b"No space left on device", b"File too large")
 

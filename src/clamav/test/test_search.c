@@ -169,7 +169,7 @@ static struct sl_clamav_scanner *open_scanner(const struct sl_clamav_db *db, str
     return scanner;
 }
 
-enum { N_SIGS = 21, N_SUBS = 6, SIG_LEN = 1024, FILE_LEN = 400000 };
+enum { N_SIGS = 21, N_SUBS = 6, SIG_LEN = 1024, FILE_LEN = 150000 };
 
 /* Subsignature j of signature i: a literal of its own, or two with a gap between them. */
 static void make_sub(unsigned i, unsigned j, char hex[64], uint8_t bytes[24])
