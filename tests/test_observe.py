@@ -118,7 +118,7 @@ class Run:
         for _ in range(1200):
             metrics = self.metrics()
             if metrics[metric][()] == value:
-                return metrics
+                return self.metrics()  # counters are read one after another
             time.sleep(0.05)
         raise AssertionError(f"{metric} is {metrics[metric]}, not {value}")
 
