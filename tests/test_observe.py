@@ -113,14 +113,18 @@ class Run:
         assert response.status == 200
         return parse_exposition(body)
 
-    def wait_for(self, metric, value):
-        """Until the metric without labels has the value."""
+    def wait_until(self, holds):
+        """Until it holds of the metrics."""
         for _ in range(1200):
             metrics = self.metrics()
-            if metrics[metric][()] == value:
+            if holds(metrics):
                 return self.metrics()  # counters are read one after another
             time.sleep(0.05)
-        raise AssertionError(f"{metric} is {metrics[metric]}, not {value}")
+        raise AssertionError(metrics)
+
+    def wait_for(self, metric, value):
+        """Until the metric without labels has the value."""
+        return self.wait_until(lambda metrics: metrics[metric][()] == value)
 
     def refuses(self):
         try:
@@ -182,7 +186,10 @@ class Observed(unittest.TestCase):
     def test_counters_are_those_of_the_summary(self):
         run = self.start(*SWITCHED_ON, "--stats")
         expected = json.loads(sluice("run", "-r", CAPTURE, "--json", *SWITCHED_ON).stdout)
-        metrics = run.wait_for("sluice_batches_total", 1)
+        # Until the one batch has gone: the next is being filled, and the others are free.
+        metrics = run.wait_until(lambda metrics: metrics["sluice_batches_total"][()] == 1 and all(
+            value == (labels == (("stage", "fill"),))
+            for labels, value in metrics["sluice_stage_batches"].items()))
         status, summary, _ = run.end()
         self.assertEqual(status, 0)
         for name in ("packets", "bytes", "alerts_total"):
@@ -212,9 +219,6 @@ class Observed(unittest.TestCase):
         self.assertLess(abs(metrics["sluice_start_time_seconds"][()] - time.time()), 60)
         self.assertNotIn("sluice_kernel_drops_total", metrics)
         self.assertNotIn("sluice_interface_drops_total", metrics)
-        # The one batch has gone; the next is being filled, and the others are free.
-        for labels, value in metrics["sluice_stage_batches"].items():
-            self.assertEqual(value, labels == (("stage", "fill"),))
         for labels, value in metrics["sluice_queue_depth"].items():
             self.assertEqual(value > 0, labels == (("stage", "fill"),))
 
