@@ -170,6 +170,18 @@ static enum sl_status read_part(int fd, uint8_t *to, size_t len, uint64_t *check
     return SL_OK;
 }
 
+/* The log's ring may be shorter than the piece. */
+static void append_piece(struct packet_log *log, const uint8_t *piece, uint32_t len)
+{
+    while (len > 0) {
+        const uint32_t n = len < log->len ? len : (uint32_t)log->len;
+
+        log_append(log, piece, n);
+        piece += n;
+        len -= n;
+    }
+}
+
 static enum sl_status read_bytes(int fd, const struct kept_log *kept, struct packet_log *log,
                                  uint64_t *check, struct sl_diag *diag)
 {
@@ -182,7 +194,7 @@ static enum sl_status read_bytes(int fd, const struct kept_log *kept, struct pac
 
         status = read_part(fd, piece, len, check, diag);
         if (status == SL_OK)
-            log_append(log, piece, (uint32_t)len);
+            append_piece(log, piece, (uint32_t)len);
     }
     return status;
 }
