@@ -51,7 +51,8 @@ static struct sl_names *table(void)
     return names;
 }
 
-static struct sl_names_stream *open_stream(struct sl_names *names, struct seen *seen)
+static struct sl_names_stream *open_threads(struct sl_names *names, struct seen *seen,
+                                            uint32_t n_threads)
 {
     struct sl_names_stream_config config;
     struct sl_names_stream *stream;
@@ -61,8 +62,14 @@ static struct sl_names_stream *open_stream(struct sl_names *names, struct seen *
     config.names = names;
     config.take = take;
     config.user = seen;
+    config.n_threads = n_threads;
     assert_int_equal(sl_names_stream_open(&stream, &config, NULL), SL_OK);
     return stream;
+}
+
+static struct sl_names_stream *open_stream(struct sl_names *names, struct seen *seen)
+{
+    return open_threads(names, seen, 0);
 }
 
 static void test_texts_come_back_in_order(void **state)
@@ -246,27 +253,12 @@ static void test_lines_do_not_depend_on_threads(void **state)
     sl_names_free(names);
 }
 
-static struct sl_names_stream *open_threads(struct sl_names *names, struct seen *seen)
-{
-    struct sl_names_stream_config config;
-    struct sl_names_stream *stream;
-
-    *seen = (struct seen){.in_order = true};
-    sl_names_stream_config_init(&config);
-    config.names = names;
-    config.take = take;
-    config.user = seen;
-    config.n_threads = 4;
-    assert_int_equal(sl_names_stream_open(&stream, &config, NULL), SL_OK);
-    return stream;
-}
-
 /* The taker is called by one thread after the other, also behind a failure. */
 static void test_takers_take_turns(void **state)
 {
     struct sl_names *names = table();
     struct seen seen;
-    struct sl_names_stream *stream = open_threads(names, &seen);
+    struct sl_names_stream *stream = open_threads(names, &seen, 4);
     int fd = many_lines();
 
     (void)state;
@@ -316,7 +308,7 @@ static void test_a_failure_ends_the_wait_for_input(void **state)
 {
     struct sl_names *names = table();
     struct seen seen;
-    struct sl_names_stream *stream = open_threads(names, &seen);
+    struct sl_names_stream *stream = open_threads(names, &seen, 4);
     int in[2], go_on[2];
     pthread_t thread;
 
