@@ -209,8 +209,11 @@ enum sl_status sl_names_stream_open(struct sl_names_stream **out,
     if (stream == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for look-ups");
     stream->config = *config;
-    if (config->n_threads == 0)
-        stream->config.n_threads = cpu_cores();
+    if (config->n_threads == 0) {
+        const uint32_t n_cores = cpu_cores();
+
+        stream->config.n_threads = n_cores < SL_NAMES_THREADS_MAX ? n_cores : SL_NAMES_THREADS_MAX;
+    }
     stream->failed_fd = -1;
     pthread_mutex_init(&stream->input_lock, NULL);
     pthread_mutex_init(&stream->lock, NULL);
