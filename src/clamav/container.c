@@ -138,7 +138,7 @@ static enum sl_status find_list(struct container *container, struct sl_diag *dia
             container->list = (struct clam_text){(const char *)member.bytes, member.len};
     }
     if (status == SL_OK && container->list.at != NULL)
-        return container_check_list(container->set, container->path, container->list, diag);
+        return container_check_list(container->set, container->path, &container->list, diag);
     if (status == SL_OK && container_kind_of(container->path) == CONTAINER_CLD)
         return diag_set(diag, SL_EFORMAT, container->path, 0, "has no signed list of members");
     return status;

@@ -63,21 +63,22 @@ enum sl_status container_check_header(const struct sl_clamav_set *set, const cha
 
 /* Lines, of which the last one is the signature of all before: DSIG:signature. */
 enum sl_status container_check_list(const struct sl_clamav_set *set, const char *path,
-                                    struct clam_text list, struct sl_diag *diag)
+                                    struct clam_text *list, struct sl_diag *diag)
 {
     static const char mark[] = "\nDSIG:";
-    const char *found = memmem(list.at, list.len, mark, sizeof mark - 1);
+    const char *found = memmem(list->at, list->len, mark, sizeof mark - 1);
     uint8_t digest[32];
 
     if (found == NULL)
         return diag_set(diag, SL_EFORMAT, path, 0, "has a list of members that is not signed");
-    const size_t len = (size_t)(found + 1 - list.at);
-    struct clam_text rest = {found + sizeof mark - 1, list.len - len - (sizeof mark - 2)},
+    const size_t len = (size_t)(found + 1 - list->at);
+    struct clam_text rest = {found + sizeof mark - 1, list->len - len - (sizeof mark - 2)},
                      signature;
     clam_text_cut(&rest, '\n', &signature);
     while (signature.len > 0 && signature.at[signature.len - 1] == '\r')
         signature.len--;
-    if (EVP_Digest(list.at, len, digest, NULL, EVP_sha256(), NULL) != 1)
+    list->len = len;
+    if (EVP_Digest(list->at, len, digest, NULL, EVP_sha256(), NULL) != 1)
         return diag_set(diag, SL_ENOMEM, path, 0, "no memory to make a SHA-256");
     return say(path, clam_signature_of_sha256(set->list_key, signature, digest), diag);
 }

@@ -20,9 +20,9 @@ enum container_kind container_kind_of(const char *path);
 enum sl_status container_check_header(const struct sl_clamav_set *set, const char *path,
                                       const uint8_t *bytes, size_t len, struct sl_diag *diag);
 
-/* Checks the signature of a list. */
+/* Checks the signature of a list, and cuts the list to what is signed. */
 enum sl_status container_check_list(const struct sl_clamav_set *set, const char *path,
-                                    struct clam_text list, struct sl_diag *diag);
+                                    struct clam_text *list, struct sl_diag *diag);
 
 /* Checks a member against a list that was checked. */
 enum sl_status container_check_member(struct clam_text list, const char *path, const char *name,

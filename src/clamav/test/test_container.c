@@ -224,6 +224,14 @@ static void test_list(void **state)
     write_list(list, texts, 1); /* a member is not in it */
     len = make_container(bytes, all, 3);
     assert_int_equal(read_container("x.cld", bytes, len, &count), SL_EFORMAT);
+    char line[200];
+    uint8_t digest[32];
+
+    EVP_Digest(texts[1], strlen(texts[1]), digest, NULL, EVP_sha256(), NULL);
+    sprintf(line, "%s:%zu:%s\n", names[1], strlen(texts[1]), hex(digest, 32));
+    strcat(list, line); /* it is, behind the signature */
+    len = make_container(bytes, all, 3);
+    assert_int_equal(read_container("x.cld", bytes, len, &count), SL_EFORMAT);
     len = make_container(bytes, texts, 2); /* no list */
     assert_int_equal(read_container("x.cld", bytes, len, &count), SL_EFORMAT);
 
