@@ -10,8 +10,9 @@
 #include "http_head.h"
 
 enum {
-    HTTP_OPEN_MAX = 128,      /* transactions */
-    HTTP_CHUNK_LINE_MAX = 128 /* bytes of a chunk's length and extensions that are read */
+    HTTP_OPEN_MAX = 128,       /* transactions */
+    HTTP_CHUNK_LINE_MAX = 128, /* bytes of a chunk's length and extensions that are read */
+    HTTP_DOUBT_MAX = 256       /* bytes behind a body of doubtful length that may begin a message */
 };
 
 enum http_flag {

@@ -107,7 +107,8 @@ uint32_t http_step_body(struct http_flow *flow, enum app_side side, const uint8_
     return n;
 }
 
-/* A message follows, or the body goes on, as libhtp has it. */
+/* A message follows, or the body goes on, as libhtp has it. The bytes are looked at again and
+ * again, so they are few. */
 uint32_t http_step_doubt(struct http_flow *flow, enum app_side side, const uint8_t *bytes,
                          uint32_t len)
 {
@@ -117,7 +118,9 @@ uint32_t http_step_doubt(struct http_flow *flow, enum app_side side, const uint8
 
     while (n < len && likeness == APP_TOO_SHORT && !mine->line.no_memory) {
         app_text_add_byte(&mine->line, bytes[n++]);
-        likeness = http_probe(side, mine->line.bytes, mine->line.len);
+        likeness = mine->line.len < HTTP_DOUBT_MAX
+                       ? http_probe(side, mine->line.bytes, mine->line.len)
+                       : APP_UNLIKE;
     }
     if (likeness == APP_UNLIKE)
         http_body_go_on(flow, side);

@@ -517,6 +517,25 @@ static void test_memory(void **state)
     trial_free(&trial);
 }
 
+/* Were all that may begin a message looked at from its begin each time, the test would not end. */
+static void test_endless_lines_behind_a_doubtful_body(void **state)
+{
+    enum { LINES = 2000000 };
+    static const char head[] = "HTTP/1.1 200 ok\r\nContent-Length: 3 6\r\n\r\nfoo";
+    char *response = malloc(sizeof head + LINES);
+    struct act act[] = {{APP_CLIENT, "GET / HTTP/1.1\r\n\r\n", 0},
+                        {APP_SERVER, response, sizeof head - 1 + LINES}};
+
+    (void)state;
+    assert_non_null(response);
+    memcpy(response, head, sizeof head - 1);
+    memset(response + sizeof head - 1, '\n', LINES);
+    char *told = play(act, 2, 0, 1);
+    assert_non_null(strstr(told, "foo"));
+    free(told);
+    free(response);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -539,6 +558,7 @@ int main(void)
         cmocka_unit_test(test_million_requests),
         cmocka_unit_test(test_bomb),
         cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_endless_lines_behind_a_doubtful_body),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
