@@ -37,8 +37,9 @@ bool http_span_has(struct app_span span, const char *word)
 {
     uint32_t behind;
 
-    for (uint32_t at = 0; at < span.len; at++)
-        if (begins((struct app_span){span.bytes + at, span.len - at}, word, &behind))
+    for (uint32_t at = 0; at < span.len; at++) /* from a NUL the same begins as behind it */
+        if (span.bytes[at] != '\0' &&
+            begins((struct app_span){span.bytes + at, span.len - at}, word, &behind))
             return true;
     return false;
 }
