@@ -143,6 +143,8 @@ static enum app_verdict gap_flow(void *of, enum app_side side, uint64_t len,
     flow->listener = listener;
     if (mine->is_open)
         http_head_end(flow, side);
+    if (mine->state == HTTP_IN_DOUBT)
+        http_body_go_on(flow, side);
     if (verdict_of(flow, side) != APP_GOES_ON)
         return verdict_of(flow, side);
     if (spans_gap(mine, len)) {
