@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 #include <stdio.h>
 
+#include "base/hex.h"
 #include "tls.h"
 
 enum {
@@ -99,8 +100,7 @@ static void hash_ja3(char hash[33], const struct app_text *text)
 
     if (EVP_Digest(text->bytes, text->len, digest, &len, EVP_md5(), NULL) != 1)
         return;
-    for (unsigned i = 0; i < len && i < 16; i++)
-        (void)snprintf(hash + 2 * i, 3, "%02x", digest[i]);
+    hex_write(hash, digest, 16);
 }
 
 static void make_ja3(struct tls_session *session, const struct hello *hello)
@@ -188,8 +188,7 @@ static void hash_ja4(char hash[JA4_HASH_LEN + 1], const struct app_text *text)
     (void)snprintf(hash, JA4_HASH_LEN + 1, "000000000000");
     if (text->len == 0 || EVP_Digest(text->bytes, text->len, digest, &len, EVP_sha256(), NULL) != 1)
         return;
-    for (unsigned i = 0; i < JA4_HASH_LEN / 2; i++)
-        (void)snprintf(hash + 2 * i, 3, "%02x", digest[i]);
+    hex_write(hash, digest, JA4_HASH_LEN / 2);
 }
 
 static bool is_letter_or_digit(uint8_t byte)

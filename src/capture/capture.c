@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 #include "sluice/capture.h"
 
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/hex.h"
 #include "capture/source.h"
 
 enum file_form { FILE_FOREIGN, FILE_CUT, FILE_PCAP, FILE_PCAPNG, FILE_GZIP, FILE_XZ, FILE_ZSTD };
@@ -55,8 +55,7 @@ static enum sl_status file_foreign(const struct input *input, size_t have, struc
 {
     char hex[2 * 4 + 1] = "";
 
-    for (size_t i = 0; i < have && i < 4; i++)
-        snprintf(hex + 2 * i, 3, "%02x", input->at[i]);
+    hex_write(hex, input->at, have < 4 ? have : 4);
     return diag_set(diag, SL_EFORMAT, input->label, 0,
                     "not a pcap or pcapng capture (begins with 0x%s%s; expected one, %s)", hex,
                     input->raw != NULL ? " once decompressed" : "", PACKING);

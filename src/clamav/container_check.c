@@ -2,11 +2,11 @@
 #include "clamav/container_check.h"
 
 #include <openssl/evp.h>
-#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/diag.h"
+#include "base/hex.h"
 #include "clamav/line_internal.h"
 #include "clamav/signature.h"
 
@@ -49,8 +49,7 @@ enum sl_status container_check_header(const struct sl_clamav_set *set, const cha
                         "cannot be checked: OpenSSL refuses to make its MD5");
     if (!clam_md5(bytes + CONTAINER_HEADER_LEN, len - CONTAINER_HEADER_LEN, digest))
         return diag_set(diag, SL_ENOMEM, path, 0, "no memory to make its MD5");
-    for (int i = 0; i < 16; i++)
-        snprintf(text + 2 * i, 3, "%02x", digest[i]);
+    hex_write(text, digest, 16);
     if (field.len != 32 || strncasecmp(field.at, text, 32) != 0)
         return diag_set(diag, SL_EFORMAT, path, 0,
                         "is cut or damaged: its MD5 is %s (its header says %.*s)", text,

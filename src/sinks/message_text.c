@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "app/http_head.h"
+#include "base/hex.h"
 
 const struct sl_app_value *message_values(const struct sl_app_half *half, enum sl_app_value_id id,
                                           uint32_t *n)
@@ -104,7 +105,6 @@ const char *message_hash(const struct sl_app_file *file, enum sl_file_hash hash,
 {
     static const uint8_t lens[SL_N_FILE_HASHES] = {16, 20, 32};
 
-    for (uint32_t i = 0; i < lens[hash]; i++)
-        snprintf(text + 2 * i, 3, "%02x", file->hash[hash][i]);
+    hex_write(text, file->hash[hash], lens[hash]);
     return text;
 }
