@@ -3,6 +3,7 @@
 
 #include "app_event.h"
 #include "base/diag.h"
+#include "base/least.h"
 #include "quic.h"
 
 /* What is kept of a side of a transaction. */
@@ -337,11 +338,6 @@ static void hear_event(const struct hearing *hearing, const struct app_news *new
     side->events |= event;
     list_side(hearing, news, note, SL_APP_EVENT);
     side->batch = 0;
-}
-
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
 }
 
 /* A message at each step of the body. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Bodies of HTTP/1: of known length, in chunks, or up to the end. */
 #include "base/hex.h"
+#include "base/least.h"
 #include "http_flow.h"
 
 /* ---- the bytes of a body --------------------------------------------------------------------- */
@@ -85,11 +86,6 @@ void http_body_go_on(struct http_flow *flow, enum app_side side)
 static void end_body(struct http_flow *flow, enum app_side side)
 {
     http_message_end(flow, side, false);
-}
-
-static uint32_t least(uint64_t a, uint32_t b)
-{
-    return a < b ? (uint32_t)a : b;
 }
 
 uint32_t http_step_body(struct http_flow *flow, enum app_side side, const uint8_t *bytes,

@@ -3,6 +3,7 @@
  * in it: the bytes that it held back are its own first ones. */
 #include "multipart.h"
 
+#include "base/least.h"
 #include "http_head.h"
 
 enum { DELIMITER_MAX = MULTIPART_BOUNDARY_MAX + 4 };
@@ -39,11 +40,6 @@ static uint32_t find_byte(struct app_span span, uint8_t byte)
     const uint8_t *at = span.len != 0 ? memchr(span.bytes, byte, span.len) : NULL;
 
     return at != NULL ? (uint32_t)(at - span.bytes) : span.len;
-}
-
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
 }
 
 /* Where the parameter ends: at a semicolon outside quotes. */

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/least.h"
 #include "flow_events.h"
 
 struct batch_events batch_events_of(const struct run_source *source, const struct sl_batch *batch,
@@ -152,11 +153,6 @@ static void said_event(struct batch_events *events, struct sl_event *event)
 }
 
 /* ---- all of them ----------------------------------------------------------------------------- */
-
-static uint32_t least(uint32_t a, uint32_t b)
-{
-    return a < b ? a : b;
-}
 
 static enum sl_status name_event(struct batch_events *events, struct sl_event *event,
                                  struct sl_diag *diag)

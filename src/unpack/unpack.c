@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/least.h"
+
 struct unpack {
     unpack_emit *emit;
     void *user;
@@ -118,11 +120,6 @@ void unpack_alert(struct unpack *unpack, enum unpack_alert alert, const char *na
 }
 
 /* ---- buffers --------------------------------------------------------------------------------- */
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
 
 static size_t room_left(const struct unpack *unpack)
 {
