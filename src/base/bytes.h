@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Loads of numbers that packets hold in network order, at any address. For host and CUDA code. */
+/* Numbers at any address: those that packets hold in network order, and little-endian ones. For host
+ * and CUDA code. */
 #ifndef BASE_BYTES_H
 #define BASE_BYTES_H
 
@@ -24,6 +25,22 @@ BYTES_INLINE uint32_t load_be32(const uint8_t *p)
 BYTES_INLINE uint64_t load_be64(const uint8_t *p)
 {
     return (uint64_t)load_be32(p) << 32 | load_be32(p + 4);
+}
+
+/* The lowest n bytes. */
+BYTES_INLINE void put_le(uint8_t *to, uint64_t value, int n)
+{
+    for (int i = 0; i < n; i++)
+        to[i] = (uint8_t)(value >> 8 * i);
+}
+
+BYTES_INLINE uint64_t get_le(const uint8_t *from, int n)
+{
+    uint64_t value = 0;
+
+    for (int i = 0; i < n; i++)
+        value |= (uint64_t)from[i] << 8 * i;
+    return value;
 }
 
 #endif

@@ -8,6 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "scan_job.h"
 
 enum {
@@ -27,17 +28,6 @@ static bool wait_for_stdin(struct sl_scan *scan)
     return false;
 }
 
-static bool write_all(int fd, const uint8_t *bytes, size_t len)
-{
-    for (ssize_t n; len > 0; bytes += n, len -= (size_t)n) {
-        n = write(fd, bytes, len);
-        if (n < 0 && errno != EINTR)
-            return false;
-        n = n < 0 ? 0 : n;
-    }
-    return true;
-}
-
 /* Moves what lies in memory to a temporary file. -1: it has no room. */
 static int move_to_disk(int fd)
 {
@@ -50,7 +40,7 @@ static int move_to_disk(int fd)
         (void)fclose(file);
     while (moved >= 0 && n > 0) {
         n = read(fd, bytes, sizeof bytes);
-        if (n > 0 && !write_all(moved, bytes, (size_t)n))
+        if (n > 0 && !fd_write(moved, bytes, (size_t)n))
             n = -1;
     }
     (void)close(fd);
@@ -81,7 +71,7 @@ int scan_read_stdin(struct scan_job *job, struct scan_entry *entry)
         if (len <= IN_MEMORY && len + (uint64_t)n > IN_MEMORY)
             fd = move_to_disk(fd);
         len += (uint64_t)n;
-        if (fd >= 0 && !write_all(fd, bytes, (size_t)n)) {
+        if (fd >= 0 && !fd_write(fd, bytes, (size_t)n)) {
             (void)close(fd);
             fd = -1;
         }

@@ -3,12 +3,12 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/diag.h"
+#include "base/fd.h"
 
 /* Ends the last line of a file that a kill or a full disk has cut. Files that are not regular have
  * no last line. */
@@ -87,35 +87,18 @@ static uint64_t count_lines(const char *at, size_t len)
     return n;
 }
 
-/* Writes once. Returns the bytes that the system took: 0 where it failed or must be called again.
- */
-static size_t write_some(struct line_sink *out, const char *at, size_t len)
-{
-    const ssize_t n = write(out->fd, at, len);
-
-    if (n > 0)
-        return (size_t)n;
-    if (n == 0) {
-        out->error = EIO; /* not in POSIX for len > 0; repeated writes could take forever */
-    } else if (errno == EAGAIN) {
-        /* Standard output may be shared with a program that made it non-blocking. */
-        struct pollfd ready = {.fd = out->fd, .events = POLLOUT};
-
-        if (poll(&ready, 1, -1) < 0 && errno != EINTR)
-            out->error = errno;
-    } else if (errno != EINTR) {
-        out->error = errno;
-    }
-    return 0;
-}
-
 /* Returns the bytes that the system took. */
 static size_t write_all(struct line_sink *out, const char *bytes, size_t len)
 {
     size_t done = 0;
 
-    while (done < len && out->error == 0)
-        done += write_some(out, bytes + done, len - done);
+    while (done < len && out->error == 0) {
+        const int64_t n = fd_write_some(out->fd, bytes + done, len - done);
+
+        if (n < 0)
+            out->error = errno;
+        done += n > 0 ? (size_t)n : 0;
+    }
     return done;
 }
 

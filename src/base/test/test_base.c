@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: MIT */
+#include <fcntl.h>
+#include <pthread.h>
+#include <unistd.h>
+
 #include "test.h"
 
 #include "base/cpu.h"
 #include "base/diag.h"
+#include "base/fd.h"
 #include "base/histogram.h"
 #include "sluice/status.h"
 
@@ -140,6 +145,48 @@ static void test_histogram_quantiles_are_near(void **state)
     assert_int_equal(histogram_quantile(&histogram, 999), 31);
 }
 
+struct taken {
+    int fd;
+    uint8_t bytes[1 << 20];
+    int64_t len;
+};
+
+static void *take(void *user)
+{
+    struct taken *taken = user;
+
+    taken->len = fd_read(taken->fd, taken->bytes, sizeof taken->bytes);
+    return NULL;
+}
+
+/* The pipe is shorter than the bytes, and neither end blocks. */
+static void test_descriptors_that_do_not_block(void **state)
+{
+    struct taken *taken = calloc(1, sizeof *taken);
+    uint8_t *sent = malloc(sizeof taken->bytes);
+    pthread_t thread;
+    uint8_t byte;
+    int ends[2];
+
+    (void)state;
+    assert_true(taken != NULL && sent != NULL);
+    for (size_t i = 0; i < sizeof taken->bytes; i++)
+        sent[i] = (uint8_t)(i * i >> 7);
+    assert_int_equal(pipe2(ends, O_NONBLOCK | O_CLOEXEC), 0);
+    taken->fd = ends[0];
+    assert_int_equal(pthread_create(&thread, NULL, take, taken), 0);
+    assert_true(fd_write(ends[1], sent, sizeof taken->bytes));
+    pthread_join(thread, NULL);
+    assert_int_equal(taken->len, sizeof taken->bytes);
+    assert_memory_equal(taken->bytes, sent, sizeof taken->bytes);
+    close(ends[1]);
+    assert_int_equal(fd_read(ends[0], &byte, 1), 0);
+    assert_false(fd_write(ends[0], &byte, 1));
+    close(ends[0]);
+    free(taken);
+    free(sent);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +197,7 @@ int main(void)
         cmocka_unit_test(test_cpu_features_are_those_of_the_machine),
         cmocka_unit_test(test_histogram_places_divide_the_line),
         cmocka_unit_test(test_histogram_quantiles_are_near),
+        cmocka_unit_test(test_descriptors_that_do_not_block),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -3,7 +3,6 @@
  * its answers down beside the others. Blocks are read, and results passed, one after another. */
 #include <errno.h>
 #include <fcntl.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -13,6 +12,7 @@
 
 #include "base/cpu.h"
 #include "base/diag.h"
+#include "base/fd.h"
 #include "base/reserved.h"
 #include "names_input.h"
 #include "names_lines.h"
@@ -88,26 +88,6 @@ static void pass_turn(struct member *member)
     pthread_mutex_unlock(&stream->lock);
 }
 
-/* Writes once. Returns the bytes that the system took, 0 where it has to be asked again, or -1:
- * errno. */
-static ssize_t write_some(int fd, const char *bytes, size_t len)
-{
-    const ssize_t n = write(fd, bytes, len);
-
-    if (n > 0)
-        return n;
-    if (n == 0)
-        errno = EIO; /* not in POSIX for len > 0; another try could go on forever */
-    if (errno == EAGAIN) {
-        /* The file may be shared with a program that made it non-blocking. */
-        struct pollfd ready = {.fd = fd, .events = POLLOUT};
-
-        if (poll(&ready, 1, -1) >= 0)
-            return 0;
-    }
-    return errno == EINTR ? 0 : -1;
-}
-
 /* Lines behind a failure are dropped. */
 static void write_lines(void *user, const char *bytes, size_t len)
 {
@@ -117,7 +97,7 @@ static void write_lines(void *user, const char *bytes, size_t len)
 
     await_turn(member);
     while (len > 0 && stream->status == SL_OK) {
-        const ssize_t n = write_some(stream->config.out, bytes, len);
+        const int64_t n = fd_write_some(stream->config.out, bytes, len);
 
         if (n < 0)
             fail(stream,

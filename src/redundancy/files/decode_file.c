@@ -102,11 +102,11 @@ static enum sl_status allocate(struct file_decoder *d, struct sl_diag *diag)
 static enum sl_status open_file(struct file_decoder *d, bool is_first, struct sl_diag *diag)
 {
     uint8_t bytes[FILE_HEADER_LEN];
-    const int64_t len = file_read(d->in, bytes, sizeof bytes);
+    const int64_t len = fd_read(d->in, bytes, sizeof bytes);
 
     d->ended = true;
     if (len < 0)
-        return file_failed("cannot read", diag);
+        return fd_failed("cannot read", diag);
     if (len == 0 && !is_first)
         return SL_OK;
 
@@ -135,10 +135,10 @@ static void close_file(struct file_decoder *d)
 static enum sl_status read_part(struct file_decoder *d, uint8_t *to, size_t len,
                                 struct sl_diag *diag)
 {
-    const int64_t n = file_read(d->in, to, len);
+    const int64_t n = fd_read(d->in, to, len);
 
     if (n < 0)
-        return file_failed("cannot read", diag);
+        return fd_failed("cannot read", diag);
     return (size_t)n == len ? SL_OK
                             : bad_frame(d, SL_ETRUNCATED, diag, "the file ends here or inside it");
 }
@@ -237,8 +237,8 @@ static enum sl_status decode_record(struct file_decoder *d, struct sl_diag *diag
                  d->config->output_max);
         return bad_frame(d, SL_EOVERFLOW, diag, reason);
     }
-    if (!file_write(d->out, packet, packet_len))
-        return file_failed("cannot write", diag);
+    if (!fd_write(d->out, packet, packet_len))
+        return fd_failed("cannot write", diag);
     d->stats->frames += d->ended ? 0 : 1;
     d->stats->bytes_in += RECORD_HEADER_LEN + body_len;
     d->stats->bytes_out += packet_len;

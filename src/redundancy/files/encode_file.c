@@ -67,7 +67,7 @@ static enum sl_status write_file_header(struct file_encoder *e, struct sl_diag *
 
     file_write_header(bytes, &header);
     e->stats->bytes_out = sizeof bytes;
-    return file_write(e->out, bytes, sizeof bytes) ? SL_OK : file_failed("cannot write", diag);
+    return fd_write(e->out, bytes, sizeof bytes) ? SL_OK : fd_failed("cannot write", diag);
 }
 
 enum sl_status file_begin(struct file_encoder *e, struct sl_diag *diag)

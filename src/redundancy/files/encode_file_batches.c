@@ -78,10 +78,10 @@ static enum sl_status begin_batch(struct batches *b, bool *at_end, struct sl_dia
         return status;
     sl_batch_reset(batch);
     while (batch->n_items < BATCH_PARTS && !*at_end) {
-        const int64_t len = file_read(b->e->in, batch->bytes + batch->bytes_len, FILE_PACKET_LEN);
+        const int64_t len = fd_read(b->e->in, batch->bytes + batch->bytes_len, FILE_PACKET_LEN);
 
         if (len < 0)
-            return file_failed("cannot read", diag);
+            return fd_failed("cannot read", diag);
         if (len > 0)
             sl_batch_append(batch, (uint32_t)len, 0);
         *at_end = len < FILE_PACKET_LEN;

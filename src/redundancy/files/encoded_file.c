@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "encoded_file.h"
 
-#include <errno.h>
 #include <string.h>
-#include <unistd.h>
 #include <xxhash.h>
 
 #include "base/diag.h"
@@ -54,50 +52,4 @@ enum sl_status file_read_header(struct file_header *header, const uint8_t *bytes
 uint64_t record_check(const uint8_t *record, const uint8_t *body, size_t body_len)
 {
     return XXH3_64bits_withSeed(record, RECORD_CHECK, XXH3_64bits(body, body_len));
-}
-
-int64_t file_read_some(int fd, uint8_t *bytes, size_t len)
-{
-    ssize_t n;
-
-    do
-        n = read(fd, bytes, len);
-    while (n < 0 && errno == EINTR);
-    return n;
-}
-
-int64_t file_read(int fd, uint8_t *bytes, size_t len)
-{
-    size_t done = 0;
-
-    while (done < len) {
-        const int64_t n = file_read_some(fd, bytes + done, len - done);
-
-        if (n < 0)
-            return -1;
-        if (n == 0)
-            break;
-        done += (size_t)n;
-    }
-    return (int64_t)done;
-}
-
-bool file_write(int fd, const uint8_t *bytes, size_t len)
-{
-    while (len > 0) {
-        const ssize_t n = write(fd, bytes, len);
-
-        if (n < 0 && errno != EINTR)
-            return false;
-        if (n > 0) {
-            bytes += n;
-            len -= (size_t)n;
-        }
-    }
-    return true;
-}
-
-enum sl_status file_failed(const char *what, struct sl_diag *diag)
-{
-    return diag_set(diag, SL_EIO, NULL, 0, "%s: %s", what, strerror(errno));
 }

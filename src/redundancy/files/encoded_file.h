@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/fd.h"
 #include "redundancy/frames/frame.h"
 #include "sluice/redundancy.h"
 
@@ -41,17 +42,5 @@ enum sl_status file_read_header(struct file_header *header, const uint8_t *bytes
 
 /* Of a record's bytes up to its check, and its body. */
 uint64_t record_check(const uint8_t *record, const uint8_t *body, size_t body_len);
-
-/* Reads until `len` bytes are there or the input ends. -1: errno. */
-int64_t file_read(int fd, uint8_t *bytes, size_t len);
-
-/* Reads what is there, and waits for a byte at least. 0: the input ends; -1: errno. */
-int64_t file_read_some(int fd, uint8_t *bytes, size_t len);
-
-/* False: errno. */
-bool file_write(int fd, const uint8_t *bytes, size_t len);
-
-/* SL_EIO: `what` failed, for the reason in errno. */
-enum sl_status file_failed(const char *what, struct sl_diag *diag);
 
 #endif

@@ -56,9 +56,9 @@ static enum sl_status read_part(const struct part_reader *r, uint8_t *bytes, uin
 
     *len = 0;
     while (n > 0 && *len < FILE_PACKET_LEN && wait_for_input(r)) {
-        n = file_read_some(r->e->in, bytes + *len, FILE_PACKET_LEN - *len);
+        n = fd_read_some(r->e->in, bytes + *len, FILE_PACKET_LEN - *len);
         if (n < 0)
-            return file_failed("cannot read", diag);
+            return fd_failed("cannot read", diag);
         *len += (uint32_t)n;
         if (r->e->config->flush)
             break;
@@ -187,7 +187,7 @@ enum sl_status part_reader_create(struct part_reader **reader, const struct file
     pthread_cond_init(&r->changed, NULL);
     r->stop_fd = eventfd(0, EFD_CLOEXEC);
     if (r->stop_fd < 0)
-        return file_failed("cannot wait for input", diag);
+        return fd_failed("cannot wait for input", diag);
     enum sl_status status = open_sampler(r, max_hits, diag);
     for (int i = 0; i < PARTS && status == SL_OK; i++)
         status = open_part(&r->parts[i], max_hits, diag);

@@ -71,8 +71,8 @@ static enum sl_status write_record(struct record_writer *w, const struct room *r
     memcpy(w->record + RECORD_FRAME, room->frame, SL_FRAME_HEADER_LEN);
     put_le(w->record + RECORD_CHECK, record_check(w->record, to, stored), 8);
     *record_len = RECORD_HEADER_LEN + stored;
-    if (!file_write(w->out, w->record, *record_len))
-        return file_failed("cannot write", diag);
+    if (!fd_write(w->out, w->record, *record_len))
+        return fd_failed("cannot write", diag);
     return SL_OK;
 }
 

@@ -8,6 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "frame_core.h"
 #include "sluice/redundancy.h"
 
@@ -27,22 +28,6 @@ struct reference {
     uint64_t source;
     uint32_t gap, len;
 };
-
-/* Little-endian numbers, at any address. */
-static inline void put_le(uint8_t *to, uint64_t value, int n)
-{
-    for (int i = 0; i < n; i++)
-        to[i] = (uint8_t)(value >> 8 * i);
-}
-
-static inline uint64_t get_le(const uint8_t *from, int n)
-{
-    uint64_t value = 0;
-
-    for (int i = 0; i < n; i++)
-        value |= (uint64_t)from[i] << 8 * i;
-    return value;
-}
 
 enum { FRAME_CHECKED_LEN = 16 }; /* bytes of a header before its check */
 

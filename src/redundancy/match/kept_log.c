@@ -4,8 +4,9 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/bytes.h"
 #include "base/diag.h"
-#include "redundancy/files/encoded_file.h"
+#include "base/fd.h"
 
 enum {
     KEPT_VERSION = 1,
@@ -114,7 +115,7 @@ void kept_describe(struct kept_log *kept, const struct packet_log *log, uint64_t
 
 static bool write_part(void *user, const uint8_t *bytes, uint64_t len)
 {
-    return file_write(*(const int *)user, bytes, len);
+    return fd_write(*(const int *)user, bytes, len);
 }
 
 enum sl_status kept_write(int fd, const struct kept_log *kept, const struct packet_log *log,
@@ -123,8 +124,8 @@ enum sl_status kept_write(int fd, const struct kept_log *kept, const struct pack
     uint8_t header[KEPT_HEADER_LEN];
 
     write_header(header, kept);
-    if (!file_write(fd, header, sizeof header) || !each_part(kept, log, write_part, &fd))
-        return file_failed("cannot write the cache", diag);
+    if (!fd_write(fd, header, sizeof header) || !each_part(kept, log, write_part, &fd))
+        return fd_failed("cannot write the cache", diag);
     return SL_OK;
 }
 
@@ -160,10 +161,10 @@ static enum sl_status read_header(struct kept_log *kept, const uint8_t *bytes, s
 static enum sl_status read_part(int fd, uint8_t *to, size_t len, uint64_t *check,
                                 struct sl_diag *diag)
 {
-    const int64_t n = file_read(fd, to, len);
+    const int64_t n = fd_read(fd, to, len);
 
     if (n < 0)
-        return file_failed("cannot read the cache", diag);
+        return fd_failed("cannot read the cache", diag);
     if ((size_t)n != len)
         return diag_set(diag, SL_ETRUNCATED, NULL, 0, "the kept cache ends early");
     *check = next_check(*check, to, len);
@@ -232,13 +233,13 @@ enum sl_status kept_read(int fd, struct kept_log *kept, struct packet_log *log,
 {
     uint8_t header[KEPT_HEADER_LEN];
     uint64_t check = 0;
-    const int64_t n = file_read(fd, header, sizeof header);
+    const int64_t n = fd_read(fd, header, sizeof header);
 
     *kept = (struct kept_log){0};
     if (n == 0)
         return SL_OK;
     if (n != KEPT_HEADER_LEN)
-        return n < 0 ? file_failed("cannot read the cache", diag)
+        return n < 0 ? fd_failed("cannot read the cache", diag)
                      : diag_set(diag, SL_EFORMAT, NULL, 0, "not a kept cache");
     enum sl_status status = read_header(kept, header, diag);
     if (status == SL_OK)

@@ -20,7 +20,7 @@ static void decode(const uint8_t *bytes, size_t len)
     struct sl_diag diag;
     const int in = memfd_create("in", MFD_CLOEXEC), out = memfd_create("out", MFD_CLOEXEC);
 
-    if (in < 0 || out < 0 || !file_write(in, bytes, len) || lseek(in, 0, SEEK_SET) != 0)
+    if (in < 0 || out < 0 || !fd_write(in, bytes, len) || lseek(in, 0, SEEK_SET) != 0)
         abort();
     sl_redundancy_file_config_init(&config);
     const enum sl_status status = sl_redundancy_decode_file(in, out, &config, &stats, &diag);

@@ -18,7 +18,7 @@ static void read_log(struct packet_log *log, const uint8_t *bytes, size_t len)
     const int fd = memfd_create("kept", MFD_CLOEXEC);
     struct kept_log kept;
 
-    if (fd < 0 || !file_write(fd, bytes, len) || lseek(fd, 0, SEEK_SET) != 0)
+    if (fd < 0 || !fd_write(fd, bytes, len) || lseek(fd, 0, SEEK_SET) != 0)
         abort();
     if (kept_read(fd, &kept, log, NULL) == SL_OK &&
         (log->end != kept.end && len > 0 ? true : log_start(log) > log->end))

@@ -21,7 +21,7 @@ static int file_of(const uint8_t *bytes, size_t len)
     const int fd = memfd_create("content", MFD_CLOEXEC);
 
     assert_true(fd >= 0);
-    assert_true(file_write(fd, bytes, len));
+    assert_true(fd_write(fd, bytes, len));
     assert_int_equal(lseek(fd, 0, SEEK_SET), 0);
     return fd;
 }
