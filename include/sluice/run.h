@@ -258,7 +258,8 @@ struct sl_run_sampler {
 struct sl_run_evidence {
     uint64_t flows, packets, bytes; /* written */
     uint64_t flows_without_begin;   /* their first packets were no longer kept */
-    uint64_t packets_left_out;      /* behind the bounds of files, or of another link type */
+    uint64_t packets_left_out;      /* behind the bounds of files, or of another link type; of flows
+                                       without a file those with alerts, and those kept before */
     uint64_t packets_without_flow;  /* that raised alerts */
 };
 

@@ -39,8 +39,9 @@ struct evidence_flow {
     struct kept *first, *last;
     uint64_t file_len; /* 0: it has no file */
     uint16_t link_type;
-    bool alerted; /* its packets are written, */
-    bool is_full; /* or left out */
+    bool alerted;     /* its packets are written, */
+    bool is_full;     /* or left out */
+    bool lacks_begin; /* its first packet was no longer kept */
 };
 
 _Static_assert(sizeof(struct kept) <= ALIGN, "a pad has room for its head");
@@ -52,6 +53,7 @@ struct open_file {
 
 struct run_evidence {
     const char *folder;
+    uint32_t files_max;
     int fd;
     uint8_t *ring;
     uint64_t begin, len; /* of what is kept in the ring */
@@ -60,7 +62,7 @@ struct run_evidence {
     struct sl_run_evidence stats;
 };
 
-enum sl_status run_evidence_open(struct run_evidence **out, const char *folder,
+enum sl_status run_evidence_open(struct run_evidence **out, const char *folder, uint32_t files_max,
                                  struct sl_diag *diag)
 {
     struct run_evidence *evidence = calloc(1, sizeof *evidence);
@@ -69,6 +71,7 @@ enum sl_status run_evidence_open(struct run_evidence **out, const char *folder,
     if (evidence == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for captures of alerts");
     evidence->folder = folder;
+    evidence->files_max = files_max;
     evidence->fd = -1;
     evidence->ring = malloc(EVIDENCE_MEMORY);
     if (evidence->ring == NULL)
@@ -139,6 +142,7 @@ static FILE *file_of(struct run_evidence *evidence, struct evidence_flow *flow, 
         flow->file_len = PCAP_HEAD_LEN;
         evidence->stats.bytes += PCAP_HEAD_LEN;
         evidence->stats.flows++;
+        evidence->stats.flows_without_begin += flow->lacks_begin;
     }
     return open->file;
 }
@@ -149,7 +153,7 @@ static bool leaves_out(struct run_evidence *evidence, struct evidence_flow *flow
 {
     const uint64_t len = PCAP_RECORD_LEN + packet->len;
 
-    flow->is_full |= (flow->file_len == 0 && evidence->stats.flows == EVIDENCE_FILES) ||
+    flow->is_full |= (flow->file_len == 0 && evidence->stats.flows == evidence->files_max) ||
                      flow->file_len + len > EVIDENCE_FILE_LEN ||
                      evidence->stats.bytes + len > EVIDENCE_DISK_LEN;
     return flow->is_full || (flow->file_len != 0 && flow->link_type != packet->link_type);
@@ -333,9 +337,21 @@ static enum sl_status take_alert(struct run_evidence *evidence, uint64_t id,
     if (flow->alerted)
         return SL_OK;
     flow->alerted = true;
-    if (flow->first != NULL ? !flow->first->begins_flow : !packet->begins_flow)
-        evidence->stats.flows_without_begin++;
+    flow->lacks_begin = flow->first != NULL ? !flow->first->begins_flow : !packet->begins_flow;
     return write_kept(evidence, flow, diag);
+}
+
+/* A packet of a flow that has raised an alert. A flow that gets no file is forgotten: the files
+ * bound how many are known. */
+static enum sl_status take_alerted(struct run_evidence *evidence, struct evidence_flow *flow,
+                                   const struct kept *packet, const uint8_t *bytes,
+                                   struct sl_diag *diag)
+{
+    const enum sl_status status = write_packet(evidence, flow, packet, bytes, diag);
+
+    if (flow->file_len == 0)
+        forget(evidence, flow);
+    return status;
 }
 
 static enum sl_status take_packet(struct run_evidence *evidence, const struct sl_batch *batch,
@@ -354,7 +370,7 @@ static enum sl_status take_packet(struct run_evidence *evidence, const struct sl
         return status;
     struct evidence_flow *flow = find_flow(evidence, id);
     if (flow != NULL && flow->alerted)
-        return write_packet(evidence, flow, &packet, bytes, diag);
+        return take_alerted(evidence, flow, &packet, bytes, diag);
     return keep_packet(evidence, id, &packet, bytes)
                ? SL_OK
                : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for captures of alerts");

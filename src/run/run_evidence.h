@@ -3,8 +3,9 @@
  *
  * The packets of all flows are kept for a while, in memory of EVIDENCE_MEMORY bytes, where the
  * oldest give way. With a flow's first alert those that are kept are written, and then all that
- * follow. Files and their bytes are bounded. What a bound leaves out is counted. One batch after
- * another, in order. */
+ * follow. Files and their bytes are bounded. What a bound leaves out is counted: of a flow without
+ * a file its packets with alerts, and those that were kept before them. One batch after another, in
+ * order. */
 #ifndef RUN_EVIDENCE_H
 #define RUN_EVIDENCE_H
 
@@ -20,7 +21,7 @@
 struct run_evidence;
 
 /* Makes the folder where it is not there. SL_EIO, SL_ENOMEM. */
-enum sl_status run_evidence_open(struct run_evidence **out, const char *folder,
+enum sl_status run_evidence_open(struct run_evidence **out, const char *folder, uint32_t files_max,
                                  struct sl_diag *diag);
 
 /* Draining: takes the packets of a batch, and its alerts. SL_EIO: a file cannot be written.

@@ -180,7 +180,8 @@ static enum sl_status open_tables(struct sl_run *run, struct run_policy *policy,
     if (status == SL_OK)
         status = open_sinks(run, diag);
     if (status == SL_OK && run->config.evidence_folder != NULL)
-        status = run_evidence_open(&run->evidence, run->config.evidence_folder, diag);
+        status =
+            run_evidence_open(&run->evidence, run->config.evidence_folder, EVIDENCE_FILES, diag);
     if (status == SL_OK)
         status = run_try_devices(run, &parts, policy, diag);
     if (status == SL_OK)

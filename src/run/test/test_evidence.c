@@ -8,7 +8,14 @@
 #include "run/run_evidence.h"
 #include "test.h"
 
-enum { PACKET_LEN = 1000, BATCH = 4000, FLOWS = 7, FILE_MAX = 1 << 20 };
+enum { PACKET_LEN = 1000, BATCH = 4000, FLOWS = 7, FILE_MAX = 1 << 20, FILES = 100 };
+
+/* Bytes; a sanitizer keeps what is freed. */
+#ifdef SLUICE_SANITIZED
+enum { GROWTH_MAX = 128 << 20 };
+#else
+enum { GROWTH_MAX = 1 << 20 };
+#endif
 
 struct scene {
     char folder[32];
@@ -27,7 +34,7 @@ static struct scene *open_scene(void)
     assert_non_null(scene);
     strcpy(scene->folder, "/tmp/test_evidence_XXXXXX");
     assert_non_null(mkdtemp(scene->folder));
-    assert_int_equal(run_evidence_open(&scene->evidence, scene->folder, &diag), SL_OK);
+    assert_int_equal(run_evidence_open(&scene->evidence, scene->folder, FILES, &diag), SL_OK);
     assert_int_equal(sl_batch_create(&scene->batch, BATCH * 1024, BATCH, &diag), SL_OK);
     scene->digest.alerts = scene->alerts;
     return scene;
@@ -205,6 +212,29 @@ static void test_a_file_is_bounded(void **state)
     close_scene(scene);
 }
 
+/* Behind the last file each flow with an alert is counted, and nothing of it stays. */
+static void test_files_are_bounded(void **state)
+{
+    enum { MORE = 100000 };
+    struct scene *scene = open_scene();
+    uint64_t before = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < FILES + MORE; i++) {
+        if (i == FILES)
+            before = test_memory_of("VmRSS:");
+        add_packet(scene, i + 1, 4, false, true);
+        if (scene->batch->n_items == BATCH)
+            end_batch(scene);
+    }
+    end_batch(scene);
+    assert_true(test_memory_of("VmRSS:") - before < GROWTH_MAX);
+    assert_int_equal(stats_of(scene).flows, FILES);
+    assert_int_equal(stats_of(scene).flows_without_begin, FILES);
+    assert_int_equal(stats_of(scene).packets_left_out, MORE);
+    close_scene(scene);
+}
+
 static void test_what_cannot_be_written(void **state)
 {
     struct run_evidence *evidence;
@@ -213,7 +243,7 @@ static void test_what_cannot_be_written(void **state)
     char path[64];
 
     (void)state;
-    assert_int_equal(run_evidence_open(&evidence, "/dev/null/x", &diag), SL_EIO);
+    assert_int_equal(run_evidence_open(&evidence, "/dev/null/x", FILES, &diag), SL_EIO);
     assert_non_null(strstr(diag.text, "cannot be made"));
     run_evidence_close(evidence);
     snprintf(path, sizeof path, "%s/1.pcap", scene->folder);
@@ -228,9 +258,8 @@ static void test_what_cannot_be_written(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files_have_the_flow),
-        cmocka_unit_test(test_the_oldest_gives_way),
-        cmocka_unit_test(test_a_file_is_bounded),
+        cmocka_unit_test(test_files_have_the_flow),    cmocka_unit_test(test_the_oldest_gives_way),
+        cmocka_unit_test(test_a_file_is_bounded),      cmocka_unit_test(test_files_are_bounded),
         cmocka_unit_test(test_what_cannot_be_written),
     };
 
