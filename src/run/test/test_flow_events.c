@@ -3,6 +3,7 @@
  * bytes for any number of threads, any cut into batches, and on simulated GPUs.
  *
  * Argument: the folder of sample captures and rules. */
+#include <limits.h>
 #include <unistd.h>
 
 #include "test.h"
@@ -13,7 +14,7 @@
 
 enum { MAX_PACKETS = 2000 };
 
-static char capture[600], rules[600];
+static char capture[PATH_MAX + 32], rules[PATH_MAX + 32];
 
 /* They match in made items: those of DNS in nine messages of the sample, one of them over TCP,
  * those of HTTP in 33, 24, 27 and 18, and those of TLS in three. */
@@ -210,17 +211,20 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_events_depend_on_no_cut_and_no_thread),
         cmocka_unit_test(test_a_full_table_is_as_constant),
     };
+    char samples[PATH_MAX], folder[] = "/tmp/test_flow_events_XXXXXX";
     struct sl_capture *source;
     struct sl_diag diag;
-    FILE *file = fopen(names_file, "w");
 
-    assert_int_equal(argc, 2);
+    if (argc != 2 || realpath(argv[1], samples) == NULL || mkdtemp(folder) == NULL ||
+        chdir(folder) != 0)
+        return 1;
+    FILE *file = fopen(names_file, "w");
     assert_non_null(file);
     fputs(names_rules, file);
     fclose(file);
     simulated_reset(2, 50);
-    snprintf(capture, sizeof capture, "%s/sample.pcap", argv[1]);
-    snprintf(rules, sizeof rules, "%s/sample.rules", argv[1]);
+    snprintf(capture, sizeof capture, "%s/sample.pcap", samples);
+    snprintf(rules, sizeof rules, "%s/sample.rules", samples);
     if (sl_batch_create(&packets.batch, 4 << 20, MAX_PACKETS, &diag) != SL_OK ||
         sl_capture_open_file(&source, capture, 0, &diag) != SL_OK ||
         sl_capture_read(source, packets.batch, &diag) > SL_END)
@@ -228,5 +232,8 @@ int main(int argc, char **argv)
     sl_capture_close(source);
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     sl_batch_free(packets.batch);
+    (void)unlink(names_file);
+    (void)unlink("flow_events.json");
+    (void)rmdir(folder);
     return failed;
 }
