@@ -26,8 +26,12 @@ static bool is_carried(uint16_t type)
            type == CARRIES_PPP;
 }
 
+/* VLANs count where they carry the packet that counts: without an inner IP header that is the outer
+ * one. */
 static void dissect_carried(struct dissection *d, uint16_t type)
 {
+    const uint32_t n_vlans = d->n_vlans;
+
     d->in_tunnel = true;
     if (type == CARRIES_ETHERNET)
         dissect_ethernet(d);
@@ -37,6 +41,8 @@ static void dissect_carried(struct dissection *d, uint16_t type)
         dissect_ipv6(d);
     else
         dissect_ipv4(d);
+    while (d->in_tunnel && d->n_vlans > n_vlans)
+        d->vlan[--d->n_vlans] = SL_NO_VLAN;
 }
 
 /* ---- behind IP ------------------------------------------------------------------------------- */

@@ -174,6 +174,8 @@ const struct sample samples[] = {
     VLANS("vxlan, vlan", vxlan_vlan, 1, ETHER_IPV4_UDP | P(VXLAN) | P(VLAN) | P(IPV6),
           HEADERS(14, 68, 108, SL_IP_UDP, IPV6 | IN_IPV4), TEXT(116), 33, 0),
     LINK("vxlan, arp", vxlan_arp, 1, ETHER_IPV4_UDP | P(VXLAN) | P(ARP), UDP4(14), BYTES(42, 50)),
+    LINK("vxlan, vlan, arp", vxlan_vlan_arp, 1, ETHER_IPV4_UDP | P(VXLAN) | P(VLAN) | P(ARP),
+         UDP4(14), BYTES(42, 54)),
     LINK("vxlan, none", vxlan_none, 1, ETHER_IPV4_UDP, UDP4(14), TEXT(42)),
     LINK("vxlan, other", vxlan_other, 1, ETHER_IPV4_UDP | P(VXLAN), UDP4(14), BYTES(42, 29)),
     LINK("vxlan, gre", vxlan_gre, 1, ETHER_IPV4_UDP | P(VXLAN) | P(GRE),

@@ -33,8 +33,8 @@ sample_build sample_ipip, sample_sixinfour, sample_fourinsix, sample_ipip_twice,
     sample_ipip_fragment, sample_gre, sample_gre_fields, sample_gre_key, sample_gre_ethernet,
     sample_gre_arp, sample_gre_pptp, sample_gre_ppp, sample_gre_pptp_ack, sample_gre_other,
     sample_gre_routing, sample_gre_pptp_in_ipv6, sample_vxlan, sample_vxlan_vlan, sample_vxlan_arp,
-    sample_vxlan_none, sample_vxlan_other, sample_vxlan_gre, sample_geneve, sample_geneve_ipv6,
-    sample_geneve_version, sample_teredo, sample_teredo_origin, sample_teredo_none,
-    sample_teredo_authentication;
+    sample_vxlan_vlan_arp, sample_vxlan_none, sample_vxlan_other, sample_vxlan_gre, sample_geneve,
+    sample_geneve_ipv6, sample_geneve_version, sample_teredo, sample_teredo_origin,
+    sample_teredo_none, sample_teredo_authentication;
 
 #endif

@@ -215,6 +215,18 @@ void sample_vxlan_arp(struct frame *f)
     end_udp(f, ip);
 }
 
+void sample_vxlan_vlan_arp(struct frame *f)
+{
+    const uint32_t ip = put_udp(f, 50000, 4789);
+
+    frame_be32(f, 0x08000000);
+    frame_be32(f, 77 << 8);
+    frame_ethernet(f, 0x8100);
+    frame_tag(f, 33, 0x0806);
+    frame_put(f, 28);
+    end_udp(f, ip);
+}
+
 /* Datagrams to the ports of tunnels that are none. */
 void sample_vxlan_none(struct frame *f)
 {
