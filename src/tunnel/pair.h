@@ -117,9 +117,10 @@ SL_CHECK enum sl_status pair_create(struct pair **pair, const struct pair_config
 void pair_free(struct pair *pair); /* accepts NULL */
 
 /* Writes both caches to a file, and takes them from one, before the first session. So the next life
- * of this side goes on where this one ends. Statuses: as kept_write and kept_read. */
+ * of this side goes on where this one ends. *sends: the cache of what is sent was taken, also where
+ * the other failed. Statuses: as kept_write and kept_read. */
 SL_CHECK enum sl_status pair_save(const struct pair *pair, int fd, struct sl_diag *diag);
-SL_CHECK enum sl_status pair_load(struct pair *pair, int fd, struct sl_diag *diag);
+SL_CHECK enum sl_status pair_load(struct pair *pair, int fd, bool *sends, struct sl_diag *diag);
 
 /* Takes a packet from the inside. It is sent by pair_flush at the latest. */
 void pair_packet(struct pair *pair, const uint8_t *packet, uint32_t len, uint64_t now);

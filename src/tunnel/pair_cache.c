@@ -10,12 +10,13 @@ enum sl_status pair_save(const struct pair *pair, int fd, struct sl_diag *diag)
     return status == SL_OK ? decoder_save(pair->decoder, fd, diag) : status;
 }
 
-enum sl_status pair_load(struct pair *pair, int fd, struct sl_diag *diag)
+enum sl_status pair_load(struct pair *pair, int fd, bool *sends, struct sl_diag *diag)
 {
     struct kept_log kept;
     enum sl_status status = encoder_load(pair->encoder, fd, &kept, diag);
 
     pair->learn_end = kept.end;
+    *sends = status == SL_OK;
     if (status == SL_OK)
         status = decoder_load(pair->decoder, fd, &kept, diag);
     return status;

@@ -26,15 +26,17 @@ static void load(const struct sl_tunnel *t, const struct tunnel_peer *peer)
 {
     const int fd = open(peer->config->cache_file, O_RDONLY | O_CLOEXEC);
     struct sl_diag diag = {0};
+    bool sends = false;
 
     if (fd < 0 && errno == ENOENT)
         return;
     if (fd < 0)
         say(t, peer, "the cache begins empty", strerror(errno));
-    else if (pair_load(peer->pair, fd, &diag) != SL_OK)
-        say(t, peer, "the cache begins empty", diag.text);
-    else
+    else if (pair_load(peer->pair, fd, &sends, &diag) == SL_OK)
         say(t, peer, "the cache goes on", "");
+    else
+        say(t, peer, sends ? "the cache goes on, but for what comes" : "the cache begins empty",
+            diag.text);
     if (fd >= 0)
         close(fd);
 }

@@ -106,7 +106,7 @@ static void receive(void *user, int side, const uint8_t *bytes, uint32_t len, ui
 
 /* ---- sides ----------------------------------------------------------------------------------- */
 
-static void start(struct side *side)
+static void create(struct side *side)
 {
     const struct pair_world world = {side, send_datagram, deliver, draw};
     struct pair_config config = {.cache_len = UINT64_C(1) << 20,
@@ -124,8 +124,21 @@ static void start(struct side *side)
     config.sampling.window = 16;
     config.sampling.period = 8;
     assert_int_equal(pair_create(&side->pair, &config, &world, side->world->now, NULL), SL_OK);
+}
+
+/* *sends: as pair_load has it. */
+static enum sl_status load(struct side *side, bool *sends)
+{
     assert_int_equal(lseek(side->kept, 0, SEEK_SET), 0);
-    assert_int_equal(pair_load(side->pair, side->kept, NULL), SL_OK);
+    return pair_load(side->pair, side->kept, sends, NULL);
+}
+
+static void start(struct side *side)
+{
+    bool sends;
+
+    create(side);
+    assert_int_equal(load(side, &sends), SL_OK);
 }
 
 static void keep(struct side *side)
@@ -469,6 +482,40 @@ static void test_kept_caches(void **state)
     free(world);
 }
 
+/* Of a file without its last byte the cache of what is sent goes on. Of a shorter one nothing does.
+ */
+static void test_cut_caches(void **state)
+{
+    static const struct scene scene = {.relay = {.name = "cut", .delay_us = 1000}};
+    struct world *const world = calloc(1, sizeof *world);
+    struct side *const side = &world->side[0];
+    const uint64_t n = 500, all = n * 1000;
+
+    (void)state;
+    open_world(world, &scene, 1, 20 * n);
+    settle(world, 100);
+    assert_true(send_again(world, n) > all);
+    for (int half = 1; half >= 0; half--) {
+        bool sends;
+
+        keep(side);
+        assert_int_equal(ftruncate(side->kept, half == 1 ? lseek(side->kept, 0, SEEK_END) - 1 : 99),
+                         0);
+        stop(side);
+        side->time_s++;
+        create(side);
+        assert_int_equal(load(side, &sends), half == 1 ? SL_EFORMAT : SL_ETRUNCATED);
+        assert_int_equal(sends, half);
+        settle(world, 200);
+        assert_true(half == 1 ? send_again(world, n) < all / 4 : send_again(world, n) > all);
+    }
+    for (int i = 0; i < 2; i++)
+        stop(&world->side[i]);
+    assert_int_equal(world->side[0].unresolved + world->side[1].unresolved, 0);
+    close_world(world);
+    free(world);
+}
+
 /* ---- somebody beside the link ---------------------------------------------------------------- */
 
 enum { HEARD_MAX = 64 };
@@ -592,9 +639,9 @@ static void test_scenes(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_kept_caches),
-                                       cmocka_unit_test(test_forged),
-                                       cmocka_unit_test(test_scenes)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_kept_caches), cmocka_unit_test(test_cut_caches),
+        cmocka_unit_test(test_forged), cmocka_unit_test(test_scenes)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
