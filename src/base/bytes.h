@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Numbers at any address: those that packets hold in network order, and little-endian ones. For host
- * and CUDA code. */
+/* Numbers at any address: those that packets hold in network order, and little-endian ones. For
+ * host and CUDA code. */
 #ifndef BASE_BYTES_H
 #define BASE_BYTES_H
 
