@@ -44,3 +44,14 @@ void utf8_escape(char out[UTF8_ESCAPE_LEN], uint8_t byte)
     out[2] = hex[byte >> 4];
     out[3] = hex[byte & 15];
 }
+
+size_t utf8_put(uint32_t c, char to[UTF8_MAX])
+{
+    const unsigned n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+    static const uint8_t first[] = {0, 0, 0xC0, 0xE0, 0xF0};
+
+    for (unsigned i = n - 1; i > 0; i--, c >>= 6)
+        to[i] = (char)(0x80 | (c & 0x3F));
+    to[0] = (char)(first[n] | c);
+    return n;
+}

@@ -8,7 +8,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { UTF8_ESCAPE_LEN = 4 };
+enum {
+    UTF8_ESCAPE_LEN = 4,
+    UTF8_MAX = 4 /* bytes of a character */
+};
 
 /* Bytes of the well-formed UTF-8 sequence (RFC 3629, section 4) at text, 0 where there is none. */
 size_t utf8_len(const uint8_t *text, const uint8_t *end);
@@ -19,5 +22,8 @@ bool utf8_is_control(const uint8_t *text);
 
 /* Writes \xNN. */
 void utf8_escape(char out[UTF8_ESCAPE_LEN], uint8_t byte);
+
+/* Writes a character of at most 21 bits. Returns the number of its bytes. */
+size_t utf8_put(uint32_t c, char to[UTF8_MAX]);
 
 #endif

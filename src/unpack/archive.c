@@ -5,7 +5,6 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "unpack/little.h"
 #include "unpack/sevenz.h"
 #include "unpack/streams.h"
 #include "unpack/unpack.h"
@@ -230,15 +229,10 @@ void unpack_compressed(struct unpack *unpack, const struct unpack_object *object
 /* The header says where the archive ends. */
 void unpack_7z(struct unpack *unpack, const struct unpack_object *object)
 {
-    enum { NEXT_AT = 12, NEXT_LEN = 20, HEADER_LEN = 32 };
+    size_t at, len;
 
     if (!sevenz_give(unpack, object))
         unpack_archive(unpack, object);
-    if (object->len < HEADER_LEN)
-        return;
-    const uint64_t next_at = little64(object->bytes + NEXT_AT);
-    const uint64_t next_len = little64(object->bytes + NEXT_LEN);
-    const uint64_t left = object->len - HEADER_LEN;
-    if (next_at <= left && next_len <= left - next_at)
-        unpack_rest(unpack, object, (size_t)(HEADER_LEN + next_at + next_len));
+    if (sevenz_find_header(object, &at, &len))
+        unpack_rest(unpack, object, at + len);
 }

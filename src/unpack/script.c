@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/hex.h"
+#include "base/utf8.h"
 #include "unpack/script_names.h"
 
 enum token_type { END, WORD, NUMBER, STRING, SIGN };
@@ -157,17 +158,13 @@ static void put_text(struct script *script, const char *text)
     (void)unpack_buffer_add(script->out, text, strlen(text));
 }
 
-/* A character as UTF-8. */
 static void put_character(struct script *script, unsigned value)
 {
-    if (value < 0x80) {
-        put_byte(script, (uint8_t)value);
-        return;
-    }
-    if (value >= 0x800)
-        put_byte(script, (uint8_t)(0xE0 | value >> 12));
-    put_byte(script, (uint8_t)(value >= 0x800 ? 0x80 | (value >> 6 & 0x3F) : 0xC0 | value >> 6));
-    put_byte(script, (uint8_t)(0x80 | (value & 0x3F)));
+    char bytes[UTF8_MAX];
+    const size_t n = utf8_put(value, bytes);
+
+    for (size_t i = 0; i < n; i++)
+        put_byte(script, (uint8_t)bytes[i]);
 }
 
 /* The value of n hexadecimal digits; false: there are fewer. */

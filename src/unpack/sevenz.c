@@ -6,6 +6,7 @@
 #include <lzma.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "unpack/little.h"
 
 enum { STEP = 1 << 17, PACKED_HEADERS_MAX = 4 /* one in another */ };
@@ -67,19 +68,31 @@ static bool unpack_header(const struct unpack_object *object, const struct seven
     return have == len && !buffer->cut;
 }
 
+bool sevenz_find_header(const struct unpack_object *object, size_t *at, size_t *len)
+{
+    enum { NEXT_AT = 12, NEXT_LEN = 20 };
+
+    if (object->len < SEVENZ_HEADER_LEN)
+        return false;
+    const uint64_t left = object->len - SEVENZ_HEADER_LEN;
+    const uint64_t next_at = little64(object->bytes + NEXT_AT);
+    const uint64_t next_len = little64(object->bytes + NEXT_LEN);
+    if (next_at > left || next_len > left - next_at)
+        return false;
+    *at = SEVENZ_HEADER_LEN + (size_t)next_at;
+    *len = (size_t)next_len;
+    return true;
+}
+
 /* Reads the header, which may be packed. Its bytes are the buffer's, or the object's. */
 static bool read_header(struct unpack *unpack, const struct unpack_object *object,
                         struct sevenz *archive, struct unpack_buffer *buffer)
 {
-    enum { NEXT_AT = 12, NEXT_LEN = 20 };
     struct unpack_buffer other = {0};
-    bool good = object->len >= SEVENZ_HEADER_LEN;
-    const uint64_t left = good ? object->len - SEVENZ_HEADER_LEN : 0;
-    const uint64_t at = good ? little64(object->bytes + NEXT_AT) : 0;
-    const uint64_t len = good ? little64(object->bytes + NEXT_LEN) : 0;
+    size_t at, len;
+    bool good = sevenz_find_header(object, &at, &len) &&
+                sevenz_header_read(archive, object->bytes + at, len);
 
-    good = good && at <= left && len <= left - at &&
-           sevenz_header_read(archive, object->bytes + SEVENZ_HEADER_LEN + at, (size_t)len);
     for (int i = 0; good && archive->is_packed; i++) {
         unpack_buffer_init(unpack, &other);
         good = i < PACKED_HEADERS_MAX && unpack_header(object, archive, &other);
@@ -96,17 +109,6 @@ static bool read_header(struct unpack *unpack, const struct unpack_object *objec
 
 /* ---- members --------------------------------------------------------------------------------- */
 
-static size_t put_utf8(uint32_t c, char *to)
-{
-    const unsigned n = c < 0x80 ? 1 : c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
-    static const uint8_t first[] = {0, 0, 0xC0, 0xE0, 0xF0};
-
-    for (unsigned i = n - 1; i > 0; i--, c >>= 6)
-        to[i] = (char)(0x80 | (c & 0x3F));
-    to[0] = (char)(first[n] | c);
-    return n;
-}
-
 /* The next name as UTF-8. */
 static void take_name(const uint8_t **at, const uint8_t *end, char name[UNPACK_TEXT_LEN])
 {
@@ -122,8 +124,8 @@ static void take_name(const uint8_t **at, const uint8_t *end, char name[UNPACK_T
             c = 0x10000 + ((c & 0x3FF) << 10 | (little16(*at) & 0x3FF));
             *at += 2;
         }
-        if (n + 4 < UNPACK_TEXT_LEN)
-            n += put_utf8(c, name + n);
+        if (n + UTF8_MAX < UNPACK_TEXT_LEN)
+            n += utf8_put(c, name + n);
     }
     name[n] = '\0';
 }
@@ -172,8 +174,7 @@ static void give_members(struct opening *opening)
     char name[UNPACK_TEXT_LEN];
 
     for (uint64_t i = 0; i < archive->n_members && !unpack_is_over(opening->unpack); i++) {
-        const bool is_empty =
-            archive->empty != NULL && (archive->empty[i / 8] >> (7 - i % 8) & 1) != 0;
+        const bool is_empty = archive->empty != NULL && sevenz_bit(archive->empty, i);
 
         take_name(&name_at, archive->names_end, name);
         if (!is_empty && opening->stream == archive->n_streams) {

@@ -49,6 +49,12 @@ struct sevenz {
 bool sevenz_header_read(struct sevenz *archive, const uint8_t *header, size_t len);
 void sevenz_header_free(struct sevenz *archive);
 
+/* Bits of things, the first one the highest of its byte. */
+static inline bool sevenz_bit(const uint8_t *bits, uint64_t i)
+{
+    return (bits[i / 8] >> (7 - i % 8) & 1) != 0;
+}
+
 /* The bytes of a folder, from its begin on. NULL: its coders are not supported, or no memory. */
 struct sevenz_source;
 bool sevenz_is_supported(const struct sevenz_folder *folder);
@@ -58,6 +64,9 @@ void sevenz_source_close(struct sevenz_source *source);
 
 /* Unpacks the next bytes. Returns less than `len` where they are damaged or end. */
 size_t sevenz_source_read(struct sevenz_source *source, uint8_t *to, size_t len);
+
+/* The place of the header, which ends the archive. False: it is not in the object. */
+bool sevenz_find_header(const struct unpack_object *object, size_t *at, size_t *len);
 
 /* Gives the members. False: nothing was given, as the archive is damaged or not supported. */
 bool sevenz_give(struct unpack *unpack, const struct unpack_object *object);

@@ -87,7 +87,7 @@ static void *make(struct reader *reader, uint64_t n, size_t len)
 
 static bool bit_of(const uint8_t *bits, uint64_t i)
 {
-    return bits == NULL || (bits[i / 8] >> (7 - i % 8) & 1) != 0;
+    return bits == NULL || sevenz_bit(bits, i);
 }
 
 /* Bits of things; NULL: all are set. */
