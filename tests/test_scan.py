@@ -544,6 +544,23 @@ class Opened(case.Case):
             self.assertNotEqual(self.result(one_byte), (0, "OK"))
             one_byte[at] ^= 0x41
 
+    def test_sections_of_7z_stand_once(self):
+        """A header of many would cost the product of their number and that of folders."""
+        def archive(header):
+            place = struct.pack("<QQI", 11, len(header), zlib.crc32(header))
+            return (b"7z\xbc\xaf\x27\x1c\0\4" + struct.pack("<I", zlib.crc32(place)) + place +
+                    b"hello world" + header)
+
+        streams = b"\6\0\1\x09\x0b\0\7\x0b\1\0\1\x21\0\0\x0c\x0b\0"
+        files = b"\5\1\x11\5\0a\0\0\0\0"
+        self.assertEqual(self.result(archive(b"\1\4" + streams + b"\x08\0\0" + files + b"\0")),
+                         self.FOUND)
+        for header in (b"\1\4" + streams + b"\x08\0\x08\0\0" + files + b"\0",
+                       b"\1\4" + streams + b"\0\4\0" + files + b"\0",
+                       b"\1\4" + streams + b"\0" + files + files + b"\0"):
+            content = archive(header).replace(b"hello", b"later").replace(b"world", b"w0rld")
+            self.assertIn("INCOMPLETE (7z: ", self.result(content)[1], header)
+
     def test_installers_of_nsis(self):
         text = b"hello world " * 10
         raw = self.lzma_raw(text, [{"id": lzma.FILTER_LZMA1}])

@@ -29,6 +29,7 @@ enum property {
 struct reader {
     const uint8_t *at, *end;
     bool bad;
+    bool counted, listed; /* streams of folders, members: each has one section */
     struct sevenz *archive;
     uint64_t *packed_lens; /* of streams as they are packed, one a folder */
     uint64_t packed_at, n_packed;
@@ -288,7 +289,8 @@ static void count_streams(struct reader *reader, bool stated)
     struct sevenz *archive = reader->archive;
     const uint64_t most = (uint64_t)(reader->end - reader->at) + archive->n_folders;
 
-    archive->n_streams = 0;
+    reader->bad = reader->bad || reader->counted;
+    reader->counted = true;
     for (uint64_t i = 0; !reader->bad && i < archive->n_folders; i++) {
         archive->folders[i].n_streams = stated ? take_number(reader) : 1;
         if (archive->folders[i].n_streams > most - archive->n_streams)
@@ -296,8 +298,8 @@ static void count_streams(struct reader *reader, bool stated)
         else
             archive->n_streams += archive->folders[i].n_streams;
     }
-    free(archive->streams);
-    archive->streams = make(reader, archive->n_streams, sizeof *archive->streams);
+    if (!reader->bad)
+        archive->streams = make(reader, archive->n_streams, sizeof *archive->streams);
 }
 
 static void take_substreams(struct reader *reader)
@@ -335,8 +337,7 @@ static void place_folders(struct reader *reader)
 
 static void take_streams(struct reader *reader)
 {
-    bool any = false;
-
+    reader->bad = reader->counted; /* it is a second section */
     for (uint64_t id; !reader->bad && (id = take_number(reader)) != END;) {
         if (id == PACK_INFO)
             take_pack_info(reader);
@@ -346,9 +347,8 @@ static void take_streams(struct reader *reader)
             take_substreams(reader);
         else
             reader->bad = true;
-        any = any || id == SUBSTREAMS;
     }
-    if (!any) {
+    if (!reader->counted) {
         count_streams(reader, false);
         take_lens(reader, false);
     }
@@ -361,6 +361,8 @@ static void take_files(struct reader *reader)
 {
     struct sevenz *archive = reader->archive;
 
+    reader->bad = reader->listed;
+    reader->listed = true;
     archive->n_members = take_count(reader);
     for (uint64_t id; !reader->bad && (id = take_number(reader)) != END;) {
         const uint64_t len = take_count(reader);
