@@ -17,6 +17,7 @@ struct opening {
     const struct sevenz *archive;
     uint64_t folder, stream, in_folder; /* that come next */
     struct sevenz_source *source;       /* of the folder; NULL: closed, or damaged */
+    uint64_t skips;                     /* bytes that may still be unpacked and left out */
 };
 
 /* ---- the header ------------------------------------------------------------------------------ */
@@ -31,19 +32,29 @@ static struct sevenz_source *open_folder(const struct unpack_object *object,
                               (size_t)(folder->packed_len < left ? folder->packed_len : left));
 }
 
-/* Reads up to `len` bytes, as far as they fit. What does not is read and left out. Returns how many
- * were read. */
-static uint64_t read_bytes(struct sevenz_source *source, uint64_t len, struct unpack_buffer *buffer)
+static size_t step_of(uint64_t len)
+{
+    return len < STEP ? (size_t)len : STEP;
+}
+
+/* Reads up to `len` bytes, as far as they fit. Of what does not, up to *skips are read and left
+ * out. Returns how many were read. */
+static uint64_t read_bytes(struct sevenz_source *source, uint64_t len, struct unpack_buffer *buffer,
+                           uint64_t *skips)
 {
     static uint8_t left_out[STEP];
     uint64_t have = 0;
 
     while (have < len) {
-        size_t room = len - have < STEP ? (size_t)(len - have) : STEP;
+        size_t room = step_of(len - have);
         uint8_t *to = buffer->cut ? NULL : unpack_buffer_room(buffer, &room);
 
-        if (to == NULL)
-            room = len - have < STEP ? (size_t)(len - have) : STEP;
+        if (to == NULL) {
+            room = step_of(len - have < *skips ? len - have : *skips);
+            *skips -= room;
+        }
+        if (room == 0)
+            break;
         const size_t n = sevenz_source_read(source, to != NULL ? to : left_out, room);
         buffer->len += to != NULL ? n : 0;
         have += n;
@@ -63,7 +74,7 @@ static bool unpack_header(const struct unpack_object *object, const struct seven
     if (source == NULL)
         return false;
     const uint64_t len = archive->folders[0].coders[archive->folders[0].n_coders - 1].len;
-    const uint64_t have = read_bytes(source, len, buffer);
+    const uint64_t have = read_bytes(source, len, buffer, &(uint64_t){0});
     sevenz_source_close(source);
     return have == len && !buffer->cut;
 }
@@ -153,16 +164,21 @@ static bool give_stream(struct opening *opening)
 
     go_to_stream(opening);
     opening->in_folder++;
-    const uint64_t have =
-        opening->source != NULL ? read_bytes(opening->source, stream->len, buffer) : 0;
+    const struct sevenz_folder *folder = &opening->archive->folders[opening->folder];
+    const bool goes_on = opening->in_folder < folder->n_streams && !buffer->by_scan;
+    const uint64_t have = opening->source != NULL
+                              ? read_bytes(opening->source, stream->len, buffer,
+                                           goes_on ? &opening->skips : &(uint64_t){0})
+                              : 0;
     if (buffer->cut)
         unpack_cut(opening->unpack, buffer);
     if (have < stream->len) { /* nothing behind it can be read */
         sevenz_source_close(opening->source);
         opening->source = NULL;
     }
-    if (have < stream->len || (!buffer->cut && stream->has_crc &&
-                               lzma_crc32(buffer->bytes, buffer->len, 0) != stream->crc))
+    if (!buffer->cut &&
+        (have < stream->len ||
+         (stream->has_crc && lzma_crc32(buffer->bytes, buffer->len, 0) != stream->crc)))
         unpack_incomplete(opening->unpack, opening->object, "a member is damaged");
     return unpack_child(opening->unpack, opening->object, buffer->bytes, buffer->len, KINDS);
 }
@@ -194,10 +210,14 @@ bool sevenz_give(struct unpack *unpack, const struct unpack_object *object)
 {
     struct sevenz archive = {0};
     struct unpack_buffer header = {0};
+    const uint64_t most = unpack_wishes(unpack)->limits.scan_len_max;
     const bool good = read_header(unpack, object, &archive, &header);
 
     if (good)
-        give_members(&(struct opening){.unpack = unpack, .object = object, .archive = &archive});
+        give_members(&(struct opening){.unpack = unpack,
+                                       .object = object,
+                                       .archive = &archive,
+                                       .skips = most > 0 ? most : UINT64_MAX});
     sevenz_header_free(&archive);
     unpack_buffer_free(&header);
     return good;
