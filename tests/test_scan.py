@@ -587,6 +587,13 @@ class Opened(case.Case):
         self.assertEqual(self.result(head + packed), self.FOUND)
         self.assertEqual(self.result(head + zlib.compress(b"another " * 10)[2:-9]),
                          (0, "INCOMPLETE (hwp: cut or damaged)"))
+        for flags, expected in ((1, self.FOUND), (3, (1, "Heuristics.Encrypted.OLE2 FOUND")),
+                                (5, (1, "Heuristics.Encrypted.OLE2 FOUND"))):
+            header = b"HWP Document File".ljust(36, b"\0") + bytes([flags])
+            text = packed if flags == 1 else bytes(packed)[::-1]
+            document = locked_documents.ole2([("FileHeader", header.ljust(4096, b"\0")),
+                                              ("Section0", text.ljust(4096, b"\0"))])
+            self.assertEqual(self.result(document, "--alert-encrypted-doc"), expected, flags)
 
     def test_xar(self):
         """The second member has its own bytes alone."""
@@ -606,6 +613,9 @@ class Opened(case.Case):
             self.database = self.path("a.hdb", b"%s:%d:World\n" % (
                 hashlib.md5(content).hexdigest().encode(), len(content)))
             self.assertEqual(self.result(archive), self.FOUND, content)
+        self.database = self.path("a.ndb", b"World:0:*:776f726c64\n")
+        damaged = self.result(archive.replace(packed, packed[:-1] + b"!"))
+        self.assertEqual(damaged, (0, "INCOMPLETE (xar: its table of contents is cut or damaged)"))
 
     def test_objects_share_no_bytes(self):
         self.assertEqual(self.result(self.zip_of({"a": b"hello wor", "b": b"ld"})), (0, "OK"))

@@ -153,16 +153,13 @@ void unpack_xar(struct unpack *unpack, const struct unpack_object *object)
 {
     enum { HEADER_LEN_AT = 4, HEADER_LEN = 28 };
     const uint8_t *bytes = object->bytes;
-    struct unpack_buffer *buffer = unpack_buffer(unpack, object);
     const size_t at = object->len > HEADER_LEN
                           ? (size_t)bytes[HEADER_LEN_AT] << 8 | bytes[HEADER_LEN_AT + 1]
                           : object->len;
-    size_t used;
 
-    if (at < object->len) {
-        (void)stream_inflate(bytes + at, object->len - at, MAX_WBITS, buffer, &used);
-        (void)unpack_child(unpack, object, buffer->bytes, buffer->len, KINDS);
-    }
+    if (at < object->len)
+        stream_give(unpack, object, bytes + at, object->len - at, MAX_WBITS,
+                    "its table of contents is cut or damaged");
     unpack_archive(unpack, object);
 }
 

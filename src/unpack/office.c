@@ -4,9 +4,9 @@
 #include <strings.h>
 #include <zlib.h>
 
+#include "unpack/hwp.h"
 #include "unpack/little.h"
 #include "unpack/office_crypt.h"
-#include "unpack/ole2.h"
 #include "unpack/streams.h"
 #include "unpack/vba.h"
 
@@ -45,8 +45,7 @@ static void give_slides(struct unpack *unpack, const struct unpack_object *objec
                         const uint8_t *in, size_t len)
 {
     enum { HEAD = 8, CONTAINER = 0xF, OBJECT = 0x1011 };
-    struct unpack_buffer buffer = {0};
-    size_t at = 0, used;
+    size_t at = 0;
 
     while (len - at >= HEAD && !unpack_is_over(unpack)) {
         const unsigned version = little16(in + at), type = little16(in + at + 2);
@@ -58,17 +57,14 @@ static void give_slides(struct unpack *unpack, const struct unpack_object *objec
         if (n > len - at)
             break;
         if (type == OBJECT && n > 4) {
-            const bool packed = version >> 4 == 1;
-
-            unpack_buffer_init(unpack, &buffer);
-            if (packed && !stream_inflate(in + at + 4, n - 4, MAX_WBITS, &buffer, &used))
-                unpack_incomplete(unpack, object, "an embedded object is damaged");
-            (void)unpack_child(unpack, object, packed ? buffer.bytes : in + at,
-                               packed ? buffer.len : n, KINDS);
+            if (version >> 4 == 1)
+                stream_give(unpack, object, in + at + 4, n - 4, MAX_WBITS,
+                            "an embedded object is damaged");
+            else
+                (void)unpack_child(unpack, object, in + at, n, KINDS);
         }
         at += n;
     }
-    unpack_buffer_free(&buffer);
 }
 
 static bool is_package(const struct ole2_entry *entry)
@@ -90,52 +86,7 @@ static bool give_package(struct unpack *unpack, const struct unpack_object *obje
     return opened;
 }
 
-/* ---- Hangul Word Processor 5 ------------------------------------------------------------------
- */
-
-enum { HWP = 1 << 16, HWP_PACKED = 1, HWP_LOCKED = 6 /* by a password, or for distribution */ };
-
-/* The flags in its stream of that name. 0: it is another document. */
-static uint32_t hwp_flags(struct unpack *unpack, const struct ole2 *ole2)
-{
-    enum { FLAGS_AT = 36 };
-    static const char mark[] = "HWP Document File";
-    struct unpack_buffer buffer = {0};
-    struct ole2_entry entry;
-    uint32_t flags = 0;
-
-    for (size_t i = 0; flags == 0 && ole2_entry(ole2, i, &entry); i++) {
-        if (entry.type != 2 || strcmp(entry.name, "FileHeader") != 0)
-            continue;
-        unpack_buffer_init(unpack, &buffer);
-        (void)ole2_read(ole2, &entry, &buffer);
-        if (buffer.len > FLAGS_AT && memcmp(buffer.bytes, mark, sizeof mark - 1) == 0)
-            flags = HWP | buffer.bytes[FLAGS_AT];
-    }
-    unpack_buffer_free(&buffer);
-    return flags;
-}
-
-/* Its texts and files are packed. Others, which are not, are no streams of zlib. */
-static void give_hwp(struct unpack *unpack, const struct unpack_object *object,
-                     const struct ole2_entry *entry, const uint8_t *bytes, size_t len)
-{
-    struct unpack_buffer plain = {0};
-    size_t used;
-
-    unpack_buffer_init(unpack, &plain);
-    if (stream_inflate(bytes, len, -MAX_WBITS, &plain, &used)) {
-        if (plain.cut)
-            unpack_cut(unpack, &plain);
-        (void)unpack_child(unpack, object, plain.bytes, plain.len, KINDS);
-    } else if (strncmp(entry->name, "Section", 7) == 0 || strncmp(entry->name, "BIN", 3) == 0) {
-        unpack_incomplete(unpack, object, "a stream is damaged");
-    }
-    unpack_buffer_free(&plain);
-}
-
-/* ---- any document -----------------------------------------------------------------------------
- */
+/* ---- any document ---------------------------------------------------------------------------- */
 
 static bool is_encrypted(const struct ole2_entry *entry, const struct unpack_buffer *stream)
 {
@@ -143,8 +94,14 @@ static bool is_encrypted(const struct ole2_entry *entry, const struct unpack_buf
            (stream->bytes[11] & 1) != 0;
 }
 
+static void tell_encrypted(struct unpack *unpack, const struct unpack_object *object)
+{
+    unpack_incomplete(unpack, object, "encrypted");
+    unpack_alert(unpack, UNPACK_ENCRYPTED_DOC, "Heuristics.Encrypted.OLE2");
+}
+
 static void give_stream(struct unpack *unpack, const struct unpack_object *object,
-                        const struct ole2 *ole2, const struct ole2_entry *entry, uint32_t hwp)
+                        const struct ole2 *ole2, const struct ole2_entry *entry, unsigned hwp)
 {
     struct unpack_buffer *buffer = unpack_buffer(unpack, object);
 
@@ -153,10 +110,8 @@ static void give_stream(struct unpack *unpack, const struct unpack_object *objec
     if (buffer->cut)
         unpack_cut(unpack, buffer);
     if (is_package(entry) ? !give_package(unpack, object, ole2, buffer)
-                          : is_encrypted(entry, buffer)) {
-        unpack_incomplete(unpack, object, "encrypted");
-        unpack_alert(unpack, UNPACK_ENCRYPTED_DOC, "Heuristics.Encrypted.OLE2");
-    }
+                          : is_encrypted(entry, buffer))
+        tell_encrypted(unpack, object);
     if (!unpack_child(unpack, object, buffer->bytes, buffer->len, KINDS))
         return;
     if (strcasecmp(entry->name, "?Ole10Native") == 0 ||
@@ -165,7 +120,7 @@ static void give_stream(struct unpack *unpack, const struct unpack_object *objec
     else if (strcasecmp(entry->name, "PowerPoint Document") == 0)
         give_slides(unpack, object, buffer->bytes, buffer->len);
     else if ((hwp & HWP_PACKED) != 0)
-        give_hwp(unpack, object, entry, buffer->bytes, buffer->len);
+        hwp_give(unpack, object, entry, buffer->bytes, buffer->len);
 }
 
 void unpack_ole2(struct unpack *unpack, const struct unpack_object *object)
@@ -175,9 +130,9 @@ void unpack_ole2(struct unpack *unpack, const struct unpack_object *object)
 
     if (!ole2_open(&ole2, unpack, object))
         unpack_incomplete(unpack, object, "its tables are damaged");
-    const uint32_t hwp = hwp_flags(unpack, &ole2);
+    const unsigned hwp = hwp_flags(unpack, &ole2);
     if ((hwp & HWP_LOCKED) != 0)
-        unpack_incomplete(unpack, object, "encrypted");
+        tell_encrypted(unpack, object);
     for (size_t i = 0; ole2_entry(&ole2, i, &entry) && !unpack_is_over(unpack); i++)
         if (entry.type == 2 && entry.len > 0)
             give_stream(unpack, object, &ole2, &entry, hwp);

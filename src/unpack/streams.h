@@ -10,6 +10,11 @@
 bool stream_inflate(const uint8_t *in, size_t len, int window_bits, struct unpack_buffer *buffer,
                     size_t *used);
 
+/* Gives what such a stream holds as a child, and `reason` where it is cut or damaged. NULL: what is
+ * not whole is no such stream, and nothing is given. */
+void stream_give(struct unpack *unpack, const struct unpack_object *object, const uint8_t *in,
+                 size_t len, int window_bits, const char *reason);
+
 bool stream_bzip2(const uint8_t *in, size_t len, struct unpack_buffer *buffer, size_t *used);
 bool stream_xz(const uint8_t *in, size_t len, struct unpack_buffer *buffer, size_t *used);
 
