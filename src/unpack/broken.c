@@ -185,7 +185,7 @@ static void tell_media(struct unpack *unpack, const char *format, const char *fa
     unpack_alert(unpack, UNPACK_BROKEN_MEDIA, name);
 }
 
-void unpack_check(struct unpack *unpack, const struct unpack_object *object)
+void unpack_tell_broken(struct unpack *unpack, const struct unpack_object *object)
 {
     const uint8_t *bytes = object->bytes;
     const size_t len = object->len;

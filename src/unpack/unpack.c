@@ -222,7 +222,7 @@ static void open_object(struct unpack *unpack, const struct unpack_object *objec
         reader(unpack, object);
     else if (kind_is_container(object->kind))
         unpack_incomplete(unpack, object, "not opened");
-    unpack_check(unpack, object);
+    unpack_tell_broken(unpack, object);
     if (!unpack_reads_all(object->kind))
         unpack_embedded(unpack, object, object->len > 0, object->len);
     if (kind_is_container(object->kind) && kind_clam_name(object->kind)[0] == '\0')

@@ -118,7 +118,7 @@ unpack_reader unpack_gzip, unpack_rtf, unpack_tnef, unpack_cab, unpack_chm, unpa
     unpack_hwp3, unpack_xar;
 
 /* Alerts of programs and images that are broken. */
-void unpack_check(struct unpack *unpack, const struct unpack_object *object);
+void unpack_tell_broken(struct unpack *unpack, const struct unpack_object *object);
 
 /* Whether an HTML is searched in its normal forms, and not as it is. */
 bool html_is_normalized(const struct unpack *unpack, const struct unpack_object *object);
