@@ -126,20 +126,33 @@ static bool make_counted(struct sl_rules *rules, struct rule_expression *express
     return expression->counted != NULL && expression->counted_text != NULL;
 }
 
+/* Machine code, and an automaton where there is one. Without machine code PCRE2 interprets. */
+static bool make_searched(struct sl_rules *rules, struct rule_expression *expression)
+{
+    (void)pcre2_jit_compile(expression->code, PCRE2_JIT_COMPLETE);
+    return automaton_make(&rules->shared, expression->text, expression->len, expression->options,
+                          &expression->automaton);
+}
+
 bool rule_expression_make_fast(struct sl_rules *rules, struct rule_expression *expression)
 {
     if (expression->is_fast)
         return true;
-    /* Without machine code PCRE2 interprets. */
-    (void)pcre2_jit_compile(expression->code, PCRE2_JIT_COMPLETE);
-    if (!automaton_make(&rules->shared, expression->text, expression->len, expression->options,
-                        &expression->automaton))
+    if ((expression->options & RULE_CAPTURES) == 0 && !make_searched(rules, expression))
         return false;
     if ((expression->automaton == NULL || automaton_nests(expression->automaton)) &&
         !make_counted(rules, expression))
         return false;
     expression->is_fast = true;
     return true;
+}
+
+uint32_t rule_expression_groups(const struct rule_expression *expression)
+{
+    uint32_t n = 0;
+
+    (void)pcre2_pattern_info(expression->code, PCRE2_INFO_CAPTURECOUNT, &n);
+    return n;
 }
 
 void rule_expressions_free(struct rule_expression *first)
@@ -227,7 +240,7 @@ struct rule_matcher *rule_matcher_create(void)
 
     if (matcher == NULL)
         return NULL;
-    matcher->data = pcre2_match_data_create(1, NULL);
+    matcher->data = pcre2_match_data_create(2, NULL);
     matcher->context = pcre2_match_context_create(NULL);
     matcher->stack = pcre2_jit_stack_create(STACK_MIN, STACK_MAX, NULL);
     if (matcher->data == NULL || matcher->context == NULL || matcher->stack == NULL) {
@@ -294,23 +307,50 @@ enum rule_found rule_matcher_find(struct rule_matcher *matcher,
     return try_code(matcher, &trial, from, limit, begin, end);
 }
 
-enum rule_found rule_matcher_count(struct rule_matcher *matcher,
+/* Tries an expression whose effort is counted at the places from `from` to `last`. */
+static enum rule_found try_counted(struct rule_matcher *matcher,
                                    const struct rule_expression *expression, const uint8_t *subject,
-                                   uint32_t len, uint32_t at, uint64_t *effort, uint32_t *begin,
-                                   uint32_t *end)
+                                   uint32_t len, uint32_t from, uint32_t last, uint64_t *effort,
+                                   uint32_t *begin, uint32_t *end)
 {
     const struct trial trial = {expression->counted, subject, len};
 
     matcher->items = expression->counted_text;
-    matcher->place = matcher->paid = at;
+    matcher->place = matcher->paid = from;
     matcher->effort = *effort;
-    pcre2_set_offset_limit(matcher->context, at);
+    pcre2_set_offset_limit(matcher->context, last);
     (void)pcre2_set_callout(matcher->context, count_item, matcher);
 
-    const enum rule_found found = try_code(matcher, &trial, at, COUNTED_MAX, begin, end);
+    const enum rule_found found = try_code(matcher, &trial, from, COUNTED_MAX, begin, end);
 
     /* An expression of a rule may have calls of its own, which nobody hears. */
     (void)pcre2_set_callout(matcher->context, NULL, NULL);
     *effort = matcher->effort;
     return found;
+}
+
+enum rule_found rule_matcher_count(struct rule_matcher *matcher,
+                                   const struct rule_expression *expression, const uint8_t *subject,
+                                   uint32_t len, uint32_t at, uint64_t *effort, uint32_t *begin,
+                                   uint32_t *end)
+{
+    return try_counted(matcher, expression, subject, len, at, at, effort, begin, end);
+}
+
+enum rule_found rule_matcher_capture(struct rule_matcher *matcher,
+                                     const struct rule_expression *expression,
+                                     const uint8_t *subject, uint32_t len, uint64_t *effort,
+                                     uint32_t *begin, uint32_t *end)
+{
+    rule_matcher_set_begin(matcher, true);
+
+    const enum rule_found found =
+        try_counted(matcher, expression, subject, len, 0, len, effort, begin, end);
+    const PCRE2_SIZE *group = pcre2_get_ovector_pointer(matcher->data) + 2;
+
+    if (found != RULE_FOUND || group[0] == PCRE2_UNSET)
+        return found == RULE_FOUND ? RULE_NOT_FOUND : found;
+    *begin = (uint32_t)group[0];
+    *end = (uint32_t)group[1];
+    return RULE_FOUND;
 }

@@ -20,7 +20,8 @@ enum {
     RULE_EXTENDED = 8,
     RULE_ANCHORED = 16,
     RULE_DOLLAR_ENDONLY = 32,
-    RULE_UNGREEDY = 64
+    RULE_UNGREEDY = 64,
+    RULE_CAPTURES = 128 /* what its groups match is asked for */
 };
 
 /* Immutable once it is made fast, so that any number of threads match it. */
@@ -47,6 +48,9 @@ enum sl_status rule_expression_read(struct sl_rules *rules, const char *text, si
 /* Compiles it to machine code, where the machine allows that, and makes its automaton. False: no
  * memory. */
 bool rule_expression_make_fast(struct sl_rules *rules, struct rule_expression *expression);
+
+/* How many groups it has whose matches can be asked for. */
+uint32_t rule_expression_groups(const struct rule_expression *expression);
 
 void rule_expressions_free(struct rule_expression *first);
 
@@ -76,6 +80,13 @@ enum rule_found rule_matcher_count(struct rule_matcher *matcher,
                                    const struct rule_expression *expression, const uint8_t *subject,
                                    uint32_t len, uint32_t at, uint64_t *effort, uint32_t *begin,
                                    uint32_t *end);
+
+/* Finds what the first group of the first match in the subject takes, as rule_matcher_count does.
+ * The expression has RULE_CAPTURES. A group that takes no part in the match is not found. */
+enum rule_found rule_matcher_capture(struct rule_matcher *matcher,
+                                     const struct rule_expression *expression,
+                                     const uint8_t *subject, uint32_t len, uint64_t *effort,
+                                     uint32_t *begin, uint32_t *end);
 
 /* Finds the first match that begins at `from` or up to n_places - 1 bytes later. A place may take
  * `limit` steps. *end is where the match ends, and *begin where it begins. */

@@ -190,15 +190,26 @@ static bool asks(const struct rule *rule, enum rule_field first, enum rule_field
     return false;
 }
 
-/* Makes the expressions of a rule fast. False: no memory. */
+/* Makes an expression fast, where there is one. False: no memory. */
+static bool place_expression(struct compiler *compiler, struct rule_expression *expression)
+{
+    if (expression == NULL)
+        return true;
+    compiler->index->any_expression = true;
+    return rule_expression_make_fast(compiler->rules, expression);
+}
+
+/* Those of the rule's steps, and of the transforms before them. */
 static bool place_expressions(struct compiler *compiler, const struct rule *rule)
 {
     for (size_t i = 0; i < rule->n_payloads; i++) {
-        if (rule->payload[i].expression == NULL)
-            continue;
-        if (!rule_expression_make_fast(compiler->rules, rule->payload[i].expression))
+        const struct transform_chain *chain = rule->payload[i].chain;
+
+        if (!place_expression(compiler, rule->payload[i].expression))
             return false;
-        compiler->index->any_expression = true;
+        for (uint32_t k = 0; chain != NULL && k < chain->n; k++)
+            if (!place_expression(compiler, chain->step[k].expression))
+                return false;
     }
     return true;
 }

@@ -188,9 +188,11 @@ static bool derive_one(struct rule_buffers *buffers, const struct transform_chai
 
     memcpy(bytes, from.at, from.len);
     result += buffers->n_results++;
-    *result = (struct rule_made){buffers->made_len, from.len};
+    *result = (struct rule_made){buffers->made_len, from.len, false};
+    buffers->transform.limited = false;
     if (!transform_chain_apply(chain, &buffers->transform, bytes, &result->len))
         return false;
+    result->limited = buffers->transform.limited;
     buffers->made_len += result->len;
     return true;
 }
@@ -215,6 +217,8 @@ static const struct rule_derived *derive(struct rule_buffers *buffers, const str
     if (derived == NULL)
         return NULL;
     buffers->derived = derived;
+    buffers->transform.effort =
+        rule_work_effort(view->message == NULL ? view->scan->len : view->said);
     for (size_t i = 0; !is_beyond(buffer, i) && take(buffers, view, buffer, i, &walk, &bytes); i++)
         if (!derive_one(buffers, step->chain, bytes))
             return NULL;
@@ -230,9 +234,11 @@ static bool is_dotted_name(const struct rule_payload *step)
            step->chain->step[0].kind == TRANSFORM_DOT_PREFIX;
 }
 
-/* Puts the i-th buffer behind its transforms in the place of *bytes. False: no memory. */
+/* Puts the i-th buffer behind its transforms in the place of *bytes. False: the rule is stopped, or
+ * there is no memory. */
 static bool transform_bytes(struct rule_buffers *buffers, const struct rule_view *view,
-                            const struct rule_payload *step, size_t i, struct bytes *bytes)
+                            const struct rule_payload *step, size_t i, struct rule_work *work,
+                            struct bytes *bytes)
 {
     if (bytes->len == 0)
         return true;
@@ -249,7 +255,9 @@ static bool transform_bytes(struct rule_buffers *buffers, const struct rule_view
     const struct rule_made *made = &buffers->result[derived->first + i];
 
     *bytes = (struct bytes){buffers->made + made->at, made->len};
-    return true;
+    if (made->limited)
+        rule_work_stop(work);
+    return !made->limited;
 }
 
 /* Whether the i-th name belongs to the buffer; other buffers are there once. */
@@ -317,8 +325,8 @@ bool rule_buffers_match(struct rule_buffers *buffers, const struct rule_view *vi
             rule_work_stop(work);
             return false;
         }
-        if (steps[0].chain != NULL && !transform_bytes(buffers, view, &steps[0], i, &bytes))
-            return false;
+        if (steps[0].chain != NULL && !transform_bytes(buffers, view, &steps[0], i, work, &bytes))
+            return kept;
         if (!rule_scan_reserve(scan, bytes.len)) {
             buffers->no_memory = true;
             return false;

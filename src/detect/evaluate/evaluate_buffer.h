@@ -11,6 +11,7 @@
 struct rule_made {
     size_t at; /* in rule_buffers.made */
     uint32_t len;
+    bool limited; /* they took too much effort, and say nothing */
 };
 
 /* A buffer behind its transforms: one, or, where it repeats, all names of the message. */

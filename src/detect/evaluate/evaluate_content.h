@@ -26,6 +26,9 @@ struct rule_work {
     uint64_t n_stopped; /* such rules, of all packets since it was set to 0 */
 };
 
+/* What a rule may spend on a packet whose payload has so many bytes, in units of 1 to 2 ns. */
+uint64_t rule_work_effort(uint32_t len);
+
 /* Readies the work for a rule, on a packet whose payload has so many bytes. */
 void rule_work_begin(struct rule_work *work, uint32_t len);
 

@@ -14,9 +14,6 @@
 #include "evaluate_bytes.h"
 #include "evaluate_steps.h"
 
-/* What a rule may spend on a packet, in units of 1 to 2 ns. */
-enum { EFFORT_MIN = 37 << 10, EFFORT_OF_BYTE = 7 };
-
 struct walk {
     const struct rule_payload *steps;
     size_t n;
@@ -25,11 +22,17 @@ struct walk {
     struct rule_numbers numbers;
 };
 
-void rule_work_begin(struct rule_work *work, uint32_t len)
+uint64_t rule_work_effort(uint32_t len)
 {
+    enum { EFFORT_MIN = 37 << 10, EFFORT_OF_BYTE = 7 };
     const uint64_t effort = (uint64_t)EFFORT_OF_BYTE * len;
 
-    work->effort_left = effort > EFFORT_MIN ? effort : EFFORT_MIN;
+    return effort > EFFORT_MIN ? effort : EFFORT_MIN;
+}
+
+void rule_work_begin(struct rule_work *work, uint32_t len)
+{
+    work->effort_left = rule_work_effort(len);
     work->stopped = false;
 }
 

@@ -449,7 +449,7 @@ enum sl_status sl_evaluator_create(struct sl_evaluator **evaluator, const struct
         made->seen = calloc((size_t)rules->index->n_literals + 1, sizeof *made->seen);
     }
     if (made != NULL && rules->index->any_expression)
-        made->work.matcher = rule_matcher_create();
+        made->buffers.transform.matcher = made->work.matcher = rule_matcher_create();
     if (made == NULL || made->seen == NULL || !rule_findings_open(&made->findings, rules) ||
         (rules->index->any_expression && made->work.matcher == NULL)) {
         sl_evaluator_free(made);

@@ -185,6 +185,7 @@ static const struct rule_option options[] = {
     {"header_lowercase", rule_read_transform, RULE_NO_VALUE},
     {"gunzip", rule_read_unpack, RULE_MAYBE_VALUE},
     {"zlib_deflate", rule_read_unpack, RULE_MAYBE_VALUE},
+    {"pcrexform", rule_read_pcrexform, RULE_AN_EXPRESSION},
 
     /* ---- Messages and protocols -------------------------------------------------------------- */
     {"dns.opcode", rule_read_dns_opcode, RULE_A_VALUE},

@@ -259,6 +259,30 @@ enum sl_status rule_read_unpack(struct rule_parser *parser, struct rule_text val
     return add_transform(parser, &transform);
 }
 
+/* An expression in quotes, without flags, with one group. */
+enum sl_status rule_read_pcrexform(struct rule_parser *parser, struct rule_text value)
+{
+    struct transform transform = {.kind = TRANSFORM_CAPTURE};
+    const struct rule_text quoted = parser->option.quoted;
+    enum sl_status status = check_place(parser);
+    char reason[128];
+    size_t at = 0;
+
+    if (status != SL_OK)
+        return status;
+    if (quoted.at == NULL || value.at[0] != '"' || quoted.len == 0)
+        return rule_bad(parser, "pcrexform needs an expression in quotes");
+    status = rule_expression_read(parser->rules, quoted.at, quoted.len, RULE_CAPTURES,
+                                  &transform.expression, reason, sizeof reason, &at);
+    if (status == SL_ENOMEM)
+        return rule_no_memory(parser);
+    if (status != SL_OK)
+        return rule_bad_at(parser, quoted.at + at, "in the expression: %s", reason);
+    if (rule_expression_groups(transform.expression) != 1)
+        return rule_bad_at(parser, quoted.at, "the expression of pcrexform has not one group");
+    return add_transform(parser, &transform);
+}
+
 enum sl_status rule_content_passes(struct rule_parser *parser, const struct rule_payload *content)
 {
     const struct transform_chain *chain = content->chain;

@@ -148,7 +148,8 @@ enum sl_status rule_data_list(struct rule_parser *parser, struct rule_text file,
                               bool negated);
 
 /* option_transform.c */
-rule_option_reader rule_read_transform, rule_read_xor, rule_read_from_base64, rule_read_unpack;
+rule_option_reader rule_read_transform, rule_read_xor, rule_read_from_base64, rule_read_unpack,
+    rule_read_pcrexform;
 
 /* SL_EFORMAT: the transforms of the content's buffer take some of its bytes away. */
 enum sl_status rule_content_passes(struct rule_parser *parser, const struct rule_payload *content);

@@ -228,6 +228,13 @@ static void contents_are_those_of_names(void **state)
         {"dns.query; content:\"evil.example\";", ASK("www.evil.example"), true},
         {"dns_query; content:\"evil.example\";", ASK("www.evil.example"), true},
         {"dns.query; content:\"Evil\";", ASK("www.evil.example"), false},
+        {"dns.query; pcrexform:\"(\\w+)\\.example\"; content:\"evil\"; bsize:4;",
+         ASK("www.evil.example"), true},
+        /* A rule is stopped whose expression takes too long. */
+        {"dns.query; pcrexform:\"((?:a|aa)+)[xy]\"; content:!\"x\";", ASK("aaaa.example"), false},
+        {"dns.query; pcrexform:\"((?:a|aa)+)[xy]\"; content:!\"x\";", ASK("aaaa.com"), true},
+        {"dns.query; pcrexform:\"((?:a|aa)+)[xy]\"; content:!\"x\";",
+         ASK("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.com"), false},
         {"dns.query; content:\"Evil\"; nocase;", ASK("www.eVIL.example"), true},
         {"dns.query; content:\"www\"; startswith;", ASK("www.evil.example"), true},
         {"dns.query; content:\"evil\"; startswith;", ASK("www.evil.example"), false},

@@ -225,6 +225,22 @@ static void test_rules(void **state)
         {RULE("ip", "ip.src; xor:20; to_uppercase; content:!\"A\";"),
          {.src = 0x42424242},
          {.src = 0x42424241}},
+        {RULE("ip", "ip.src; pcrexform:\"A(.*)\"; content:\"BC\"; startswith; bsize:2;"),
+         {.src = 0x20414243},
+         {.src = 0x20614243}},
+        {RULE("ip", "ip.src; pcrexform:\"(?:^| )(..)\"; to_lowercase; content:\"ab\"; bsize:2;"),
+         {.src = 0x41422041},
+         {.src = 0x20434142}},
+        {RULE("ip", "ip.src; pcrexform:\"A()B\"; content:!\"A\";"),
+         {.src = 0x41424141},
+         {.src = 0x41434141}},
+        /* What does not match, or not with its group, stays as it is. */
+        {RULE("ip", "ip.src; pcrexform:\"A(.)\"; bsize:4;"),
+         {.src = 0x42424242},
+         {.src = 0x41424242}},
+        {RULE("ip", "ip.src; pcrexform:\"A(B)?\"; bsize:4;"),
+         {.src = 0x41434343},
+         {.src = 0x41424343}},
     };
 
     (void)state;

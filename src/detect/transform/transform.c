@@ -6,6 +6,7 @@
 #include <zlib.h>
 
 #include "base/hex.h"
+#include "detect/expression.h"
 
 enum { DIGEST_LEN_MAX = 32 };
 
@@ -134,6 +135,22 @@ static bool unpack(const struct transform *transform, struct transform_work *wor
     return result != Z_MEM_ERROR;
 }
 
+/* A buffer that the expression does not match, or not with its group, stays as it is, as in
+ * Suricata. */
+static uint32_t capture(const struct transform *transform, struct transform_work *work,
+                        uint8_t *bytes, uint32_t len)
+{
+    uint32_t begin, end;
+    const enum rule_found found = rule_matcher_capture(work->matcher, transform->expression, bytes,
+                                                       len, &work->effort, &begin, &end);
+
+    work->limited |= found == RULE_LIMITED;
+    if (found != RULE_FOUND)
+        return len;
+    memmove(bytes, bytes + begin, end - begin);
+    return end - begin;
+}
+
 /* ---- hashes ---------------------------------------------------------------------------------- */
 
 void transform_work_free(struct transform_work *work)
@@ -210,6 +227,9 @@ static bool apply(const struct transform *transform, struct transform_work *work
     case TRANSFORM_GUNZIP:
     case TRANSFORM_ZLIB:
         return unpack(transform, work, bytes, len);
+    case TRANSFORM_CAPTURE:
+        *len = capture(transform, work, bytes, *len);
+        return true;
     }
     return true;
 }

@@ -24,8 +24,12 @@ enum transform_kind {
     TRANSFORM_STRIP_PSEUDO_HEADERS,
     TRANSFORM_HEADER_LOWER,
     TRANSFORM_GUNZIP,
-    TRANSFORM_ZLIB
+    TRANSFORM_ZLIB,
+    TRANSFORM_CAPTURE
 };
+
+struct rule_expression;
+struct rule_matcher;
 
 struct transform {
     enum transform_kind kind;
@@ -34,6 +38,7 @@ struct transform {
     uint32_t len;          /* TRANSFORM_BASE64: bytes to decode, 0: all; TRANSFORM_XOR: of the key;
                               TRANSFORM_GUNZIP, TRANSFORM_ZLIB: of the result at most */
     const uint8_t *key;    /* TRANSFORM_XOR */
+    struct rule_expression *expression; /* TRANSFORM_CAPTURE: RULE_CAPTURES, with a group */
 };
 
 /* What a chain leaves of the bytes that the matcher has searched. */
@@ -61,8 +66,12 @@ enum transform_finds transform_chain_finds(const struct transform_chain *chain);
 /* Bytes that a buffer of len bytes has at most on its way. */
 uint32_t transform_chain_room(const struct transform_chain *chain, uint32_t len);
 
-/* What hashes and unpacking need: one for each thread. Zeroed at first. */
+/* What hashes, unpacking and captures need: one for each thread. Zeroed at first. */
 struct transform_work {
+    struct rule_matcher *matcher; /* of the caller; of TRANSFORM_CAPTURE alone */
+    uint64_t effort;              /* that captures may take yet, as of a rule */
+    bool limited;                 /* a capture took more: the result says nothing. Once set it
+                                     stays, until the caller clears it. */
     uint8_t inflated[TRANSFORM_INFLATED_MAX];
     struct evp_md_ctx_st *context;
     struct evp_md_st *digest[TRANSFORM_SHA256 + 1]; /* by transform_kind */
