@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,8 +30,10 @@ struct reader {
     struct data_set *set;
     const char *name;
     struct sl_diag *diag;
+    const struct data_form *form;
     uint32_t line;
-    bool any; /* a line was read */
+    bool any;   /* a line was read */
+    bool found; /* an object had the key */
     uint8_t *bytes;
 };
 
@@ -72,6 +75,10 @@ static uint32_t read_value(const struct reader *reader, const char *text, size_t
 {
     switch (reader->set->type) {
     case DATA_STRING:
+        if (reader->form->format != DATA_LINES) {
+            memcpy(reader->bytes, text, len);
+            return (uint32_t)len;
+        }
         return base64_decode(BASE64_STRICT, (const uint8_t *)text, (uint32_t)len, reader->bytes);
     case DATA_MD5:
     case DATA_SHA256:
@@ -104,7 +111,10 @@ static enum sl_status add(const struct reader *reader, const char *text, size_t 
     switch (n != 0 ? data_set_add(reader->set, reader->bytes, n, reputation) : DATA_UNFIT) {
     case DATA_UNFIT:
         return diag_set(reader->diag, SL_EFORMAT, reader->name, reader->line, "'%.*s' is not %s",
-                        (int)(len < QUOTED ? len : QUOTED), text, kinds[reader->set->type]);
+                        (int)(len < QUOTED ? len : QUOTED), text,
+                        reader->set->type == DATA_STRING && reader->form->format != DATA_LINES
+                            ? "a text"
+                            : kinds[reader->set->type]);
     case DATA_NO_ROOM:
         return diag_set(reader->diag, SL_EFORMAT, reader->name, reader->line,
                         "does not fit the memcap of %llu bytes",
@@ -113,6 +123,65 @@ static enum sl_status add(const struct reader *reader, const char *text, size_t 
         return SL_OK; /* a value that stands there twice has its first reputation */
     }
 }
+
+/* ---- JSON ------------------------------------------------------------------------------------ */
+
+/* What a key with dots between its parts leads to. NULL: nothing. */
+static json_t *member(json_t *json, const char *key)
+{
+    while (json != NULL && key != NULL) {
+        const char *dot = strchr(key, '.');
+        char *part = strndup(key, dot != NULL ? (size_t)(dot - key) : strlen(key));
+
+        json = part != NULL ? json_object_get(json, part) : NULL;
+        free(part);
+        key = dot != NULL ? dot + 1 : NULL;
+    }
+    return json;
+}
+
+static enum sl_status add_object(struct reader *reader, json_t *object)
+{
+    const json_t *value = member(object, reader->form->value);
+
+    if (value == NULL)
+        return SL_OK;
+    reader->found = true;
+    if (!json_is_string(value))
+        return bad(reader, "is no text", reader->form->value, strlen(reader->form->value));
+    return add(reader, json_string_value(value), json_string_length(value), 0);
+}
+
+static enum sl_status add_array(struct reader *reader, json_t *json)
+{
+    const json_t *array = member(json, reader->form->array);
+    enum sl_status status = SL_OK;
+
+    if (!json_is_array(array))
+        return diag_set(reader->diag, SL_EFORMAT, reader->name, 0, "has no array of objects%s%s",
+                        reader->form->array != NULL ? " at " : "",
+                        reader->form->array != NULL ? reader->form->array : "");
+    for (size_t i = 0; i < json_array_size(array) && status == SL_OK; i++)
+        status = add_object(reader, json_array_get(array, i));
+    return status;
+}
+
+static enum sl_status read_json(struct reader *reader, const char *text, size_t len)
+{
+    json_error_t error;
+    json_t *json = json_loadb(text, len, 0, &error);
+    enum sl_status status;
+
+    if (json == NULL)
+        return diag_set(reader->diag, SL_EFORMAT, reader->name,
+                        reader->line != 0 ? reader->line : (uint32_t)error.line, "is no JSON: %s",
+                        error.text);
+    status = reader->form->format == DATA_JSON ? add_array(reader, json) : add_object(reader, json);
+    json_decref(json);
+    return status;
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
 
 static enum sl_status read_line(struct reader *reader, const char *text, size_t len)
 {
@@ -134,36 +203,52 @@ static enum sl_status read_line(struct reader *reader, const char *text, size_t 
     return add(reader, text, (size_t)(comma - text), reputation);
 }
 
-enum sl_status data_text_read(struct data_set *set, const char *name, const char *text, size_t len,
-                              struct sl_diag *diag)
+static enum sl_status read_lines(struct reader *reader, const char *text, size_t len)
 {
-    struct reader reader = {
-        .set = set, .name = name, .diag = diag, .any = set->n != 0, .bytes = malloc(len + 16)};
     enum sl_status status = SL_OK;
 
-    if (reader.bytes == NULL || len > UINT32_MAX) {
-        free(reader.bytes);
-        return diag_set(diag, SL_ENOMEM, name, 0, "no memory for %zu bytes", len);
-    }
     while (len != 0 && status == SL_OK) {
         const char *newline = memchr(text, '\n', len);
         size_t line_len = newline != NULL ? (size_t)(newline - text) : len;
         const size_t behind = line_len + (newline != NULL);
 
-        reader.line++;
+        reader->line++;
         while (line_len != 0 && (text[line_len - 1] == '\r' || text[line_len - 1] == ' '))
             line_len--;
         if (line_len != 0)
-            status = read_line(&reader, text, line_len);
+            status = reader->form->format == DATA_LINES ? read_line(reader, text, line_len)
+                                                        : read_json(reader, text, line_len);
         text += behind;
         len -= behind;
     }
-    free(reader.bytes);
     return status;
 }
 
-enum sl_status data_file_read(struct data_set *set, const char *path, bool optional,
-                              struct sl_diag *diag)
+enum sl_status data_text_read(struct data_set *set, const struct data_form *form, const char *name,
+                              const char *text, size_t len, struct sl_diag *diag)
+{
+    struct reader reader = {.set = set,
+                            .name = name,
+                            .diag = diag,
+                            .form = form,
+                            .any = set->n != 0,
+                            .bytes = malloc(len + 16)};
+    enum sl_status status;
+
+    if (reader.bytes == NULL || len > UINT32_MAX) {
+        free(reader.bytes);
+        return diag_set(diag, SL_ENOMEM, name, 0, "no memory for %zu bytes", len);
+    }
+    status =
+        form->format == DATA_JSON ? read_json(&reader, text, len) : read_lines(&reader, text, len);
+    free(reader.bytes);
+    if (status == SL_OK && form->format != DATA_LINES && !reader.found)
+        return diag_set(diag, SL_EFORMAT, name, 0, "no object has the key '%s'", form->value);
+    return status;
+}
+
+enum sl_status data_file_read(struct data_set *set, const struct data_form *form, const char *path,
+                              bool optional, struct sl_diag *diag)
 {
     struct file_bytes bytes;
     struct stat found;
@@ -175,7 +260,7 @@ enum sl_status data_file_read(struct data_set *set, const char *path, bool optio
 
     if (status != SL_OK)
         return status;
-    status = data_text_read(set, path, bytes.at, bytes.len, diag);
+    status = data_text_read(set, form, path, bytes.at, bytes.len, diag);
     file_bytes_close(&bytes);
     return status;
 }

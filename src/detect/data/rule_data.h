@@ -3,17 +3,18 @@
 #ifndef DETECT_RULE_DATA_H
 #define DETECT_RULE_DATA_H
 
-#include "data_set.h"
+#include "data_file.h"
 
 /* A set of data, known by its name in lower case. */
 struct rule_dataset {
     const char *name;
     uint64_t key; /* of the name */
     struct data_set set;
-    const char *load; /* the file that it begins with; NULL: it begins empty */
-    const char *save; /* below the folder of data; NULL: it is not saved */
-    bool state;       /* it begins with what was saved */
-    bool unsaved;     /* rules want it saved, and there is no folder of data */
+    struct data_form form; /* of its file */
+    const char *load;      /* the file that it begins with; NULL: it begins empty */
+    const char *save;      /* below the folder of data; NULL: it is not saved */
+    bool state;            /* it begins with what was saved */
+    bool unsaved;          /* rules want it saved, and there is no folder of data */
     bool loaded, failed;
     bool changes; /* some rule sets or unsets values */
     struct rule_dataset *next;
@@ -33,6 +34,7 @@ struct rule_data {
     struct rule_dataset *dataset;
     enum rule_data_act act;
     uint16_t reputation;
+    bool by_parents; /* what begins at a dot of the value is looked up, too */
 };
 
 /* Whether the option holds for a value, by a set that it does not change. */

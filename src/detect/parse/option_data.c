@@ -18,6 +18,7 @@ enum { NAME_MAX_LEN = 63, REPUTATION_MAX = 65535, FILE_MAX_LEN = 1024 };
 /* What an option says of its set; `at` is NULL where it says nothing. */
 struct words {
     struct rule_text name, type, load, save, state, memcap, hashsize;
+    struct rule_text format, value_key, array_key, context_key, remove_key, match;
 };
 
 /* Reads the words behind the command. */
@@ -28,11 +29,19 @@ static enum sl_status read_words(struct rule_parser *parser, struct rule_text re
         const char *name;
         struct rule_text *word;
     } names[] = {
-        {"type", &words->type},   {"load", &words->load},     {"save", &words->save},
-        {"state", &words->state}, {"memcap", &words->memcap}, {"hashsize", &words->hashsize},
+        {"type", &words->type},
+        {"load", &words->load},
+        {"save", &words->save},
+        {"state", &words->state},
+        {"memcap", &words->memcap},
+        {"hashsize", &words->hashsize},
+        {"format", &words->format},
+        {"value_key", &words->value_key},
+        {"array_key", &words->array_key},
+        {"context_key", &words->context_key},
+        {"remove_key", &words->remove_key},
+        {"match", &words->match},
     };
-    static const char *const later[] = {"format",    "match",      "value_key",      "context_key",
-                                        "array_key", "remove_key", "enrichment_key", "write"};
     struct rule_text piece, name;
 
     while (rule_text_split(&rest, ',', &piece)) {
@@ -40,13 +49,11 @@ static enum sl_status read_words(struct rule_parser *parser, struct rule_text re
         size_t i = 0;
 
         rule_text_split(&piece, ' ', &name);
-        for (size_t k = 0; k < sizeof later / sizeof later[0]; k++)
-            if (rule_text_is(name, later[k]))
-                return rule_skip(parser, "dataset ", name);
         while (i < sizeof names / sizeof names[0] && !rule_text_is(name, names[i].name))
             i++;
         piece = rule_trim(piece);
-        if (i == sizeof names / sizeof names[0] || piece.len == 0 || piece.len > FILE_MAX_LEN)
+        if (i == sizeof names / sizeof names[0] || piece.len > FILE_MAX_LEN ||
+            (piece.len == 0) != (names[i].word == &words->remove_key))
             return rule_bad_at(parser, whole.at, "a set of data does not know '%.*s'",
                                RULE_QUOTE(whole));
         if (names[i].word->at != NULL)
@@ -163,6 +170,41 @@ static enum sl_status read_files(struct rule_parser *parser, const struct words 
     return SL_OK;
 }
 
+/* A key, kept with the rules. NULL: there is none, or no memory. */
+static const char *kept(struct rule_parser *parser, struct rule_text key)
+{
+    return key.at != NULL ? rule_arena_text(&parser->rules->shared, key.at, key.len) : NULL;
+}
+
+static enum sl_status read_form(struct rule_parser *parser, const struct words *words,
+                                struct data_form *form)
+{
+    static const char *const formats[] = {
+        [DATA_LINES] = "csv", [DATA_JSON] = "json", [DATA_JSON_LINES] = "ndjson"};
+    const struct rule_text word = words->format;
+    size_t i = 0;
+
+    while (i < sizeof formats / sizeof formats[0] && word.at != NULL &&
+           !rule_text_is(word, formats[i]))
+        i++;
+    if (i == sizeof formats / sizeof formats[0])
+        return rule_bad_at(parser, word.at, "format is '%.*s', not csv, json or ndjson",
+                           RULE_QUOTE(word));
+    form->format = (enum data_format)i;
+    if (form->format == DATA_LINES)
+        return SL_OK;
+    if (words->value_key.at == NULL || words->context_key.at == NULL || words->load.at == NULL)
+        return rule_bad_at(parser, word.at, "JSON comes without load, value_key or context_key");
+    if (words->save.at != NULL)
+        return rule_bad_at(parser, word.at, "JSON is not saved");
+    form->value = kept(parser, words->value_key);
+    form->array = form->format == DATA_JSON ? kept(parser, words->array_key) : NULL;
+    return form->value != NULL && (form->array == NULL) ==
+                                      (form->format != DATA_JSON || words->array_key.at == NULL)
+               ? SL_OK
+               : rule_no_memory(parser);
+}
+
 static enum sl_status read_set(struct rule_parser *parser, const struct words *words,
                                struct rule_dataset *dataset)
 {
@@ -175,6 +217,8 @@ static enum sl_status read_set(struct rule_parser *parser, const struct words *w
     status = read_type(parser, words->type, &dataset->set.type);
     if (status == SL_OK && words->memcap.at != NULL)
         status = read_memcap(parser, words->memcap, &dataset->set.memory_max);
+    if (status == SL_OK)
+        status = read_form(parser, words, &dataset->form);
     return status == SL_OK ? read_files(parser, words, dataset) : status;
 }
 
@@ -216,7 +260,9 @@ static enum sl_status compare_sets(struct rule_parser *parser, const struct word
     if (status != SL_OK)
         return status;
     if (again.set.type != known->set.type || !same_text(again.load, known->load) ||
-        !same_text(again.save, known->save))
+        !same_text(again.save, known->save) || again.form.format != known->form.format ||
+        !same_text(again.form.value, known->form.value) ||
+        !same_text(again.form.array, known->form.array))
         return rule_bad_at(parser, words->name.at,
                            "the set of data '%.*s' has another type or file in a rule before",
                            RULE_QUOTE(words->name));
@@ -235,7 +281,7 @@ static enum sl_status load_set(struct rule_parser *parser, struct rule_dataset *
     dataset->loaded = true;
 
     const enum sl_status status =
-        data_file_read(&dataset->set, dataset->load, dataset->state, &why);
+        data_file_read(&dataset->set, &dataset->form, dataset->load, dataset->state, &why);
 
     if (status == SL_OK || status == SL_ENOMEM)
         return status == SL_OK ? SL_OK : rule_no_memory(parser);
@@ -276,14 +322,26 @@ static enum sl_status find_set(struct rule_parser *parser, const struct words *w
 
 /* ---- options --------------------------------------------------------------------------------- */
 
+static bool changes(enum rule_data_act act)
+{
+    return act == DATA_SET || act == DATA_UNSET;
+}
+
 static enum sl_status add_step(struct rule_parser *parser, const struct words *words,
                                struct rule_data data)
 {
     const enum sl_status status = find_set(parser, words, &data.dataset);
     struct rule_payload *step;
 
-    if (status != SL_OK)
+    if (status != SL_OK || data.dataset == NULL)
         return status;
+    if (words->match.at != NULL && (!rule_text_is(words->match, "subdomain") ||
+                                    data.dataset->set.type != DATA_STRING || changes(data.act)))
+        return rule_bad_at(parser, words->match.at,
+                           "match is subdomain, and looks strings up with isset or isnotset");
+    if (data.dataset->form.format != DATA_LINES && changes(data.act))
+        return rule_bad_at(parser, words->name.at, "a set of JSON is not changed");
+    data.by_parents = words->match.at != NULL;
     if (parser->section.section == 0 && !parser->section.decoded)
         return rule_bad_at(parser, parser->name, "%.*s does not stand behind a buffer",
                            RULE_QUOTE(parser->option.name));

@@ -15,8 +15,9 @@ static void expect(bool met)
 }
 
 /* Reads a file. What is in the set is found. */
-static void read_file(enum data_type type, const uint8_t *text, size_t len)
+static void read_file(enum data_type type, enum data_format format, const uint8_t *text, size_t len)
 {
+    const struct data_form form = {format, "a.b", len % 2 != 0 ? "c" : NULL};
     struct data_set set = {.type = type, .memory_max = 4096};
     struct data_value value;
     struct sl_diag diag = {0};
@@ -24,9 +25,11 @@ static void read_file(enum data_type type, const uint8_t *text, size_t len)
     uint32_t n = 0;
     uint16_t reputation;
 
-    const enum sl_status status = data_text_read(&set, "fuzz", (const char *)text, len, &diag);
+    const enum sl_status status =
+        data_text_read(&set, &form, "fuzz", (const char *)text, len, &diag);
 
-    expect(status == SL_OK || (status == SL_EFORMAT && diag.line != 0 && diag.text[0] != '\0'));
+    expect(status == SL_OK || (status == SL_EFORMAT && diag.text[0] != '\0' &&
+                               (diag.line != 0 || format != DATA_LINES)));
     for (; data_set_next(&set, &at, &value); n++)
         expect((type == DATA_IPV4 || data_set_find(&set, value.bytes, value.len, &reputation)) &&
                (type == DATA_IPV4 || reputation == value.reputation));
@@ -66,6 +69,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (data[0] % 6 == 5)
         change(data + 1, size - 1);
     else
-        read_file((enum data_type)(data[0] % 6), data + 1, size - 1);
+        read_file((enum data_type)(data[0] % 6), (enum data_format)(data[0] / 6 % 3), data + 1,
+                  size - 1);
     return 0;
 }

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "data_ref.h"
-#include "detect/data/data_file.h"
+#include "detect/data/rule_data.h"
 
 static char folder[] = "/tmp/sluice-datasets-XXXXXX";
 
@@ -140,6 +140,8 @@ static void test_memory_is_bounded(void **state)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
+static const struct data_form lines = {.format = DATA_LINES};
+
 #define MD5 "00112233445566778899aabbccddeeff"
 #define SHA256 MD5 MD5
 
@@ -168,7 +170,7 @@ static void test_written_files_are_those_that_were_read(void **state)
         struct sl_diag diag = {0};
 
         write_text("in", files[i].text);
-        if (data_file_read(&set, path_of("in"), false, &diag) != SL_OK)
+        if (data_file_read(&set, &lines, path_of("in"), false, &diag) != SL_OK)
             fail_msg("%s:%u: %s", diag.file, diag.line, diag.text);
         assert_int_equal(data_file_write(&set, path_of("out"), &diag), SL_OK);
         assert_string_equal(read_text("out"),
@@ -207,11 +209,87 @@ static void test_bad_lines_have_a_line_and_a_reason(void **state)
         struct sl_diag diag = {0};
 
         assert_int_equal(
-            data_text_read(&set, "a file", files[i].text, strlen(files[i].text), &diag),
+            data_text_read(&set, &lines, "a file", files[i].text, strlen(files[i].text), &diag),
             SL_EFORMAT);
         assert_string_equal(diag.file, "a file");
         assert_string_equal(diag.text, files[i].reason);
         assert_int_equal(diag.line, files[i].line);
+        data_set_free(&set);
+    }
+}
+
+static void test_json_has_values_at_keys(void **state)
+{
+    static const struct {
+        enum data_type type;
+        struct data_form form;
+        const char *text, *written, *reason; /* one of both */
+    } files[] = {
+        {DATA_STRING,
+         {DATA_JSON, "h", NULL},
+         "[{\"h\":\"a\"},{\"g\":\"b\"},{\"h\":\"\\u0063\"}]",
+         "YQ==\nYw==\n",
+         NULL},
+        {DATA_STRING,
+         {DATA_JSON_LINES, "h", NULL},
+         "{\"h\":\"a,b\"}\r\n\n{\"h\":\"a,b\"}",
+         "YSxi\n",
+         NULL},
+        {DATA_STRING,
+         {DATA_JSON_LINES, "h.i", NULL},
+         "{\"h\":{\"i\":\"a\"}}\n{\"h\":1}\n",
+         "YQ==\n",
+         NULL},
+        {DATA_IP, {DATA_JSON, "ip", "x.y"}, "{\"x\":{\"y\":[{\"ip\":\"::1\"}]}}", "::1\n", NULL},
+        {DATA_MD5, {DATA_JSON, "d", NULL}, "[{\"d\":\"" MD5 "\"}]", MD5 "\n", NULL},
+        {DATA_STRING,
+         {DATA_JSON, "h", NULL},
+         "[{\"g\":\"b\"}]",
+         NULL,
+         "0 no object has the key 'h'"},
+        {DATA_STRING, {DATA_JSON_LINES, "h", NULL}, "", NULL, "0 no object has the key 'h'"},
+        {DATA_STRING, {DATA_JSON, "h", NULL}, "[{\"h\":1}]", NULL, "0 'h' is no text"},
+        {DATA_STRING, {DATA_JSON, "h", NULL}, "{\"h\":\"a\"}", NULL, "0 has no array of objects"},
+        {DATA_STRING, {DATA_JSON, "h", "x"}, "{\"x\":{}}", NULL, "0 has no array of objects at x"},
+        {DATA_IP,
+         {DATA_JSON_LINES, "i", NULL},
+         "{\"i\":\"::1\"}\n{\"i\":\"x\"}",
+         NULL,
+         "2 'x' is not an IPv4 or IPv6 address"},
+        {DATA_STRING, {DATA_JSON_LINES, "h", NULL}, "{\"h\":\"\"}", NULL, "1 '' is not a text"},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+        struct data_set set = {.type = files[i].type, .memory_max = 1 << 20};
+        struct sl_diag diag = {0};
+        char reason[600] = "";
+
+        write_text("in", files[i].text);
+        if (data_file_read(&set, &files[i].form, path_of("in"), false, &diag) != SL_OK)
+            snprintf(reason, sizeof reason, "%u %s", diag.line, diag.text);
+        assert_string_equal(reason, files[i].reason != NULL ? files[i].reason : "");
+        assert_int_equal(data_file_write(&set, path_of("out"), &diag), SL_OK);
+        if (files[i].written != NULL)
+            assert_string_equal(read_text("out"), files[i].written);
+        data_set_free(&set);
+    }
+}
+
+static void test_bad_json_has_its_line(void **state)
+{
+    static const struct data_form forms[] = {{DATA_JSON, "h", NULL}, {DATA_JSON_LINES, "h", NULL}};
+
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        static const char *const texts[] = {"[\n{]", "{}\n{\n"};
+        struct data_set set = {.type = DATA_STRING, .memory_max = 100};
+        struct sl_diag diag = {0};
+
+        assert_int_equal(data_text_read(&set, &forms[i], "a", texts[i], strlen(texts[i]), &diag),
+                         SL_EFORMAT);
+        assert_int_equal(diag.line, 2);
+        assert_memory_equal(diag.text, "is no JSON: ", 12);
         data_set_free(&set);
     }
 }
@@ -289,6 +367,60 @@ static void test_options_look_values_up(void **state)
     assert_true(holds("ip.src; dataset:isnotset,m,type md5,load digests;", &packet));
 }
 
+static void test_options_take_json(void **state)
+{
+    static const struct packet packet = {.kind = UDP, .src = 0xC0000201, .payload = "a"};
+    static const struct packet other = {.kind = UDP, .src = 0xC0000202, .payload = "a"};
+
+    (void)state;
+    write_text("hosts", "{\"x\":[{\"ip\":\"192.0.2.1\"}]}");
+    assert_true(holds("ip.src; dataset:isset,h,type ip,load hosts,format json,array_key x,"
+                      "context_key c,value_key ip, remove_key;",
+                      &packet));
+    assert_false(holds("ip.src; dataset:isset,h,type ip,load hosts,format json,array_key x,"
+                       "context_key c,value_key ip;",
+                       &other));
+    write_text("hosts", "{\"x\":{\"ip\":\"192.0.2.1\"}}\n");
+    assert_true(holds("ip.src; dataset:isset,h,type ip,load hosts,format ndjson,context_key c,"
+                      "value_key x.ip;",
+                      &packet));
+    write_text("hosts", "192.0.2.1\n");
+    assert_true(holds("ip.src; dataset:isset,h,type ip,load hosts,format csv;", &packet));
+}
+
+/* A domain is looked up with those above it, dots in front. */
+static void test_parents_are_looked_up(void **state)
+{
+    static const struct {
+        const char *value;
+        bool found, by_parents;
+    } values[] = {
+        {".evil.example", true, true},
+        {"evil.example", false, false},
+        {".a.evil.example", false, true},
+        {"a.b.evil.example", false, true},
+        {".anevil.example", false, false},
+        {".evil.example.", false, false},
+        {".", false, false},
+    };
+    struct data_set set = {.type = DATA_STRING, .memory_max = 1 << 20};
+
+    (void)state;
+    assert_int_equal(data_set_add(&set, (const uint8_t *)".evil.example", 13, 0), DATA_ADDED);
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+        const uint8_t *value = (const uint8_t *)values[i].value;
+        const uint32_t len = (uint32_t)strlen(values[i].value);
+        struct rule_data data = {.act = DATA_IS_SET};
+
+        assert_int_equal(rule_data_holds(&data, &set, value, len), values[i].found);
+        data.by_parents = true;
+        assert_int_equal(rule_data_holds(&data, &set, value, len), values[i].by_parents);
+        data.act = DATA_IS_NOT_SET;
+        assert_int_equal(rule_data_holds(&data, &set, value, len), !values[i].by_parents);
+    }
+    data_set_free(&set);
+}
+
 static void test_bad_options_have_a_reason(void **state)
 {
     static const struct {
@@ -316,6 +448,23 @@ static void test_bad_options_have_a_reason(void **state)
         {"ip.src; dataset:isset,a,type ip,load none;",
          "/none: cannot be opened: No such file or directory"},
         {"ip.src; dataset:isset,a,type ip,load bad;", "/bad:2: 'x' is not an IPv4 or IPv6 address"},
+        {"ip.src; dataset:isset,a,type ip,load plain,format yaml;",
+         "format is 'yaml', not csv, json or ndjson"},
+        {"ip.src; dataset:isset,a,type ip,load plain,format json,value_key a;",
+         "JSON comes without load, value_key or context_key"},
+        {"ip.src; dataset:isset,a,type ip,load plain,save b,format json,value_key a,context_key b;",
+         "JSON is not saved"},
+        {"ip.src; dataset:isset,a,type ip,load plain,remove_key a;",
+         "a set of data does not know 'remove_key a'"},
+        {"ip.src; dataset:set,a,type ip,load array,format json,value_key a,context_key b;",
+         "a set of JSON is not changed"},
+        {"ip.src; dataset:isset,a,type ip,load array,format json,value_key a,context_key b; "
+         "dataset:isset,a,type ip,load array;",
+         "the set of data 'a' has another type or file in a rule before"},
+        {"ip.src; dataset:isset,a,type ip,match subdomain;",
+         "match is subdomain, and looks strings up with isset or isnotset"},
+        {"ip.src; dataset:set,a,type string,match subdomain;",
+         "match is subdomain, and looks strings up with isset or isnotset"},
         {"ip.src; datarep:a,!,1,type ip;", "datarep has no <, > or == behind the name"},
         {"ip.src; datarep:a,=,1,type ip;", "datarep has no <, > or == behind the name"},
         {"ip.src; datarep:a,>,65536,type ip;", "datarep has no reputation of 0 to 65535"},
@@ -325,6 +474,7 @@ static void test_bad_options_have_a_reason(void **state)
     (void)state;
     write_text("bad", "192.0.2.1\nx\n");
     write_text("plain", "192.0.2.1\n");
+    write_text("array", "[{\"a\":\"192.0.2.1\"}]");
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         struct sl_rules *loaded = load_options("alert ip any any -> any any", rules[i].options);
         const struct sl_diag *diag = sl_rules_bad_line(loaded, 0);
@@ -364,12 +514,16 @@ int main(void)
         cmocka_unit_test(test_memory_is_bounded),
         cmocka_unit_test(test_written_files_are_those_that_were_read),
         cmocka_unit_test(test_bad_lines_have_a_line_and_a_reason),
+        cmocka_unit_test(test_json_has_values_at_keys),
+        cmocka_unit_test(test_bad_json_has_its_line),
         cmocka_unit_test(test_options_look_values_up),
+        cmocka_unit_test(test_options_take_json),
+        cmocka_unit_test(test_parents_are_looked_up),
         cmocka_unit_test(test_bad_options_have_a_reason),
         cmocka_unit_test(test_files_of_skipped_rules_are_not_read),
     };
-    static const char *const names[] = {"in",      "out",     "hosts", "reputations",
-                                        "strings", "digests", "bad",   "plain"};
+    static const char *const names[] = {"in",      "out", "hosts", "reputations", "strings",
+                                        "digests", "bad", "plain", "array"};
 
     if (mkdtemp(folder) == NULL)
         return 1;
