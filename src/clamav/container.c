@@ -181,6 +181,7 @@ static enum sl_status read_members(const struct container *container, bool ignor
 
 /* ---- the container --------------------------------------------------------------------------- */
 
+/* Each pass checks anew: the file was read again, and may have become another one. */
 enum sl_status clam_container_read(struct sl_clamav_set *set, const char *path,
                                    const uint8_t *bytes, size_t len, bool ignores,
                                    struct sl_diag *diag)

@@ -24,6 +24,8 @@ static enum sl_status say(const char *path, enum clam_signed found, struct sl_di
 {
     if (found == CLAM_SIGNED)
         return SL_OK;
+    if (found == CLAM_SIGNED_NO_MEMORY)
+        return diag_set(diag, SL_ENOMEM, path, 0, "no memory to check its signature");
     if (found == CLAM_SIGNED_UNKNOWN)
         return diag_set(diag, SL_EUNSUPPORTED, path, 0,
                         "cannot be checked: OpenSSL refuses ClamAV's signatures");

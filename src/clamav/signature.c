@@ -3,6 +3,7 @@
 
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
+#include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/param_build.h>
 #include <openssl/rsa.h>
@@ -90,6 +91,20 @@ static EVP_PKEY *make_key(const struct clam_key *from)
     return key;
 }
 
+/* Why OpenSSL did not verify: its functions return the same where they have no memory. */
+static enum clam_signed refusal(void)
+{
+    enum clam_signed found = CLAM_SIGNED_UNKNOWN;
+
+    for (unsigned long error = ERR_get_error(); error != 0; error = ERR_get_error())
+        if (ERR_GET_REASON(error) == ERR_R_MALLOC_FAILURE)
+            found = CLAM_SIGNED_NO_MEMORY;
+        else if (found != CLAM_SIGNED_NO_MEMORY && ERR_GET_LIB(error) == ERR_LIB_RSA &&
+                 ERR_GET_REASON(error) < ERR_R_FATAL)
+            found = CLAM_NOT_SIGNED;
+    return found;
+}
+
 /* Whether the number that a signature is a power of has the MD5, and zeros before it. */
 static enum clam_signed is_md5(EVP_PKEY_CTX *context, const uint8_t *number, size_t len,
                                const uint8_t *md5)
@@ -101,8 +116,9 @@ static enum clam_signed is_md5(EVP_PKEY_CTX *context, const uint8_t *number, siz
     if (EVP_PKEY_verify_recover_init(context) != 1 ||
         EVP_PKEY_CTX_set_rsa_padding(context, RSA_NO_PADDING) != 1)
         return CLAM_SIGNED_UNKNOWN;
-    return EVP_PKEY_verify_recover(context, plain, &plain_len, number, len) == 1 &&
-                   plain_len == len && memcmp(plain, zeros, len - 16) == 0 &&
+    if (EVP_PKEY_verify_recover(context, plain, &plain_len, number, len) != 1)
+        return refusal();
+    return plain_len == len && memcmp(plain, zeros, len - 16) == 0 &&
                    memcmp(plain + len - 16, md5, 16) == 0
                ? CLAM_SIGNED
                : CLAM_NOT_SIGNED;
@@ -118,8 +134,7 @@ static enum clam_signed is_sha256(EVP_PKEY_CTX *context, const uint8_t *number, 
         EVP_PKEY_CTX_set_signature_md(context, EVP_sha256()) != 1 ||
         EVP_PKEY_CTX_set_rsa_pss_saltlen(context, DIGEST) != 1)
         return CLAM_SIGNED_UNKNOWN;
-    return EVP_PKEY_verify(context, number, len, sha256, DIGEST) == 1 ? CLAM_SIGNED
-                                                                      : CLAM_NOT_SIGNED;
+    return EVP_PKEY_verify(context, number, len, sha256, DIGEST) == 1 ? CLAM_SIGNED : refusal();
 }
 
 static enum clam_signed
@@ -128,6 +143,8 @@ check(const struct clam_key *from, struct clam_text signature, const uint8_t *di
 {
     uint8_t number[MODULUS_LEN_MAX];
     enum clam_signed found = CLAM_SIGNED_UNKNOWN;
+
+    ERR_clear_error();
     EVP_PKEY *key = make_key(from);
     const int len = key != NULL ? EVP_PKEY_get_size(key) : 0;
     EVP_PKEY_CTX *context =
@@ -139,7 +156,9 @@ check(const struct clam_key *from, struct clam_text signature, const uint8_t *di
                     : CLAM_NOT_SIGNED;
     EVP_PKEY_CTX_free(context);
     EVP_PKEY_free(key);
-    return found;
+    return found == CLAM_SIGNED_UNKNOWN && refusal() == CLAM_SIGNED_NO_MEMORY
+               ? CLAM_SIGNED_NO_MEMORY
+               : found;
 }
 
 enum clam_signed clam_signature_of_md5(const struct clam_key *key, struct clam_text signature,

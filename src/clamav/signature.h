@@ -14,7 +14,12 @@ struct clam_key {
 /* ClamAV's keys for the headers of containers, and for the lists of members in them. */
 extern const struct clam_key clam_header_key, clam_list_key;
 
-enum clam_signed { CLAM_SIGNED, CLAM_NOT_SIGNED, CLAM_SIGNED_UNKNOWN /* OpenSSL cannot tell */ };
+enum clam_signed {
+    CLAM_SIGNED,
+    CLAM_NOT_SIGNED,
+    CLAM_SIGNED_UNKNOWN, /* OpenSSL cannot tell */
+    CLAM_SIGNED_NO_MEMORY
+};
 
 /* Whether the signature is that of an MD5, as it is. */
 enum clam_signed clam_signature_of_md5(const struct clam_key *key, struct clam_text signature,

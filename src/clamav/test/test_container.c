@@ -2,6 +2,8 @@
 /* Containers, signed by keys that the test makes: what vouches for them, and what does not. */
 #include "test.h"
 
+#include "counted_malloc.h"
+
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
 #include <openssl/evp.h>
@@ -261,12 +263,32 @@ static void test_clamavs_key(void **state)
     assert_int_equal(clam_signature_of_md5(&clam_header_key, text, md5), CLAM_NOT_SIGNED);
 }
 
+/* Where OpenSSL has no memory, nothing is called a forgery. */
+static void test_no_memory(void **state)
+{
+    const uint8_t digest[32] = {1, 2, 3};
+    char text[SIGNATURE_MAX];
+    bool refused = true;
+
+    (void)state;
+    snprintf(text, sizeof text, "%s", sign(digest, 32));
+    const struct clam_text signature = {text, strlen(text)};
+    assert_int_equal(clam_signature_of_sha256(&key, signature, digest), CLAM_SIGNED);
+    for (unsigned long long n = 1; refused; n++) {
+        refuse_allocation(n);
+        const enum clam_signed found = clam_signature_of_sha256(&key, signature, digest);
+        refused = allocation_was_refused();
+        assert_true(found == CLAM_SIGNED || (refused && found != CLAM_NOT_SIGNED));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_header),
         cmocka_unit_test(test_list),
         cmocka_unit_test(test_clamavs_key),
+        cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, make_keys, free_keys);
 }
