@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Databases: the first byte picks the format. Signatures that are taken are compiled, and scan the
- * input. The same holds for two copies of the compiled block, merged. */
+/* Databases: the first byte picks the format, or the check of a container's member. Signatures that
+ * are taken are compiled, and scan the input. The same holds for two copies of the compiled block,
+ * merged. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "clamav/container_check.h"
 #include "clamav/db.h"
 #include "clamav/set.h"
 #include "sluice/clamav.h"
@@ -44,6 +46,18 @@ static void scan_merged(const struct sl_clamav_db *db, const uint8_t *data, size
     sl_clamav_set_free(set);
 }
 
+/* A list, and the bytes of a member behind a zero. */
+static void check_member(const uint8_t *data, size_t len)
+{
+    const uint8_t *zero = memchr(data, 0, len);
+    const size_t list_len = zero != NULL ? (size_t)(zero - data) : len;
+    const size_t rest = len - list_len - (zero != NULL);
+    struct sl_diag diag;
+
+    (void)container_check_member((struct clam_text){(const char *)data, list_len}, "f", "a.ndb",
+                                 data + len - rest, rest, &diag);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
     static const char *const names[] = {"f.ndb", "f.ldb", "f.hdb", "f.mdb", "f.ign2", "f.db"};
@@ -53,10 +67,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
     if (len == 0 || len > 4096 || sl_clamav_set_create(&set, &diag) != SL_OK)
         return 0;
-    if (data[0] % 7 == 6) {
+    if (data[0] % 8 == 7) {
+        check_member(data + 1, len - 1);
+    } else if (data[0] % 8 == 6) {
         (void)clam_container_read(set, "f.cld", data + 1, len - 1, true, &diag);
         (void)clam_container_read(set, "f.cud", data + 1, len - 1, false, &diag);
-    } else if (sl_clamav_set_read_text(set, names[data[0] % 7], (const char *)data + 1, len - 1,
+    } else if (sl_clamav_set_read_text(set, names[data[0] % 8], (const char *)data + 1, len - 1,
                                        &diag) == SL_OK &&
                sl_clamav_compile(&db, set, SL_DEVICE_CPU, &diag) == SL_OK) {
         scan(db, data, len);

@@ -263,6 +263,21 @@ static void test_clamavs_key(void **state)
     assert_int_equal(clam_signature_of_md5(&clam_header_key, text, md5), CLAM_NOT_SIGNED);
 }
 
+/* The SHA-256 of the key for lists as ClamAV's readdb.c has it: no signature of one is published.
+ */
+static void test_key_of_lists(void **state)
+{
+    char text[700];
+    uint8_t digest[32];
+
+    (void)state;
+    const int len =
+        snprintf(text, sizeof text, "%s %s", clam_list_key.modulus, clam_list_key.exponent);
+    assert_int_equal(EVP_Digest(text, (size_t)len, digest, NULL, EVP_sha256(), NULL), 1);
+    assert_string_equal(hex(digest, 32),
+                        "96ea819f06a98ac491676b8304931a221a1da7c0211e4fb3962aebec7f356316");
+}
+
 /* Where OpenSSL has no memory, nothing is called a forgery. */
 static void test_no_memory(void **state)
 {
@@ -285,9 +300,8 @@ static void test_no_memory(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_header),
-        cmocka_unit_test(test_list),
-        cmocka_unit_test(test_clamavs_key),
+        cmocka_unit_test(test_header),      cmocka_unit_test(test_list),
+        cmocka_unit_test(test_clamavs_key), cmocka_unit_test(test_key_of_lists),
         cmocka_unit_test(test_no_memory),
     };
     return cmocka_run_group_tests(tests, make_keys, free_keys);
