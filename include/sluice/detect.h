@@ -295,6 +295,9 @@ SL_API void sl_evaluator_set_stream_facts(struct sl_evaluator *evaluator,
 SL_API void sl_evaluator_set_messages(struct sl_evaluator *evaluator,
                                       const struct sl_app_message *messages, size_t n);
 
+/* From now on rules look at messages alone: the packets of batches stand for flows that ended. */
+SL_API void sl_evaluator_see_messages(struct sl_evaluator *evaluator);
+
 /* The *n packets of the last run that have candidates, in their order. */
 SL_API const struct sl_candidates *sl_evaluator_candidates(const struct sl_evaluator *evaluator,
                                                            size_t *n);

@@ -457,6 +457,12 @@ SL_API uint32_t sl_flow_keys_end(const struct sl_flow_keys *keys, size_t index,
  * that keeps no ends has none. All batches must have been settled. The flows stay in the table. */
 SL_API void sl_flow_table_finish(const struct sl_flow_table *table, struct sl_flow_keys *keys);
 
+/* Adds a mark to a flow that sl_flow_table_finish made an end of `keys`, at its index in the shard
+ * (struct sl_flow_ended), and calls the settler. */
+SL_API void sl_flow_settle_end(const struct sl_flow_table *table, const struct sl_flow_keys *keys,
+                               uint32_t shard, size_t index, const struct sl_flow_mark *mark,
+                               const struct sl_flow_settler *settler);
+
 /* Ends the flows that are idle for too long by the table's clock, and copies the counters. While no
  * thread tracks. */
 SL_API void sl_flow_stats(struct sl_flow_table *table, struct sl_flow_stats *stats);

@@ -299,3 +299,12 @@ void sl_flow_table_finish(const struct sl_flow_table *table, struct sl_flow_keys
     for (uint32_t shard = 0; shard < table->n_shards; shard++)
         finish_shard(&table->shards[shard], &keys->ends[shard]);
 }
+
+void sl_flow_settle_end(const struct sl_flow_table *table, const struct sl_flow_keys *keys,
+                        uint32_t shard, size_t index, const struct sl_flow_mark *mark,
+                        const struct sl_flow_settler *settler)
+{
+    const uint32_t entry = keys->ends[shard].end[index].entry;
+
+    settle_packet(table, shard, mark, flow_slots_of(&table->shards[shard], entry), settler);
+}

@@ -139,8 +139,8 @@ static enum sl_status late_event(struct batch_events *events, struct sl_event *e
                                  struct sl_diag *diag)
 {
     const struct late_message *late = &events->apps->late[events->l++];
-    const enum sl_status status = flow_event_place(event, events->source, late->record,
-                                                   late->record->last_ns, events->ids, diag);
+    const enum sl_status status = flow_event_place(event, events->source, &late->flow->record,
+                                                   late->flow->record.last_ns, events->ids, diag);
 
     describe_message(event, &late->message, true);
     return status;

@@ -4,48 +4,200 @@
 #include <stdlib.h>
 
 #include "base/diag.h"
+#include "late_packets.h"
+#include "run_internal.h"
 
-/* Events of messages alone, as those of a batch without packets. */
-static enum sl_status write_messages(const struct run_source *source, const struct app_batch *said,
-                                     struct run_sinks *sinks, struct sl_diag *diag)
+/* What flows say at the end: a pipeline of its own evaluates rules on it, and writes events. */
+struct finish {
+    struct sl_run *run;
+    struct run_policy *whole;  /* of the run, held */
+    struct run_policy *policy; /* its rules, without other engines */
+    struct run_digest *digest;
+    struct sl_flow_keys *keys; /* whose ends are the flows */
+    struct app_batch *said;
+    struct late_packets packets;
+    uint32_t next; /* the first of their parts that is not filled */
+    struct sl_flow_mark mark[LATE_ITEMS_MAX];
+};
+
+/* ---- the steps of a batch -------------------------------------------------------------------- */
+
+static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *diag)
 {
-    static const struct sl_batch empty = {.n_items = 1};
-    struct run_policy *policy = run_policy_create(); /* without engines */
-    struct sl_flow_keys *keys = NULL;
-    struct run_digest *digest = NULL;
-    enum sl_status status = sl_flow_keys_create(&keys, 1, diag);
+    struct finish *finish = user;
+    struct late_part *const part = &finish->packets.part[finish->next++];
 
-    if (status == SL_OK && policy == NULL)
-        status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for what flows say at the end");
-    if (status == SL_OK)
-        status = run_digest_create(&digest, policy, sinks, diag);
-    if (status == SL_OK) {
-        const struct batch_events events =
-            batch_events_of(source, &empty, NULL, digest, keys, said);
+    if (finish->run->source.totals && batch->total == NULL) {
+        const enum sl_status status = sl_batch_reserve_totals(batch, diag);
 
-        status = run_sinks_write(sinks, digest->held, &events, diag);
+        if (status != SL_OK)
+            return status;
     }
-    run_digest_free(digest);
-    sl_flow_keys_free(keys);
-    run_policy_release(policy);
+    batch->filler = part;
+    late_packets_fill(part, batch);
+    return finish->next < finish->packets.n_parts ? SL_OK : SL_END;
+}
+
+static uint64_t make(void *user, const struct sl_batch *batch, struct sl_batch *to, uint64_t from)
+{
+    const struct finish *finish = user;
+    const struct late_part *const part = batch->filler;
+    const struct app_batch said = {.message = part->message, .n = part->n};
+
+    return app_batch_make(&said, to, finish->policy->buffers, from);
+}
+
+/* In the order of flows, then of sides. */
+static void settle(struct finish *finish, const struct sl_batch *batch)
+{
+    const struct late_part *const part = batch->filler;
+    const struct run_policy *const policy = finish->policy;
+    const size_t n = run_digest_mark(finish->digest, batch, finish->mark);
+    struct sl_run *const run = finish->run;
+
+    for (size_t i = 0; i < n; i++)
+        run_flows_settle_end(finish->digest, run->state, run->source.flows, finish->keys,
+                             part->side[finish->mark[i].item].flow, &finish->mark[i]);
+    if (run->state == NULL)
+        return;
+    if (sl_rules_decide(policy->rules))
+        sl_state_decide(run->state, finish->digest->evaluator, batch);
+    sl_evaluator_conclude(finish->digest->evaluator, &finish->digest->alerts,
+                          &finish->digest->n_alerts);
+}
+
+static enum sl_status evaluate(struct finish *finish, const struct sl_batch *batch,
+                               const struct sl_hits *hits, struct sl_diag *diag)
+{
+    static const struct stream_batch no_streams;
+    const struct late_part *const part = batch->filler;
+    const struct app_batch said = {.message = part->message, .n = part->n};
+    const enum sl_status status =
+        run_digest_evaluate(finish->digest, batch, &no_streams, &said, hits, diag);
+
+    if (status == SL_OK && finish->run->source.settles)
+        settle(finish, batch);
     return status;
 }
 
-enum sl_status message_events_finish(const struct run_source *source, struct run_streams *streams,
-                                     struct run_apps *apps, struct run_sinks *sinks,
-                                     struct sl_diag *diag)
+static enum sl_status drain(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
+                            struct sl_diag *diag)
 {
-    struct app_batch *said = calloc(1, sizeof *said);
+    struct finish *finish = user;
+    struct sl_run *const run = finish->run;
+    const struct late_part *const part = batch->filler;
+    const struct app_batch said = {.message = part->message, .late = part->late, .n_late = part->n};
+    enum sl_status status = evaluate(finish, batch, hits, diag);
 
-    if (said == NULL)
+    if (status != SL_OK)
+        return status;
+    const struct batch_events events =
+        batch_events_of(&run->source, batch, hits, finish->digest, finish->keys, &said);
+    status = run_counts_add(&run->counts, &events, diag);
+    if (status == SL_OK && run->evidence != NULL)
+        status = run_evidence_take_late(run->evidence, batch, finish->digest, diag);
+    return status == SL_OK ? run_sinks_write(&run->sinks, finish->digest->held, &events, diag)
+                           : status;
+}
+
+/* ---- all of them ----------------------------------------------------------------------------- */
+
+/* Rules, where they look at messages, and their matcher. */
+static enum sl_status choose_policy(struct finish *finish, struct sl_pipeline_config *pipeline,
+                                    struct sl_diag *diag)
+{
+    const struct run_policy *const whole = finish->whole;
+    struct run_policy *const policy = finish->policy = run_policy_create();
+
+    if (policy == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for what flows say at the end");
-    enum sl_status status = run_streams_finish(streams, apps, said, diag);
+    if (whole->rules == NULL ||
+        (!sl_rules_need_steps(whole->rules) && !sl_rules_need_events(whole->rules) &&
+         (sl_rules_need_files(whole->rules) & SL_RULES_FILES) == 0))
+        return SL_OK;
+    policy->rules = whole->rules;
+    policy->buffers = whole->buffers;
+    if (whole->matcher_engine < 0)
+        return SL_OK;
+    policy->matcher_engine =
+        run_add_engine(pipeline, sl_mpm_engine(whole->matcher), whole->matcher);
+    pipeline->engines[policy->matcher_engine].scans_made = true;
+    return SL_OK;
+}
 
-    if (status == SL_OK && said->n_late != 0)
-        status = write_messages(source, said, sinks, diag);
-    if (apps != NULL)
-        app_batch_count(said, apps);
-    app_batch_clear(said);
-    free(said);
+static enum sl_status open_pipeline(struct finish *finish, struct sl_pipeline_config *pipeline,
+                                    struct sl_diag *diag)
+{
+    char why[SL_WHY_LEN];
+
+    sl_pipeline_config_init(pipeline);
+    pipeline->n_devices = 1;
+    pipeline->batch_len = LATE_BATCH_LEN;
+    pipeline->batch_items = LATE_ITEMS_MAX;
+    pipeline->n_workers = finish->run->pipeline.n_workers;
+    pipeline->fill = fill;
+    pipeline->make = make;
+    pipeline->drain = drain;
+    pipeline->user = finish;
+    return sl_device_choose(&pipeline->devices[0], "cpu", why, diag);
+}
+
+static enum sl_status write_messages(struct finish *finish, struct sl_diag *diag)
+{
+    struct sl_pipeline_config pipeline;
+    struct sl_pipeline_stats stats;
+    enum sl_status status = open_pipeline(finish, &pipeline, diag);
+
+    if (status == SL_OK && !late_packets_list(&finish->packets, finish->said))
+        status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for what flows say at the end");
+    if (status == SL_OK)
+        status = choose_policy(finish, &pipeline, diag);
+    if (status == SL_OK)
+        status = run_digest_create(&finish->digest, finish->policy, &finish->run->sinks, diag);
+    if (status == SL_OK && finish->digest->evaluator != NULL)
+        sl_evaluator_see_messages(finish->digest->evaluator);
+    return status == SL_OK ? sl_pipeline_run(&pipeline, &stats, diag) : status;
+}
+
+static enum sl_status open_finish(struct finish *finish, struct sl_run *run, struct sl_diag *diag)
+{
+    finish->run = run;
+    finish->whole = run_take_policy(run);
+    finish->said = calloc(1, sizeof *finish->said);
+    if (finish->said == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for what flows say at the end");
+    return sl_flow_keys_create(&finish->keys, 1, diag);
+}
+
+static void close_finish(struct finish *finish)
+{
+    run_digest_free(finish->digest);
+    late_packets_clear(&finish->packets);
+    if (finish->said != NULL)
+        app_batch_clear(finish->said);
+    free(finish->said);
+    sl_flow_keys_free(finish->keys);
+    run_policy_release(finish->policy);
+    run_policy_release(finish->whole);
+}
+
+enum sl_status message_events_finish(struct sl_run *run, struct sl_diag *diag)
+{
+    struct finish *finish = calloc(1, sizeof *finish);
+
+    if (finish == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for what flows say at the end");
+    enum sl_status status = open_finish(finish, run, diag);
+
+    if (status == SL_OK) {
+        sl_flow_table_finish(run->source.flows, finish->keys);
+        status = run_streams_finish(run->streams, run->apps, finish->keys, finish->said, diag);
+    }
+    if (status == SL_OK && finish->said->n_late != 0)
+        status = write_messages(finish, diag);
+    if (finish->said != NULL && run->apps != NULL)
+        app_batch_count(finish->said, run->apps);
+    close_finish(finish);
+    free(finish);
     return status;
 }

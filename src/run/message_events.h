@@ -3,12 +3,10 @@
 #ifndef RUN_MESSAGE_EVENTS_H
 #define RUN_MESSAGE_EVENTS_H
 
-#include "run_sinks.h"
-#include "run_streams.h"
+#include "sluice/run.h"
 
-/* After the last batch: ends all streams, and writes what flows say then. `apps` may be NULL. */
-enum sl_status message_events_finish(const struct run_source *source, struct run_streams *streams,
-                                     struct run_apps *apps, struct run_sinks *sinks,
-                                     struct sl_diag *diag);
+/* After the last batch: ends all streams, evaluates rules on what flows say then, and writes
+ * events. The run has streams. */
+enum sl_status message_events_finish(struct sl_run *run, struct sl_diag *diag);
 
 #endif

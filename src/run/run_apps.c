@@ -69,7 +69,7 @@ struct app_collecting app_batch_begin(struct app_batch *mine, const struct run_a
 
 void app_batch_take(const struct app_collecting *mine, const struct stream_output *streams,
                     uint32_t from, const struct stream *first, uint64_t flow,
-                    const struct sl_flow_record *late)
+                    const struct late_flow *late)
 {
     for (uint32_t r = from; r < streams->n; r++) {
         const struct stream_record *record = &streams->record[r];
@@ -119,27 +119,30 @@ void app_batch_datagram(const struct app_collecting *mine, const struct sl_flow_
     set_app(mine, seen->item, slot->app);
 }
 
-const struct sl_flow_record *app_batch_late(const struct app_collecting *mine,
-                                            const struct sl_flow_keys *keys, uint32_t shard,
-                                            const struct sl_flow_ended *ended,
-                                            const struct stream *stream)
+const struct late_flow *app_batch_late(const struct app_collecting *mine,
+                                       const struct sl_flow_keys *keys, uint32_t shard,
+                                       const struct sl_flow_ended *ended,
+                                       const struct stream *stream)
 {
     const struct app_slot *slot = &mine->of_flow[ended->entry];
-    struct sl_flow_record *record;
+    struct late_flow *flow;
 
     if (slot->is_left ||
         (slot->flow == NULL && stream->rest[0].queue == 0 && stream->rest[1].queue == 0))
         return NULL;
-    record = app_arena_take(&mine->output->arena, sizeof *record);
-    if (record != NULL)
-        sl_flow_ended_record(keys, shard, ended->index, record);
-    else
+    flow = app_arena_take(&mine->output->arena, sizeof *flow);
+    if (flow != NULL) {
+        sl_flow_ended_record(keys, shard, ended->index, &flow->record);
+        flow->shard = shard;
+        flow->index = ended->index;
+    } else {
         mine->output->no_memory = true;
-    return record;
+    }
+    return flow;
 }
 
 void app_batch_end(const struct app_collecting *mine, const struct sl_flow_ended *ended,
-                   const struct sl_flow_record *late)
+                   const struct late_flow *late)
 {
     const struct app_place place = {&mine->of_flow[ended->entry], ended->flow, ended->item, late};
 
@@ -172,7 +175,7 @@ static bool reserve(struct app_batch *mine, const struct sl_batch *batch, uint32
 /* Calls for each message: those of all shards, which have different items but for late ones. */
 static void each(const struct app_batch *mine, uint32_t n_shards, bool late,
                  void (*call)(void *user, const struct sl_app_message *message,
-                              const struct sl_flow_record *record),
+                              const struct late_flow *flow),
                  void *user)
 {
     for (uint32_t s = 0; s < n_shards; s++)
@@ -181,37 +184,34 @@ static void each(const struct app_batch *mine, uint32_t n_shards, bool late,
                 call(user, &mine->shard[s].message[i], mine->shard[s].late[i]);
 }
 
-static void count(void *user, const struct sl_app_message *message,
-                  const struct sl_flow_record *record)
+static void count(void *user, const struct sl_app_message *message, const struct late_flow *flow)
 {
     struct app_batch *mine = user;
 
-    (void)record;
+    (void)flow;
     mine->count[message->item + 1]++;
 }
 
-static void place(void *user, const struct sl_app_message *message,
-                  const struct sl_flow_record *record)
+static void place(void *user, const struct sl_app_message *message, const struct late_flow *flow)
 {
     struct app_batch *mine = user;
 
-    (void)record;
+    (void)flow;
     mine->message[mine->count[message->item]++] = *message;
 }
 
-static void add_late(void *user, const struct sl_app_message *message,
-                     const struct sl_flow_record *record)
+static void add_late(void *user, const struct sl_app_message *message, const struct late_flow *flow)
 {
     struct app_batch *mine = user;
 
-    mine->late[mine->n_late++] = (struct late_message){*message, record};
+    mine->late[mine->n_late++] = (struct late_message){*message, flow};
 }
 
 /* By the packet that ended the flow, then as flows that end are ordered. */
 static int compare_late(const void *a, const void *b)
 {
     const struct late_message *left = a, *right = b;
-    const struct sl_flow_record *l = left->record, *r = right->record;
+    const struct sl_flow_record *l = &left->flow->record, *r = &right->flow->record;
 
     if (left->message.item != right->message.item)
         return left->message.item < right->message.item ? -1 : 1;

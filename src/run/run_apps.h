@@ -27,10 +27,17 @@ enum sl_status run_apps_create(struct run_apps **out, const struct sl_flow_table
                                const struct app_config *config, struct sl_diag *diag);
 void run_apps_free(struct run_apps *apps); /* accepts NULL */
 
+/* A flow that ended, and has something to say. */
+struct late_flow {
+    struct sl_flow_record record; /* `alerted` and `app` are not known */
+    uint32_t shard;
+    size_t index; /* of the end, in its shard */
+};
+
 /* A message of a flow whose packets are over. */
 struct late_message {
-    struct sl_app_message message;       /* its item is the packet that ended the flow */
-    const struct sl_flow_record *record; /* of the flow; `alerted` and `app` are not known */
+    struct sl_app_message message; /* its item is the packet that ended the flow */
+    const struct late_flow *flow;
 };
 
 /* The messages of a batch. Zeroed at first. */
@@ -62,7 +69,7 @@ struct app_collecting app_batch_begin(struct app_batch *mine, const struct run_a
  * about. `first` is the stream of entry 0; `late`: see late_message. */
 void app_batch_take(const struct app_collecting *mine, const struct stream_output *streams,
                     uint32_t from, const struct stream *first, uint64_t flow,
-                    const struct sl_flow_record *late);
+                    const struct late_flow *late);
 
 /* Behind the records of a segment: which sides are over, and the packet's protocol. */
 void app_batch_segment(const struct app_collecting *mine, const struct sl_flow_segment *seen,
@@ -70,16 +77,15 @@ void app_batch_segment(const struct app_collecting *mine, const struct sl_flow_s
 
 void app_batch_datagram(const struct app_collecting *mine, const struct sl_flow_segment *seen);
 
-/* The record of a flow that ended and has something to say, as long as the batch; NULL: it has not.
- */
-const struct sl_flow_record *app_batch_late(const struct app_collecting *mine,
-                                            const struct sl_flow_keys *keys, uint32_t shard,
-                                            const struct sl_flow_ended *ended,
-                                            const struct stream *stream);
+/* A flow that ended and may have something to say, as long as the batch; NULL: it has not. */
+const struct late_flow *app_batch_late(const struct app_collecting *mine,
+                                       const struct sl_flow_keys *keys, uint32_t shard,
+                                       const struct sl_flow_ended *ended,
+                                       const struct stream *stream);
 
 /* The flow ended, and its last records were taken. */
 void app_batch_end(const struct app_collecting *mine, const struct sl_flow_ended *ended,
-                   const struct sl_flow_record *late);
+                   const struct late_flow *late);
 
 /* Lists the messages, once all shards were collected. */
 void app_batch_apply(struct app_batch *mine, const struct sl_batch *batch, uint32_t n_shards);

@@ -409,6 +409,18 @@ enum sl_status run_evidence_take(struct run_evidence *evidence, const struct sl_
     return status == SL_OK ? closed : status;
 }
 
+enum sl_status run_evidence_take_late(struct run_evidence *evidence, const struct sl_batch *batch,
+                                      const struct run_digest *digest, struct sl_diag *diag)
+{
+    static const struct kept none;
+    enum sl_status status = SL_OK;
+
+    for (size_t a = 0; a < digest->n_alerts && status == SL_OK; a++)
+        status = take_alert(evidence, batch->origin[digest->alerts[a].item].flow, &none, diag);
+    const enum sl_status closed = close_files(evidence, status == SL_OK ? diag : NULL);
+    return status == SL_OK ? closed : status;
+}
+
 void run_evidence_close(struct run_evidence *evidence)
 {
     if (evidence == NULL)

@@ -29,6 +29,10 @@ enum sl_status run_evidence_open(struct run_evidence **out, const char *folder, 
 enum sl_status run_evidence_take(struct run_evidence *evidence, const struct sl_batch *batch,
                                  const struct run_digest *digest, struct sl_diag *diag);
 
+/* The same for alerts of flows that ended, by packets that stand for them and are not written. */
+enum sl_status run_evidence_take_late(struct run_evidence *evidence, const struct sl_batch *batch,
+                                      const struct run_digest *digest, struct sl_diag *diag);
+
 void run_evidence_stats(const struct run_evidence *evidence, struct sl_run_evidence *stats);
 
 void run_evidence_close(struct run_evidence *evidence); /* accepts NULL */

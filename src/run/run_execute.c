@@ -89,7 +89,7 @@ enum sl_status sl_run_execute(struct sl_run *run, struct sl_diag *diag)
     if (status == SL_OK)
         status = run_pipeline(run, diag);
     if (status == SL_OK && run->streams != NULL)
-        status = message_events_finish(&run->source, run->streams, run->apps, &run->sinks, diag);
+        status = message_events_finish(run, diag);
     if (status == SL_OK && run_source_reports_flows(&run->source))
         status = flow_events_finish(&run->source, run->state, &run->sinks, diag);
     const enum sl_status ended = end(run, status == SL_OK ? diag : &later);

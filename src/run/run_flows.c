@@ -78,6 +78,16 @@ void run_flows_settle(struct run_digest *digest, struct sl_state *state,
     sl_flow_settle_shard(source->flows, part->keys, shard, &settler);
 }
 
+void run_flows_settle_end(struct run_digest *digest, struct sl_state *state,
+                          const struct sl_flow_table *table, const struct sl_flow_keys *keys,
+                          const struct late_flow *flow, const struct sl_flow_mark *mark)
+{
+    struct settling settling = {digest, state};
+    const struct sl_flow_settler settler = {settle_packet, &settling};
+
+    sl_flow_settle_end(table, keys, flow->shard, flow->index, mark, &settler);
+}
+
 static bool is_alerted(void *user, uint64_t flow)
 {
     return sl_state_alerted(user, flow);

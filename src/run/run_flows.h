@@ -19,6 +19,11 @@ void run_flows_mark(const struct run_digest *digest, struct sl_state *state,
 void run_flows_settle(struct run_digest *digest, struct sl_state *state,
                       const struct source_batch *part, struct run_source *source, uint32_t shard);
 
+/* Settles what a flow said when the run ended, which is an end of these keys. */
+void run_flows_settle_end(struct run_digest *digest, struct sl_state *state,
+                          const struct sl_flow_table *table, const struct sl_flow_keys *keys,
+                          const struct late_flow *flow, const struct sl_flow_mark *mark);
+
 /* Decides the candidates of a settled batch, one batch after another. */
 void run_flows_decide(const struct run_digest *digest, struct sl_state *state,
                       const struct sl_batch *batch, const struct source_batch *part,

@@ -190,7 +190,7 @@ static void end(void *user, const struct sl_flow_ended *ended)
     const struct collecting *collecting = user;
     struct stream *const stream = &collecting->of_flow[ended->entry];
     const uint32_t n_records = collecting->output->n;
-    const struct sl_flow_record *late = NULL;
+    const struct late_flow *late = NULL;
 
     if (collecting->apps != NULL)
         late = app_batch_late(collecting->apps, collecting->keys, collecting->index, ended, stream);
@@ -252,20 +252,17 @@ static bool finish_shards(struct stream_batch *mine, struct run_streams *streams
 }
 
 enum sl_status run_streams_finish(struct run_streams *streams, const struct run_apps *apps,
-                                  struct app_batch *said, struct sl_diag *diag)
+                                  const struct sl_flow_keys *keys, struct app_batch *said,
+                                  struct sl_diag *diag)
 {
     struct stream_batch *mine = calloc(1, sizeof *mine);
-    struct sl_flow_keys *keys = NULL;
-    bool done = mine != NULL && sl_flow_keys_create(&keys, 1, diag) == SL_OK;
+    bool done = mine != NULL;
 
     if (done) {
-        sl_flow_table_finish(streams->flows, keys);
         done = finish_shards(mine, streams, apps, said, keys);
         stream_batch_count(mine, streams);
-    }
-    sl_flow_keys_free(keys);
-    if (mine != NULL)
         stream_batch_clear(mine);
+    }
     free(mine);
     return done ? SL_OK : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the ends of streams");
 }

@@ -59,10 +59,11 @@ void stream_batch_collect(struct stream_batch *mine, struct run_streams *streams
                           const struct sl_header_table *checks, const struct app_collecting *apps,
                           uint32_t shard);
 
-/* After the last batch: ends the streams of all flows, as the end of a batch without packets.
- * `said` gets what flows say then, where `apps` is not NULL. SL_ENOMEM. */
+/* After the last batch: ends the streams of all flows, which are the ends of `keys`, as the end of
+ * a batch without packets. `said` gets what flows say then, where `apps` is not NULL. SL_ENOMEM. */
 enum sl_status run_streams_finish(struct run_streams *streams, const struct run_apps *apps,
-                                  struct app_batch *said, struct sl_diag *diag);
+                                  const struct sl_flow_keys *keys, struct app_batch *said,
+                                  struct sl_diag *diag);
 
 /* Lists the parts of each packet, once all shards were collected and flows applied. */
 void stream_batch_apply(struct stream_batch *mine, const struct sl_batch *batch, uint32_t n_shards);

@@ -30,6 +30,7 @@ struct sl_evaluator {
     struct rule_scan said;                /* a message of DNS over TCP */
     const struct sl_app_message *message; /* of the batch that comes next */
     size_t n_messages, at_message;
+    bool messages_alone; /* packets are passed over */
     struct rule_buffers buffers;
     struct rule_findings findings; /* of the last run */
 };
@@ -405,6 +406,8 @@ static bool match_item(struct sl_evaluator *work, uint32_t item)
     view.facts = work->facts != NULL ? &work->facts[item] : NULL;
     if (work->parts != NULL)
         view.sees = head != NULL && head->whole ? RULE_SEES_PACKETS : RULE_SEES_OTHERS;
+    if (work->messages_alone)
+        view.sees = 0;
     rule_buffers_begin(&work->buffers);
     find_home(work, &view);
     if (any_hit)
@@ -477,6 +480,11 @@ void sl_evaluator_set_messages(struct sl_evaluator *evaluator,
 {
     evaluator->message = messages;
     evaluator->n_messages = evaluator->rules->index->any_message ? n : 0;
+}
+
+void sl_evaluator_see_messages(struct sl_evaluator *evaluator)
+{
+    evaluator->messages_alone = true;
 }
 
 uint64_t sl_evaluator_stopped(const struct sl_evaluator *evaluator)

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: MIT */
+#include "late_packets.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sluice/dissect.h"
+
+/* ---- listing --------------------------------------------------------------------------------- */
+
+/* Where the next of all lists belongs. */
+struct listing {
+    struct late_packets *packets;
+    struct late_part *part; /* the last */
+    uint32_t n_sides, n;    /* of all parts */
+};
+
+static void begin_part(struct listing *listing, struct app_batch *said)
+{
+    struct late_packets *const packets = listing->packets;
+
+    listing->part = &packets->part[packets->n_parts++];
+    *listing->part = (struct late_part){.side = &packets->side[listing->n_sides],
+                                        .message = &packets->message[listing->n],
+                                        .late = &said->late[listing->n]};
+}
+
+/* Lists what one side of a flow says in n messages. */
+static void list_side(struct listing *listing, const struct late_message *late, uint32_t n,
+                      uint8_t side)
+{
+    struct late_part *const part = listing->part;
+    const uint32_t item = part->n_sides;
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (late[i].message.side != side)
+            continue;
+        if (part->n_sides == item) {
+            listing->packets->side[listing->n_sides++] = (struct late_side){late[i].flow, side};
+            part->n_sides++;
+        }
+        listing->packets->message[listing->n] = late[i].message;
+        listing->packets->message[listing->n++].item = item;
+        part->n++;
+    }
+}
+
+static void list_flow(struct listing *listing, struct late_message *late, uint32_t n)
+{
+    const uint32_t first = listing->part->n_sides;
+
+    for (uint8_t side = 0; side < 2; side++)
+        list_side(listing, late, n, side);
+    for (uint32_t i = 0; i < n; i++)
+        late[i].message.item = first;
+}
+
+bool late_packets_list(struct late_packets *packets, struct app_batch *said)
+{
+    struct listing listing = {.packets = packets};
+    const size_t n = said->n_late;
+    uint32_t end;
+
+    packets->side = malloc(n * sizeof *packets->side);
+    packets->message = malloc(n * sizeof *packets->message);
+    packets->part = malloc((n / (LATE_ITEMS_MAX - 1) + 1) * sizeof *packets->part);
+    if (packets->side == NULL || packets->message == NULL || packets->part == NULL)
+        return n == 0;
+    for (uint32_t from = 0; from < n; from = end) {
+        for (end = from + 1; end < n && said->late[end].flow == said->late[from].flow; end++)
+            ;
+        if (listing.part == NULL || listing.part->n_sides + 2 > LATE_ITEMS_MAX)
+            begin_part(&listing, said);
+        list_flow(&listing, &said->late[from], end - from);
+    }
+    return true;
+}
+
+void late_packets_clear(struct late_packets *packets)
+{
+    free(packets->side);
+    free(packets->message);
+    free(packets->part);
+}
+
+/* ---- packets --------------------------------------------------------------------------------- */
+
+enum { LINK_RAW = 101, IPV4_LEN = 20, IPV6_LEN = 40, TCP_LEN = 20, UDP_LEN = 8, TTL = 64 };
+
+static void put_be16(uint8_t *to, uint32_t value)
+{
+    to[0] = (uint8_t)(value >> 8);
+    to[1] = (uint8_t)value;
+}
+
+/* Returns its length. */
+static uint32_t put_ip(uint8_t *to, const struct sl_tuple *tuple, uint32_t payload_len)
+{
+    if (sl_addr_is_ipv4(&tuple->src)) {
+        to[0] = 0x45;
+        put_be16(to + 2, IPV4_LEN + payload_len);
+        to[8] = TTL;
+        to[9] = tuple->protocol;
+        memcpy(to + 12, tuple->src.byte + 12, 4);
+        memcpy(to + 16, tuple->dst.byte + 12, 4);
+        return IPV4_LEN;
+    }
+    to[0] = 0x60;
+    put_be16(to + 4, payload_len);
+    to[6] = tuple->protocol;
+    to[7] = TTL;
+    memcpy(to + 8, tuple->src.byte, 16);
+    memcpy(to + 24, tuple->dst.byte, 16);
+    return IPV6_LEN;
+}
+
+static uint32_t put_packet(uint8_t *to, const struct sl_tuple *tuple)
+{
+    enum { ACK = 16 };
+    const uint32_t len = tuple->protocol == SL_IP_TCP ? TCP_LEN : UDP_LEN;
+    uint8_t *const transport = to + put_ip(to, tuple, len);
+
+    put_be16(transport, tuple->src_port);
+    put_be16(transport + 2, tuple->dst_port);
+    if (tuple->protocol == SL_IP_TCP) {
+        transport[12] = TCP_LEN / 4 << 4;
+        transport[13] = ACK;
+    } else {
+        put_be16(transport + 4, len);
+    }
+    return (uint32_t)(transport - to) + len;
+}
+
+static struct sl_tuple tuple_of(const struct late_side *side)
+{
+    const struct sl_tuple *const tuple = &side->flow->record.tuple;
+
+    if (side->side == 0)
+        return *tuple;
+    return (struct sl_tuple){tuple->dst, tuple->src, tuple->dst_port, tuple->src_port,
+                             tuple->protocol};
+}
+
+static void add_packet(struct sl_batch *batch, const struct late_side *side)
+{
+    const struct sl_flow_record *const record = &side->flow->record;
+    const struct sl_tuple tuple = tuple_of(side);
+    uint8_t bytes[IPV6_LEN + TCP_LEN] = {0};
+    const uint32_t len = put_packet(bytes, &tuple), item = sl_batch_add(batch, bytes, len, 0);
+    struct sl_origin *const origin = &batch->origin[item];
+
+    origin->time_ns = record->end_ns;
+    origin->flow = record->id;
+    origin->wire_len = len;
+    memcpy(origin->vlan, record->vlan, sizeof origin->vlan);
+    origin->link_type = LINK_RAW;
+    origin->source = record->source;
+    origin->flow_flags = (uint8_t)((side->side == 0 ? SL_FLOW_TO_SERVER : 0) |
+                                   (record->state != SL_FLOW_STATE_NEW ? SL_FLOW_ESTABLISHED : 0) |
+                                   (record->midstream ? SL_FLOW_MIDSTREAM : 0));
+    if (batch->total != NULL)
+        batch->total[item] =
+            (struct sl_flow_total){record->first_ns,
+                                   record->last_ns,
+                                   {record->client.packets, record->server.packets},
+                                   {record->client.bytes, record->server.bytes}};
+}
+
+void late_packets_fill(const struct late_part *part, struct sl_batch *batch)
+{
+    struct sl_dissect_stats stats = {0};
+
+    for (uint32_t i = 0; i < part->n_sides; i++)
+        add_packet(batch, &part->side[i]);
+    sl_dissect(batch, &stats);
+}

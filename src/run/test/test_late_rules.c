@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules on what flows say when the run ends: bodies of unknown or greater length. What they find
+ * depends on no batch and no thread. */
+#include "test.h"
+
+#include "dissect/test/frame_fixture.h"
+#include "run/run_internal.h"
+
+enum { N_FLOWS = 3000, N_CLIENTS = 4, FIRST_PORT = 20000, SIDS = 8, TEXT_MAX = 1 << 20 };
+
+static const char rules_text[] =
+    "alert http any any -> any 80 (http.request_body; content:\"needle\"; sid:1;)\n"
+    "alert http any 80 -> any any (flow:established,to_client; file.data; "
+    "content:\"until-the-end\";"
+    " sid:2;)\n"
+    "alert http any any -> any any (http.request_body; content:\"needle\";"
+    " threshold:type limit, track by_src, count 1, seconds 60; sid:3;)\n"
+    "alert http any any -> any any (http.request_body; content:\"needle\"; flowbits:isset,begun;"
+    " sid:4;)\n"
+    "alert http any any -> any any (http.host; content:\"begins\"; flowbits:set,begun;"
+    " flowbits:noalert; sid:5;)\n"
+    "alert http any any -> any any (file.data; content:\"until-the-end\"; flowbits:isset,said;"
+    " sid:6;)\n"
+    "alert http any any -> any any (http.request_body; content:\"needle\"; flowbits:set,said;"
+    " flowbits:noalert; sid:7;)\n"
+    "alert tcp any any -> any any (flags:A; dsize:0; sid:8;)\n";
+
+/* Which flows have what. */
+static bool has_needle(uint32_t flow)
+{
+    return flow % 3 == 0;
+}
+
+static bool has_begun(uint32_t flow)
+{
+    return flow % 5 != 0;
+}
+
+static bool is_answered(uint32_t flow)
+{
+    return flow % 2 == 1;
+}
+
+struct sensor {
+    uint64_t seed;
+    uint32_t batch_max, next; /* packets */
+    uint32_t n_alerts[SIDS + 1], n_flows, n_alerted;
+    char text[TEXT_MAX];
+    size_t len;
+};
+
+/* The packet of a flow's client, or its server. */
+static void build(struct frame *f, uint32_t flow, bool server)
+{
+    const uint32_t client = 0x0A000001 + flow % N_CLIENTS, host = 0xC0A80001;
+    const uint16_t port = (uint16_t)(FIRST_PORT + flow);
+    char text[256];
+
+    const int len =
+        server
+            ? snprintf(text, sizeof text, "HTTP/1.0 200 OK\r\n\r\nuntil-the-end")
+            : snprintf(text, sizeof text,
+                       "POST / HTTP/1.1\r\nHost: %s\r\nContent-Length: 100\r\n\r\n%s",
+                       has_begun(flow) ? "begins" : "other", has_needle(flow) ? "needle" : "hay");
+
+    f->len = 0;
+    frame_ethernet(f, 0x0800);
+    const uint32_t ip = frame_ipv4(f, 6, 0);
+    store_be32(f->byte + ip + 12, server ? host : client);
+    store_be32(f->byte + ip + 16, server ? client : host);
+    uint8_t *tcp = frame_tcp(f, server ? 80 : port, server ? port : 80, 24, 0);
+    store_be32(tcp + 4, 1000);
+    store_be32(tcp + 8, server ? 1100 : 1000);
+    store_be16(tcp + 14, 65535);
+    frame_bytes(f, text, (uint32_t)len);
+    frame_end_ipv4(f, ip);
+}
+
+static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    struct sensor *sensor = user;
+    static struct frame f;
+
+    (void)diag;
+    for (uint32_t room = 1 + test_below(&sensor->seed, sensor->batch_max);
+         sensor->next < 2 * N_FLOWS && room != 0; sensor->next++) {
+        const uint32_t flow = sensor->next % N_FLOWS;
+        const bool server = sensor->next >= N_FLOWS;
+
+        if (server && !is_answered(flow))
+            continue;
+        build(&f, flow, server);
+        assert_true(sl_run_add_packet(batch, f.byte, f.len,
+                                      INT64_C(1700000000000000000) + sensor->next * 1000, 1));
+        room--;
+    }
+    return sensor->next < 2 * N_FLOWS ? SL_OK : SL_END;
+}
+
+static enum sl_status on_event(void *user, const struct sl_event *event, struct sl_diag *diag)
+{
+    struct sensor *sensor = user;
+    const uint32_t sid = event->kind == SL_EVENT_ALERT ? event->signature->sid : 0;
+
+    (void)diag;
+    sensor->n_alerts[sid]++;
+    sensor->n_alerted += event->kind == SL_EVENT_FLOW && event->flow->alerted;
+    sensor->len += (size_t)snprintf(sensor->text + sensor->len, TEXT_MAX - sensor->len,
+                                    "%u %u>%u %lld\n", sid, event->tuple.src_port,
+                                    event->tuple.dst_port, (long long)event->origin.time_ns);
+    assert_true(sensor->len < TEXT_MAX);
+    return SL_OK;
+}
+
+static struct sensor *run(uint32_t batch_max, uint32_t n_workers)
+{
+    struct sensor *sensor = calloc(1, sizeof *sensor);
+    struct sl_rules *rules;
+    struct sl_run_config config;
+    struct sl_diag diag = {0};
+    struct sl_run *sluice;
+
+    assert_non_null(sensor);
+    sensor->seed = batch_max;
+    sensor->batch_max = batch_max;
+    assert_int_equal(sl_rules_create(&rules, &diag), SL_OK);
+    assert_int_equal(sl_rules_load_text(rules, "late", rules_text, strlen(rules_text), &diag),
+                     SL_OK);
+    sl_run_config_init(&config);
+    config.fill = fill;
+    config.rules = rules;
+    config.devices = "cpu";
+    config.event = on_event;
+    config.user = sensor;
+    config.events = 1u << SL_EVENT_ALERT | 1u << SL_EVENT_FLOW;
+    assert_int_equal(sl_run_create(&sluice, &config, &diag), SL_OK);
+    sluice->pipeline.n_workers = n_workers;
+    if (sl_run_execute(sluice, &diag) != SL_OK)
+        fail_msg("%s", diag.text);
+    sl_run_close(sluice);
+    sl_rules_free(rules);
+    return sensor;
+}
+
+static void test_rules_see_what_flows_say_at_the_end(void **state)
+{
+    struct sensor *sensor = run(300, 1);
+    uint32_t expected[SIDS + 1] = {[0] = N_FLOWS, [3] = N_CLIENTS};
+    uint32_t n_alerted = 0;
+
+    (void)state;
+    for (uint32_t flow = 0; flow < N_FLOWS; flow++) {
+        expected[1] += has_needle(flow);
+        expected[2] += is_answered(flow);
+        expected[4] += has_needle(flow) && has_begun(flow);
+        expected[6] += has_needle(flow) && is_answered(flow);
+        n_alerted += has_needle(flow) || is_answered(flow);
+    }
+    for (uint32_t sid = 0; sid <= SIDS; sid++)
+        assert_int_equal(sensor->n_alerts[sid], expected[sid]);
+    assert_int_equal(sensor->n_alerted, n_alerted);
+    free(sensor);
+}
+
+static void test_events_depend_on_packets_alone(void **state)
+{
+    static const struct {
+        uint32_t batch_max, n_workers;
+    } ways[] = {{1, 1}, {40, 3}, {5000, 2}};
+    struct sensor *first = run(7, 1);
+
+    (void)state;
+    for (size_t w = 0; w < sizeof ways / sizeof ways[0]; w++) {
+        struct sensor *other = run(ways[w].batch_max, ways[w].n_workers);
+
+        assert_int_equal(other->len, first->len);
+        assert_memory_equal(other->text, first->text, first->len);
+        free(other);
+    }
+    free(first);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rules_see_what_flows_say_at_the_end),
+        cmocka_unit_test(test_events_depend_on_packets_alone),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
