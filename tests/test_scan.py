@@ -617,6 +617,36 @@ class Opened(case.Case):
         damaged = self.result(archive.replace(packed, packed[:-1] + b"!"))
         self.assertEqual(damaged, (0, "INCOMPLETE (xar: its table of contents is cut or damaged)"))
 
+    def test_iso(self):
+        """A member that says a length, and has no place in the image, is no empty one."""
+        def both(n):
+            return struct.pack("<I", n) + struct.pack(">I", n)
+
+        def record(name, extent, length, flags, more=b""):
+            text = bytes([0]) + both(extent) + both(length) + bytes(7) + bytes([flags, 0, 0])
+            text += struct.pack("<HH", 1, 256) + bytes([len(name)]) + name + more
+            text += bytes(1 - len(text) % 2)
+            return bytes([len(text) + 1]) + text
+
+        def image(*member, more=b""):
+            volume = b"\1CD001\1".ljust(80, b"\0") + both(24) + bytes(32)
+            volume += struct.pack("<HH", 1, 256) * 2 + struct.pack("<HH", 2048, 8) + both(10)
+            volume += struct.pack("<II", 18, 0) + struct.pack(">II", 19, 0)
+            volume = (volume + record(b"\0", 20, 2048, 2)).ljust(881, b"\0") + b"\1"
+            root = record(b"\0", 20, 2048, 2, b"SP\7\1\xbe\xef\0PD\5\1\0" if more else b"")
+            root += record(b"\1", 20, 2048, 2) + record(b"A", *member, more)
+            sectors = [volume, b"\xffCD001\1", b"", b"", root, b"hello world", b"", b""]
+            return bytes(16 * 2048) + b"".join(one.ljust(2048, b"\0") for one in sectors)
+
+        packed = b"PD\5\1\0ZF\x10\1pz\4\x0f" + both(99999)
+        self.database = self.path("a.cdb", b"World:CL_TYPE_ISO9660:*:^A$:*:11:*:*:*:*\n")
+        self.assertEqual(self.result(image(21, 11, 0)), self.FOUND)
+        self.database = self.path("a.ndb", b"Other:0:*:6162636465\n")
+        self.assertEqual(self.result(image(21, 11, 0)), (0, "OK"))
+        for flags in (0, 2):
+            result = self.result(image(23, 0, flags, more=packed))
+            self.assertIn("INCOMPLETE (iso: a member ", result[1], flags)
+
     def test_objects_share_no_bytes(self):
         self.assertEqual(self.result(self.zip_of({"a": b"hello wor", "b": b"ld"})), (0, "OK"))
 

@@ -77,6 +77,14 @@ static int read_data(struct archive *archive, struct unpack_buffer *buffer)
     }
 }
 
+/* Whether a member has fewer bytes than it says: those of an image may lie behind its end. */
+static bool is_short(struct archive_entry *entry, const struct unpack_buffer *buffer)
+{
+    return archive_entry_filetype(entry) == AE_IFREG && archive_entry_hardlink(entry) == NULL &&
+           archive_entry_size_is_set(entry) && !buffer->cut &&
+           buffer->len < (uint64_t)archive_entry_size(entry);
+}
+
 /* ClamAV has "_" for the bytes of a cpio's names that are not ASCII. */
 static const char *take_name(const char *from, bool is_cpio, char name[UNPACK_TEXT_LEN])
 {
@@ -117,7 +125,7 @@ static bool give_member(struct unpack *unpack, const struct unpack_object *objec
     const int status = read_data(archive, buffer);
     if (buffer->cut)
         unpack_cut(unpack, buffer);
-    if (status < ARCHIVE_WARN)
+    if (status < ARCHIVE_WARN || is_short(entry, buffer))
         unpack_incomplete(unpack, object, "a member is damaged or cannot be unpacked");
     return unpack_child(unpack, object, buffer->bytes, buffer->len, KINDS) &&
            status != ARCHIVE_FATAL;
@@ -134,6 +142,8 @@ void unpack_archive(struct unpack *unpack, const struct unpack_object *object)
 
     for (bool more = opened; more;) {
         status = archive_read_next_header(archive, &entry);
+        if (status == ARCHIVE_WARN && archive_errno(archive) < 0) /* else it is about a name */
+            unpack_incomplete(unpack, object, "a member cannot be read");
         more = status >= ARCHIVE_WARN && status != ARCHIVE_EOF &&
                give_member(unpack, object, archive, entry, position++);
     }
