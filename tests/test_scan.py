@@ -163,14 +163,37 @@ class Databases(case.Case):
             self.assert_refused(sluice("run", "-r", CAPTURE, "--scan", bad), f"{bad}:{first}: ")
             self.assertFalse(os.path.exists(self.path("out")))
 
+    def test_unwanted_programs(self):
+        """A category is the word behind "PUA.", in full; names without one have none."""
+        digest = hashlib.md5(b"second").hexdigest().encode()
+        sources = ["-d", self.path("a.ndu", b"PUA.Win.A:0:*:6669727374\nNone:0:*:6669727374\n"),
+                   "-d", self.path("a.hdu", digest + b":6:PUA.Packed.B\n"),
+                   "-d", self.path("a.LDU", b"PUA.Winner.C;Engine:51-255,Target:0;0;7468697264\n"),
+                   "-d", self.path("a.mdu", b"5:" + digest + b":PUA.Win.D\n")]
+        every = ["None", "PUA.Packed.B", "PUA.Win.A", "PUA.Winner.C"]
+        include, exclude = "--include-pua=", "--exclude-pua="
+        for options, names in (
+                ([], []), ([include + "Win"], []), (["--detect-pua=no"], []),
+                (["--detect-pua"], every), (["--detect-pua", include + "Win"], every[2:3]),
+                (["--detect-pua", include + "Win", include + "Packed"], every[1:3]),
+                (["--detect-pua", exclude + "Win"], [every[1], every[3]]),
+                (["--detect-pua", exclude + "Win", exclude + "Winner"], every[1:2]),
+                (["--detect-pua", include + "win"], [])):
+            self.assertEqual(self.found(*options, *sources), names, options)
+        file = self.path("first", b"first")
+        self.assertIn(b"Skipped signatures: 5\n", sluice("scan", *sources, file).stdout)
+        saved = self.path("saved")
+        self.assertEqual(sluice("scan", *sources, "--detect-pua", include + "Packed", "--compile",
+                                saved).returncode, 0)
+        self.assertEqual(self.found("-d", saved), every[1:2])
+        result = sluice("scan", *sources, include + "Win", exclude + "Packed", file)
+        self.assertEqual(result.returncode, 2)
+        self.assertIn(b"--include-pua and --exclude-pua exclude one another", result.stderr)
+
     def test_unsupported_lines_are_skipped(self):
         file = self.path("first", b"first")
         skipped = self.path("skipped.ldb", b"b;Engine:51-255,Target:0;0;${macro}\n")
         result = sluice("scan", "-d", skipped, file)
-        self.assertEqual(result.returncode, 0, result.stderr)
-        self.assertIn(b"Skipped signatures: 1\n", result.stdout)
-        unwanted = self.path("unwanted.ndu", b"PUA.Any:0:*:6669727374\n")
-        result = sluice("scan", "--detect-pua", "-d", unwanted, file)
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertIn(b"Skipped signatures: 1\n", result.stdout)
         self.assertEqual(sluice("scan", "-d", self.path("none.ndb", b"# nothing\n"),
@@ -962,12 +985,11 @@ class Options(case.Case):
             name, value = option.split("=")
             self.assert_refused(self.scan(option, self.clean), name, f"'{value}'")
         self.assert_refused(self.scan("--max-files", "many", self.clean), "--max-files", "'many'")
-        self.assert_refused(self.scan("--exclude-pua=no", self.found), "clamscan's")  # a category
         for option in ("--move=no", "--copy=no"):  # a folder
             self.assert_refused(self.scan(option, self.found), "no: is no directory")
 
     def test_promises_that_nothing_keeps_are_refused(self):
-        for option in (["--detect-structured"], ["--exclude-pua=Win"], ["--official-db-only"],
+        for option in (["--detect-structured"], ["--official-db-only"],
                        ["--fail-if-cvd-older-than=7"], ["--dumpcerts"], ["--dumpcerts=x"]):
             self.assert_refused(self.scan(*option, self.found), f"'{option[0]}'", "clamscan's")
 

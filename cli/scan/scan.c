@@ -30,8 +30,10 @@ static enum sl_status compile_database(const struct scan_options *options,
 {
     enum sl_status status = sl_clamav_set_create(set, diag);
 
-    if (status == SL_OK)
+    if (status == SL_OK) {
+        sl_clamav_set_detect_pua(*set, scan_options_pua(options));
         status = sl_clamav_set_read(*set, options->databases, options->n_databases, diag);
+    }
     return status == SL_OK ? sl_clamav_compile(db, *set, device, diag) : status;
 }
 
@@ -40,10 +42,11 @@ static enum sl_status open_database(const struct scan_options *options, enum sl_
 {
     const double begin = seconds_now();
     struct sl_clamav_set *set = NULL;
-    enum sl_status status = options->compile != NULL
-                                ? compile_database(options, device, db, &set, diag)
-                                : sl_clamav_load_paths(db, &set, options->databases,
-                                                       options->n_databases, device, diag);
+    enum sl_status status =
+        options->compile != NULL
+            ? compile_database(options, device, db, &set, diag)
+            : sl_clamav_load_paths(db, &set, options->databases, options->n_databases,
+                                   scan_options_pua(options), device, diag);
 
     if (set != NULL && options->debug)
         scan_report_notes(set);

@@ -23,6 +23,8 @@ static const char usage[] =
     "                           of them is supported, and end\n"
     "      --force              with --compile: overwrite OUT; without it you are asked, or it is\n"
     "                           kept\n"
+    "      --detect-pua         read databases of unwanted programs, too (.ndu, .ldu, .hdu, ...)\n"
+    "      --include-pua CATEGORY, --exclude-pua CATEGORY  of them; Win for PUA.Win.Name\n"
     "      --debug              list each signature that is not supported, and each wrong line\n"
     "  -r, --recursive          scan directories below\n"
     "  -i, --infected           print only files with matches\n"
@@ -63,16 +65,16 @@ static const char usage[] =
     "A file that was not scanned or not opened to its end is never OK: its line has the reason,\n"
     "INCOMPLETE (zip: encrypted), INCOMPLETE (Heuristics.Limits.Exceeded.MaxScanTime: ...).\n\n"
     "Options of clamscan without effect: -a -v --verbose --archive-verbose --bytecode\n"
-    "--bytecode-timeout --bytecode-unsigned --detect-pua (.ndu, .ldu, ... are skipped)\n"
-    "--disable-cache --force-to-disk --gen-json --heuristic-alerts --heuristic-scan-precedence\n"
+    "--bytecode-timeout --bytecode-unsigned --disable-cache --force-to-disk --gen-json "
+    "--heuristic-alerts --heuristic-scan-precedence\n"
     "--leave-temps --max-embeddedpe --max-htmlnormalize --max-htmlnotags --max-iconspe\n"
     "--max-partitions --max-rechwp3 --max-scriptnormalize --max-ziptypercg --nocerts\n"
     "--pcre-match-limit --pcre-max-filesize --pcre-recmatch-limit (clamscan's defaults)\n"
     "--phishing-scan-urls --phishing-sigs --scan-elf --scan-hwp3 --scan-image\n"
     "--scan-image-fuzzy-hash --scan-pe --statistics --structured-* --tempdir.\n"
     "Refused, as nothing does what they ask for (but =no): --alert-partition-intersection\n"
-    "--alert-phishing-cloak --alert-phishing-ssl --detect-structured --dumpcerts --exclude-pua\n"
-    "--fail-if-cvd-older-than --include-pua --official-db-only.\n\n"
+    "--alert-phishing-cloak --alert-phishing-ssl --detect-structured --dumpcerts\n"
+    "--fail-if-cvd-older-than --official-db-only.\n\n"
     "Exit status: 0 nothing found, 1 found, 2 an error (some file could not be scanned).\n";
 
 /* ---- values ---------------------------------------------------------------------------------- */
@@ -140,6 +142,9 @@ static bool read_no(const char *text, const char *option, bool *value)
 enum {
     OPT_COMPILE = 256,
     OPT_DEBUG,
+    OPT_DETECT_PUA,
+    OPT_INCLUDE_PUA,
+    OPT_EXCLUDE_PUA,
     OPT_FORCE,
     OPT_EXCLUDE,
     OPT_INCLUDE,
@@ -190,6 +195,9 @@ static const struct option long_options[] = {
     {"compile", required_argument, NULL, OPT_COMPILE},
     {"force", no_argument, NULL, OPT_FORCE},
     {"debug", optional_argument, NULL, OPT_DEBUG},
+    {"detect-pua", optional_argument, NULL, OPT_DETECT_PUA},
+    {"include-pua", required_argument, NULL, OPT_INCLUDE_PUA},
+    {"exclude-pua", required_argument, NULL, OPT_EXCLUDE_PUA},
     {"recursive", optional_argument, NULL, 'r'},
     {"infected", optional_argument, NULL, 'i'},
     {"suppress-ok-results", optional_argument, NULL, 'o'},
@@ -245,7 +253,6 @@ static const struct option long_options[] = {
     {"bytecode", optional_argument, NULL, OPT_UNUSED_YES},
     {"bytecode-timeout", required_argument, NULL, OPT_UNUSED_NUMBER},
     {"bytecode-unsigned", optional_argument, NULL, OPT_UNUSED_YES},
-    {"detect-pua", optional_argument, NULL, OPT_UNUSED_YES},
     {"disable-cache", optional_argument, NULL, OPT_UNUSED_YES},
     {"force-to-disk", optional_argument, NULL, OPT_UNUSED_YES},
     {"gen-json", optional_argument, NULL, OPT_UNUSED_YES},
@@ -285,9 +292,7 @@ static const struct option long_options[] = {
     {"alert-phishing-ssl", optional_argument, NULL, OPT_REFUSED_YES},
     {"detect-structured", optional_argument, NULL, OPT_REFUSED_YES},
     {"dumpcerts", optional_argument, NULL, OPT_REFUSED_YES},
-    {"exclude-pua", required_argument, NULL, OPT_REFUSED},
     {"fail-if-cvd-older-than", required_argument, NULL, OPT_REFUSED},
-    {"include-pua", required_argument, NULL, OPT_REFUSED},
     {"official-db-only", optional_argument, NULL, OPT_REFUSED_YES},
     {0}};
 
@@ -406,6 +411,8 @@ static bool *flag_of(struct scan_options *options, int option)
     switch (option) {
     case OPT_DEBUG:
         return &options->debug;
+    case OPT_DETECT_PUA:
+        return &options->detect_pua;
     case OPT_FORCE:
         return &options->force;
     case 'i':
@@ -490,6 +497,20 @@ static bool take_disposal(struct scan_report *report, int option)
     return true;
 }
 
+static bool add_category(struct sl_clamav_pua *pua, bool excludes, const char *text)
+{
+    struct sl_scan_patterns categories = {pua->categories, pua->n_categories};
+
+    if (pua->n_categories > 0 && pua->excludes != excludes) {
+        cli_error("--include-pua and --exclude-pua exclude one another");
+        return false;
+    }
+    if (!add_pattern(&categories, text))
+        return false;
+    *pua = (struct sl_clamav_pua){categories.text, categories.n, excludes};
+    return true;
+}
+
 static bool take_option(struct scan_options *options, int option, char **argv)
 {
     bool *flag = flag_of(options, option), value;
@@ -525,6 +546,9 @@ static bool take_option(struct scan_options *options, int option, char **argv)
         return add_pattern(&options->config.exclude_directories, optarg);
     case OPT_INCLUDE_DIR:
         return add_pattern(&options->config.include_directories, optarg);
+    case OPT_INCLUDE_PUA:
+    case OPT_EXCLUDE_PUA:
+        return add_category(&options->pua, option == OPT_EXCLUDE_PUA, optarg);
     case OPT_ALERT_EXCEEDS:
         return read_yes(optarg, "alert-exceeds-max", &options->config.alert_exceeds);
     case OPT_CROSS_FS:
@@ -562,8 +586,19 @@ bool scan_options_check_paths(const struct scan_options *options, char **paths, 
 /* Options that have an effect where a database is compiled, or nowhere. */
 static bool is_of_compile(int option)
 {
-    static const int of_compile[] = {'d',       'a',        'v',       OPT_COMPILE, OPT_FORCE,
-                                     OPT_DEBUG, OPT_DEVICE, OPT_QUIET, OPT_STDOUT,  OPT_NO_SUMMARY};
+    static const int of_compile[] = {'d',
+                                     'a',
+                                     'v',
+                                     OPT_COMPILE,
+                                     OPT_FORCE,
+                                     OPT_DETECT_PUA,
+                                     OPT_INCLUDE_PUA,
+                                     OPT_EXCLUDE_PUA,
+                                     OPT_DEBUG,
+                                     OPT_DEVICE,
+                                     OPT_QUIET,
+                                     OPT_STDOUT,
+                                     OPT_NO_SUMMARY};
 
     for (size_t i = 0; i < sizeof of_compile / sizeof *of_compile; i++)
         if (of_compile[i] == option)
@@ -611,8 +646,14 @@ static void init(struct scan_options *options)
     sl_scan_config_init(&options->config);
 }
 
+const struct sl_clamav_pua *scan_options_pua(const struct scan_options *options)
+{
+    return options->detect_pua ? &options->pua : NULL;
+}
+
 void scan_options_free(struct scan_options *options)
 {
+    free((void *)(uintptr_t)options->pua.categories);
     free((void *)(uintptr_t)options->config.exclude.text);
     free((void *)(uintptr_t)options->config.include.text);
     free((void *)(uintptr_t)options->config.exclude_directories.text);
@@ -633,6 +674,8 @@ enum scan_wish scan_options_read(struct scan_options *options, int argc, char **
                                    OPT_INCLUDE,
                                    OPT_EXCLUDE_DIR,
                                    OPT_INCLUDE_DIR,
+                                   OPT_INCLUDE_PUA,
+                                   OPT_EXCLUDE_PUA,
                                    OPT_UNUSED_YES,
                                    OPT_UNUSED_NUMBER,
                                    OPT_UNUSED_SIZE,

@@ -17,6 +17,8 @@ struct scan_options {
     const char *of_scan; /* an option that a scan alone has; NULL: none was given */
     const char *device;
     bool debug;
+    bool detect_pua;
+    struct sl_clamav_pua pua;
     struct sl_scan_config config; /* its paths are the arguments */
     struct scan_report report;
 };
@@ -31,6 +33,9 @@ enum scan_wish scan_options_read(struct scan_options *options, int argc, char **
 /* Standard input can be neither moved nor removed. False: it is among the paths, with an error
  * printed. */
 bool scan_options_check_paths(const struct scan_options *options, char **paths, int n_paths);
+
+/* NULL: signatures of unwanted programs are not asked for. */
+const struct sl_clamav_pua *scan_options_pua(const struct scan_options *options);
 
 void scan_options_free(struct scan_options *options);
 

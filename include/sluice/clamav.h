@@ -34,6 +34,19 @@ struct sl_clamav_set;
 SL_CHECK SL_API enum sl_status sl_clamav_set_create(struct sl_clamav_set **set,
                                                     struct sl_diag *diag);
 
+/* Signatures of programs that are unwanted, and no viruses (PUA: .ndu, .ldu, .hdu, .hsu, .mdu,
+ * .msu). With categories, "Win" for PUA.Win.Name, only names of that form are read: those of the
+ * categories, or all others. */
+struct sl_clamav_pua {
+    const char *const *categories;
+    size_t n_categories;
+    bool excludes; /* the categories, else includes them */
+};
+
+/* Says that such signatures are read from now on; `pua` must live as long as the set. NULL, as at
+ * first: they are skipped and counted. */
+SL_API void sl_clamav_set_detect_pua(struct sl_clamav_set *set, const struct sl_clamav_pua *pua);
+
 /* Accepts NULL. */
 SL_API void sl_clamav_set_free(struct sl_clamav_set *set);
 
@@ -103,10 +116,12 @@ SL_CHECK SL_API enum sl_status sl_clamav_load(struct sl_clamav_db **db, const ch
 /* Opens the databases that `paths` name, as sl_clamav_set_read finds them. One that sl_clamav_save
  * wrote, and no other, is loaded as it is, and *set is NULL. Otherwise all are read into *set,
  * which is then compiled: a compiled database combines with others at the cost of compiling them
- * all. *set is the caller's to free, also after a failure. Statuses are those of the steps. */
+ * all. *set is the caller's to free, also after a failure. Statuses are those of the steps. `pua`
+ * is that of sl_clamav_set_detect_pua; a compiled database has what it was compiled with. */
 SL_CHECK SL_API enum sl_status
 sl_clamav_load_paths(struct sl_clamav_db **db, struct sl_clamav_set **set, const char *const *paths,
-                     size_t n_paths, enum sl_device_kind device, struct sl_diag *diag);
+                     size_t n_paths, const struct sl_clamav_pua *pua, enum sl_device_kind device,
+                     struct sl_diag *diag);
 
 /* Accepts NULL. All scanners of the database must be closed before. */
 SL_API void sl_clamav_free(struct sl_clamav_db *db);

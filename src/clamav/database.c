@@ -43,16 +43,46 @@ static struct clam_text next_line(const char **at, const char *end)
     return line;
 }
 
+/* ---- unwanted programs ----------------------------------------------------------------------- */
+
+/* PUA.Category.Name */
+static bool has_category(const struct sl_clamav_pua *pua, struct clam_text name)
+{
+    struct clam_text prefix, category;
+
+    if (!clam_text_cut(&name, '.', &prefix) || !clam_text_is(prefix, "PUA") ||
+        !clam_text_cut(&name, '.', &category))
+        return false;
+    for (size_t i = 0; i < pua->n_categories; i++)
+        if (clam_text_is(category, pua->categories[i]))
+            return !pua->excludes;
+    return pua->excludes;
+}
+
+static enum clam_taken check_pua(struct sl_clamav_set *set, struct clam_text name)
+{
+    if (set->pua == NULL)
+        return clam_skip(set, "of an unwanted program (PUA)");
+    if (set->pua->n_categories > 0 && !has_category(set->pua, name))
+        return clam_skip(set, "of a category of unwanted programs that is not asked for");
+    return CLAM_TAKEN;
+}
+
+/* ---- lines ----------------------------------------------------------------------------------- */
+
 static enum clam_taken read_line(struct sl_clamav_set *set, const char *name,
                                  enum clam_format format, struct clam_text line)
 {
+    enum clam_taken taken = CLAM_TAKEN;
     struct clam_mark mark;
 
     clam_mark_take(set, &mark);
-    const enum clam_taken taken =
-        format == CLAM_OTHER_FORMAT
-            ? clam_skip(set, "format %s is not supported", strrchr(name, '.'))
-            : clam_line_read(set, format, line);
+    if (clam_is_of_pua(name))
+        taken = check_pua(set, name_in(format, line));
+    if (taken == CLAM_TAKEN)
+        taken = format == CLAM_OTHER_FORMAT
+                    ? clam_skip(set, "format %s is not supported", strrchr(name, '.'))
+                    : clam_line_read(set, format, line);
     if (taken == CLAM_TAKEN)
         return CLAM_TAKEN;
     clam_mark_restore(set, &mark);

@@ -29,9 +29,9 @@ enum clam_format clam_format_of(const char *name)
         {".cbc", CLAM_OTHER_FORMAT},  {".yar", CLAM_OTHER_FORMAT},
         {".yara", CLAM_OTHER_FORMAT}, {".pwdb", CLAM_OTHER_FORMAT},
         {".zmd", CLAM_OTHER_FORMAT},  {".rmd", CLAM_OTHER_FORMAT},
-        {".ndu", CLAM_OTHER_FORMAT},  {".ldu", CLAM_OTHER_FORMAT}, /* unwanted programs (PUA) */
-        {".hdu", CLAM_OTHER_FORMAT},  {".hsu", CLAM_OTHER_FORMAT},
-        {".mdu", CLAM_OTHER_FORMAT},  {".msu", CLAM_OTHER_FORMAT},
+        {".ndu", CLAM_NDB},           {".ldu", CLAM_LDB}, /* unwanted programs (PUA) */
+        {".hdu", CLAM_HDB},           {".hsu", CLAM_HSB},
+        {".mdu", CLAM_MDB},           {".msu", CLAM_MSB},
     };
     const char *ending = strrchr(name, '.');
 
@@ -39,6 +39,13 @@ enum clam_format clam_format_of(const char *name)
         if (strcasecmp(ending, formats[i].ending) == 0)
             return formats[i].format;
     return CLAM_UNKNOWN;
+}
+
+bool clam_is_of_pua(const char *name)
+{
+    const size_t len = strlen(name);
+
+    return len > 0 && (name[len - 1] == 'u' || name[len - 1] == 'U');
 }
 
 /* ---- ignored names --------------------------------------------------------------------------- */

@@ -248,19 +248,22 @@ enum sl_status sl_clamav_set_read(struct sl_clamav_set *set, const char *const *
 /* ---- from files to a database ---------------------------------------------------------------- */
 
 static enum sl_status compile_files(struct sl_clamav_db **db, struct sl_clamav_set **set,
-                                    const struct files *files, enum sl_device_kind device,
-                                    struct sl_diag *diag)
+                                    const struct files *files, const struct sl_clamav_pua *pua,
+                                    enum sl_device_kind device, struct sl_diag *diag)
 {
     enum sl_status status = sl_clamav_set_create(set, diag);
 
-    if (status == SL_OK)
+    if (status == SL_OK) {
+        sl_clamav_set_detect_pua(*set, pua);
         status = read_set(*set, files, diag);
+    }
     return status == SL_OK ? sl_clamav_compile(db, *set, device, diag) : status;
 }
 
 enum sl_status sl_clamav_load_paths(struct sl_clamav_db **db, struct sl_clamav_set **set,
                                     const char *const *paths, size_t n_paths,
-                                    enum sl_device_kind device, struct sl_diag *diag)
+                                    const struct sl_clamav_pua *pua, enum sl_device_kind device,
+                                    struct sl_diag *diag)
 {
     struct files files;
     enum sl_status status = list_files(&files, paths, n_paths, diag);
@@ -269,7 +272,7 @@ enum sl_status sl_clamav_load_paths(struct sl_clamav_db **db, struct sl_clamav_s
     if (status == SL_OK && files.n == 1 && files.at[0].format == CLAM_COMPILED)
         status = sl_clamav_load(db, files.at[0].path, diag);
     else if (status == SL_OK)
-        status = compile_files(db, set, &files, device, diag);
+        status = compile_files(db, set, &files, pua, device, diag);
     free_files(&files);
     return status;
 }

@@ -85,6 +85,11 @@ enum sl_status sl_clamav_set_create(struct sl_clamav_set **set, struct sl_diag *
     return SL_OK;
 }
 
+void sl_clamav_set_detect_pua(struct sl_clamav_set *set, const struct sl_clamav_pua *pua)
+{
+    set->pua = pua;
+}
+
 static void free_notes(struct clam_notes *notes)
 {
     for (size_t i = 0; i < notes->n; i++)

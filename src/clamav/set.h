@@ -57,6 +57,7 @@ struct sl_clamav_set {
     char **files;
     size_t n_files;
     const struct clam_key *header_key, *list_key; /* of containers */
+    const struct sl_clamav_pua *pua;              /* NULL: none is read */
     size_t n_unchecked;
     bool md5_is_refused; /* by OpenSSL: lists of ignored names cannot have MD5s */
     size_t n_allowed;
@@ -165,6 +166,9 @@ enum clam_format {
 };
 
 enum clam_format clam_format_of(const char *name);
+
+/* Whether a database has signatures of unwanted programs. */
+bool clam_is_of_pua(const char *name);
 enum clam_taken clam_line_read(struct sl_clamav_set *set, enum clam_format format,
                                struct clam_text line);
 

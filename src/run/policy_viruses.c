@@ -31,7 +31,7 @@ enum sl_status run_policy_build_viruses(struct run_policy *policy,
     if (config->n_databases == 0)
         return SL_OK;
     status = sl_clamav_load_paths(&policy->database, &set, config->databases, config->n_databases,
-                                  build->pipeline->devices[0].kind, diag);
+                                  NULL, build->pipeline->devices[0].kind, diag);
     if (status == SL_OK && set != NULL)
         send_skipped(build->notices, set);
     sl_clamav_set_free(set);
