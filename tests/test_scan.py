@@ -618,6 +618,27 @@ class Opened(case.Case):
                                               ("Section0", text.ljust(4096, b"\0"))])
             self.assertEqual(self.result(document, "--alert-encrypted-doc"), expected, flags)
 
+    def test_onenote(self):
+        form = bytes.fromhex("3fdd9a101b91f549a5d01791edc8aed8")
+        mark = bytes.fromhex("e716e3bd65261145a4c48d4d0b7a9eac")
+        kind = bytes.fromhex("e4525c7b8cd8a74daeb15378d02996d3")
+
+        def document(form, *files):
+            return kind + bytes(32) + form + bytes(960) + b"".join(
+                mark + struct.pack("<QIQ", len(file) + more, 0, 0) + file for file, more in files)
+
+        packed = zlib.compress(b"hello world")
+        swf = b"CWS\x09" + struct.pack("<I", 19) + packed
+        other = b"CWS\x09" + struct.pack("<I", 19) + zlib.compress(b"hello other")
+        self.assertEqual(self.result(document(form, (other, 0), (swf, 0))), self.FOUND)
+        self.assertEqual(self.result(document(form, (other, 0))), (0, "OK"))
+        self.assertEqual(self.result(document(form, (other, 0), (other, 1))),
+                         (0, "INCOMPLETE (onenote: a file in it is cut)"))
+        self.assertEqual(self.result(document(form) + mark + bytes(8)),
+                         (0, "INCOMPLETE (onenote: a file in it is cut)"))
+        self.assertEqual(self.result(document(kind, (other, 0))),
+                         (0, "INCOMPLETE (onenote: not of a form that is known)"))
+
     def test_xar(self):
         """The second member has its own bytes alone."""
         members = [b"first " * 20, b"second " * 20]

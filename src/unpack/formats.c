@@ -31,6 +31,7 @@ static const struct {
     {KIND_OLE2, KIND_OLE2, unpack_ole2},
     {KIND_HTML, KIND_HTML, unpack_html},
     {KIND_PDF, KIND_PDF, unpack_pdf},
+    {KIND_ONENOTE, KIND_ONENOTE, unpack_onenote},
     {KIND_UUENCODE, KIND_UUENCODE, unpack_encoded},
     {KIND_YENC, KIND_YENC, unpack_encoded},
 };
