@@ -24,8 +24,8 @@ enum sl_app {
     SL_APP_DNS,   /* over UDP and, for messages of flows, TCP */
     SL_APP_MDNS,  /* the form of DNS, with port 5353 */
     SL_APP_LLMNR, /* the form of DNS, with port 5355 */
-    SL_APP_SIP,
-    SL_APP_NTP, /* with port 123 */
+    SL_APP_SIP,   /* as DNS */
+    SL_APP_NTP,   /* with port 123 */
     SL_APP_SNMP,
     SL_APP_DHCP,
     SL_APP_HTTP, /* of a TCP flow, as the next one is */
@@ -60,7 +60,8 @@ enum {
     SL_BUFFER_TLS_NAME = 131072,
     SL_BUFFER_TLS_CERTIFICATE = 262144,
     SL_BUFFER_TLS_HASH = 524288, /* JA3, JA3S, JA4, and their texts */
-    SL_BUFFER_FILE = 1048576     /* names and kinds of files */
+    SL_BUFFER_FILE = 1048576,    /* names and kinds of files */
+    SL_BUFFER_SIP = 2097152      /* messages of SIP over TCP */
 };
 
 /* Of made items that hold bytes of a TCP stream (struct sl_stream_part of sluice/detect.h). */
@@ -128,8 +129,9 @@ enum sl_app_value_id {
     SL_TLS_RANDOM,        /* 32 bytes */
     SL_FILE_NAME,
     SL_FILE_MAGIC,  /* the kind, as libmagic names it */
-    SL_DNS_MESSAGE, /* over TCP: all of it */
-    SL_APP_BODY,    /* as far as it has come, decoded */
+    SL_DNS_MESSAGE, /* over TCP: all of it, as of SIP */
+    SL_SIP_MESSAGE,
+    SL_APP_BODY, /* as far as it has come, decoded */
     SL_N_APP_VALUES
 };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 #include "app_stream.h"
 
-#include "dns_tcp.h"
 #include "http.h"
 #include "starttls.h"
 #include "tls.h"
+#include "whole_messages.h"
 
 enum side_state {
     PROBED, /* its protocol is looked for, or waits for the other side */
@@ -31,6 +31,7 @@ static const struct {
     probe *probe;
 } protocols[] = {{&http_parser, http_probe},
                  {&tls_parser, tls_probe},
+                 {&sip_tcp_parser, sip_tcp_probe},
                  {&dns_tcp_parser, dns_tcp_probe},
                  {&starttls_parser, starttls_probe}};
 

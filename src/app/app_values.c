@@ -51,6 +51,7 @@ uint32_t sl_app_buffer_of(enum sl_app_value_id id)
         [SL_DNS_MESSAGE] = SL_BUFFER_DNS_QUERY | SL_BUFFER_DNS_QUERIES | SL_BUFFER_DNS_ANSWERS |
                            SL_BUFFER_DNS_AUTHORITIES | SL_BUFFER_DNS_ADDITIONALS |
                            SL_BUFFER_DNS_RESPONSE, /* its names */
+        [SL_SIP_MESSAGE] = SL_BUFFER_SIP,
         [SL_APP_BODY] = SL_BUFFER_BODY,
     };
 

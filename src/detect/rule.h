@@ -227,7 +227,7 @@ static inline uint32_t rule_buffer_searched(enum rule_buffer buffer)
     if (rule_buffer_is_value(buffer))
         return sl_app_buffer_of(rule_buffer_source(buffer));
     if (buffer >= RULE_BUFFER_NTP_REFERENCE_ID)
-        return SL_BUFFER_PAYLOAD;
+        return buffer < RULE_BUFFER_SIP ? SL_BUFFER_PAYLOAD : SL_BUFFER_PAYLOAD | SL_BUFFER_SIP;
     return buffer <= RULE_BUFFER_DNS_RESPONSE ? UINT32_C(1) << buffer : 0;
 }
 

@@ -99,14 +99,20 @@ static uint32_t item_of_said(struct batch_events *events, uint32_t end)
     return events->s < apps->n ? apps->message[events->s].item : end;
 }
 
-/* DNS over TCP is as a datagram with the message. */
-static void describe_dns(struct sl_event *event, const struct sl_app_message *message)
+/* DNS and SIP over TCP are as datagrams with the message. */
+static bool is_datagram(const struct sl_app_message *message)
+{
+    return message->app == SL_APP_DNS || message->app == SL_APP_SIP;
+}
+
+static void describe_datagram(struct sl_event *event, const struct sl_app_message *message)
 {
     const struct sl_app_half *half = &message->half[message->side];
 
     event->message = NULL;
-    event->origin.app = SL_APP_DNS;
-    event->nth_message = (uint32_t)message->transaction + 1;
+    event->origin.app = message->app;
+    if (message->app == SL_APP_DNS)
+        event->nth_message = (uint32_t)message->transaction + 1;
     if (half->n_values != 0) {
         event->payload = half->value[0].bytes;
         event->payload_len = half->value[0].len;
@@ -118,15 +124,15 @@ static void describe_message(struct sl_event *event, const struct sl_app_message
                              bool from_client)
 {
     const bool begins_at_client =
-        (message->step != SL_APP_FILE && message->app != SL_APP_DNS) || message->side == 0;
+        (message->step != SL_APP_FILE && !is_datagram(message)) || message->side == 0;
     const struct sl_tuple tuple = event->tuple;
 
     event->kind = kind_of(message);
     event->message = message;
     event->nth_message = event->payload_len = 0;
     event->payload = NULL;
-    if (message->app == SL_APP_DNS)
-        describe_dns(event, message);
+    if (is_datagram(message))
+        describe_datagram(event, message);
     if (from_client == begins_at_client)
         return;
     event->tuple.src = tuple.dst;
@@ -170,8 +176,8 @@ static void alert_event(const struct batch_events *events, struct sl_event *even
     event->signature = sl_rules_signature(events->digest->policy->rules, alert->signature);
     if (alert->message != SL_ALERT_NO_MESSAGE)
         event->message = &events->apps->message[alert->message];
-    if (event->message != NULL && event->message->app == SL_APP_DNS)
-        describe_dns(event, event->message);
+    if (event->message != NULL && is_datagram(event->message))
+        describe_datagram(event, event->message);
 }
 
 static enum sl_status next_of_packets(struct batch_events *events, struct sl_event *event,

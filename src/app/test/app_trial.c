@@ -143,7 +143,7 @@ static void hear(void *to, const struct app_news *news)
         say_tls(&trial->told, news->transaction);
     else if (news->kind == APP_HEAD && news->parser->app == SL_APP_HTTP)
         say_http_head(&trial->told, news);
-    else if (news->parser->app == SL_APP_DNS)
+    else if (news->parser->app == SL_APP_DNS || news->parser->app == SL_APP_SIP)
         say_shown(&trial->told, news);
     say(&trial->told, "\n");
 }

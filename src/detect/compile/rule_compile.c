@@ -157,8 +157,9 @@ static uint64_t values_of(const struct rule *rule)
         if (rule_buffer_is_value(rule->payload[i].buffer) &&
             rule_buffer_source(rule->payload[i].buffer) < SL_N_APP_VALUES)
             values |= UINT64_C(1) << rule_buffer_source(rule->payload[i].buffer);
-    if (rule->app == SL_APP_DNS && (rule->sees & RULE_SEES_MESSAGES) != 0)
-        values |= UINT64_C(1) << SL_DNS_MESSAGE;
+    if ((rule->sees & RULE_SEES_MESSAGES) != 0 &&
+        (rule->app == SL_APP_DNS || rule->app == SL_APP_SIP))
+        values |= UINT64_C(1) << (rule->app == SL_APP_DNS ? SL_DNS_MESSAGE : SL_SIP_MESSAGE);
     return values;
 }
 

@@ -50,7 +50,8 @@ static bool is_new(const struct rule *rule, enum rule_buffer buffer)
     };
     static const uint16_t later = RULE_SEES_CLIENT_LATER | RULE_SEES_SERVER_LATER;
 
-    if ((rule->sees & RULE_SEES_MESSAGES) == 0 || rule_buffer_is_name(buffer))
+    if ((rule->sees & RULE_SEES_MESSAGES) == 0 || rule_buffer_is_name(buffer) ||
+        rule_buffer_is_sip(buffer))
         return true;
     if (!rule_buffer_is_value(buffer) || (rule->sees & RULE_SEES_FILES) != 0)
         return false;

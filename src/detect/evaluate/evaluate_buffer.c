@@ -114,7 +114,8 @@ static bool take_sip(const struct rule_view *view, enum rule_buffer buffer, stru
     const struct rule_scan *payload = view->scan;
     struct sip_span span;
 
-    if (!sip_next(&span, walk, payload->payload, payload->len, rule_buffer_sip(buffer)))
+    if (!rule_view_is_message(view, SL_APP_SIP) ||
+        !sip_next(&span, walk, payload->payload, payload->len, rule_buffer_sip(buffer)))
         return false;
     *bytes = (struct bytes){payload->payload + span.at, span.len};
     return true;
@@ -152,7 +153,7 @@ static bool take(struct rule_buffers *buffers, const struct rule_view *view,
     if (!rule_buffer_is_name(buffer))
         return i == 0 && take_single(view, buffer, bytes);
 
-    if (!rule_view_is_dns(view))
+    if (!rule_view_is_message(view, SL_APP_DNS))
         return false;
 
     const struct rule_names *names = names_of(buffers, view);
@@ -276,10 +277,12 @@ static bool may_have(const struct rule_view *view, enum rule_buffer buffer)
 
     if (rule_buffer_is_value(buffer))
         return rule_message_lacks(view, buffer);
-    if (rule_buffer_is_name(buffer) && !rule_view_is_dns(view))
+    if (rule_buffer_is_name(buffer) && !rule_view_is_message(view, SL_APP_DNS))
         return false;
     if (buffer == RULE_BUFFER_DNS_QUERY || buffer == RULE_BUFFER_DNS_RESPONSE)
         return message->len > 2 && message->payload[2] >> 7 == (buffer == RULE_BUFFER_DNS_RESPONSE);
+    if (rule_buffer_is_sip(buffer) && !rule_view_is_message(view, SL_APP_SIP))
+        return false;
     if (buffer < RULE_BUFFER_SIP || rule_buffer_sip(buffer) > SIP_RESPONSE_LINE ||
         rule_buffer_sip(buffer) == SIP_PROTOCOL)
         return true;

@@ -118,7 +118,8 @@ static bool is_icmp_query(const struct rule_view *view)
 /* The flags of a message of DNS. */
 static bool read_dns_flags(const struct rule_view *view, uint32_t *value)
 {
-    return rule_view_is_dns(view) && read_bytes(view->scan->payload, view->scan->len, 2, 2, value);
+    return rule_view_is_message(view, SL_APP_DNS) &&
+           read_bytes(view->scan->payload, view->scan->len, 2, 2, value);
 }
 
 static bool read_dns_field(const struct rule_view *view, enum rule_field field, uint32_t *value)
@@ -366,7 +367,7 @@ static bool meets_rrtype(const struct rule_check *check, const struct rule_view 
 {
     struct tally tally = tally_begin(check, 0);
 
-    if (!rule_view_is_dns(view))
+    if (!rule_view_is_message(view, SL_APP_DNS))
         return false;
     tally_types(&tally, view);
     if (check->which < 0) { /* the place of the last is known now */

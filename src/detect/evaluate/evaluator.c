@@ -317,11 +317,12 @@ static void try_message(struct sl_evaluator *work, const struct rule_hits *hits,
     try_list(work, &index->by_message, rule_message_key(view->app, view->sees), view);
 }
 
-/* A message of DNS is scanned as the payload of a datagram is. False: no memory. */
-static bool scan_dns(struct sl_evaluator *work, struct rule_view *view)
+/* A message of DNS or SIP is scanned as the payload of a datagram is. False: no memory. */
+static bool scan_whole(struct sl_evaluator *work, struct rule_view *view)
 {
     const struct sl_app_half *half = &view->message->half[view->message->side];
-    const bool is_there = half->n_values != 0 && half->value[0].id == SL_DNS_MESSAGE;
+    const bool is_there = half->n_values != 0 && (half->value[0].id == SL_DNS_MESSAGE ||
+                                                  half->value[0].id == SL_SIP_MESSAGE);
     const uint32_t len = is_there ? half->value[0].len : 0;
     struct rule_scan *const scan = &work->said;
 
@@ -355,7 +356,7 @@ static bool match_messages(struct sl_evaluator *work, uint32_t item, size_t firs
         struct rule_view view = *packet;
 
         rule_view_message(message, sees, &view);
-        if (message->app == SL_APP_DNS && !scan_dns(work, &view))
+        if ((message->app == SL_APP_DNS || message->app == SL_APP_SIP) && !scan_whole(work, &view))
             return false;
         rule_buffers_begin(&work->buffers);
         if (!rule_findings_begin_message(&work->findings, (uint32_t)work->at_message))

@@ -76,9 +76,9 @@ void rule_section_sort(struct rule_parser *parser)
 
 /* ---- options --------------------------------------------------------------------------------- */
 
-#define OF_SIP(name, field)                                                       \
-    {                                                                             \
-        name, (enum rule_buffer)(RULE_BUFFER_SIP + (field)), OVER_UDP, SL_APP_SIP \
+#define OF_SIP(name, field)                                                        \
+    {                                                                              \
+        name, (enum rule_buffer)(RULE_BUFFER_SIP + (field)), OVER_BOTH, SL_APP_SIP \
     }
 
 static const struct buffer {

@@ -376,8 +376,8 @@ static bool asks_file(const struct rule_parser *parser)
     return false;
 }
 
-/* Messages of DNS are datagrams, or come in streams. */
-static bool asks_dns(const struct rule_parser *parser)
+/* Messages of DNS and SIP are datagrams, or come in streams. */
+static bool asks_whole(const struct rule_parser *parser)
 {
     for (size_t i = 0; i < parser->n_checks; i++) {
         const uint8_t field = parser->check[i].field;
@@ -386,7 +386,8 @@ static bool asks_dns(const struct rule_parser *parser)
             return true;
     }
     for (size_t i = 0; i < parser->n_payloads; i++)
-        if (rule_buffer_is_name(parser->payload[i].buffer))
+        if (rule_buffer_is_name(parser->payload[i].buffer) ||
+            rule_buffer_is_sip(parser->payload[i].buffer))
             return true;
     return false;
 }
@@ -411,7 +412,7 @@ static uint16_t sees_of(const struct rule_parser *parser)
         return RULE_SEES_FILES;
     if (parser->n_payloads == 0 && count_events(parser) != 0)
         return RULE_SEES_EVENTS;
-    if (asks_dns(parser) && (parser->rule->protocol & (RULE_TCP | ANY_IP)) != 0)
+    if (asks_whole(parser) && (parser->rule->protocol & (RULE_TCP | ANY_IP)) != 0)
         return RULE_SEES_PACKETS | RULE_SEES_OTHERS | RULE_SEES_CLIENT | RULE_SEES_SERVER;
     add_values(parser, &asked, &later);
     add_checks(parser, &asked, &later);

@@ -74,7 +74,7 @@ static void take_half(struct input *input, struct sl_app_half *half, struct sl_a
     *half = (struct sl_app_half){
         .value = value, .has_head = (flags & 1) != 0, .has_ended = (flags & 2) != 0};
     if ((flags & 4) != 0)
-        value[half->n_values++] = take_value(input, SL_DNS_MESSAGE);
+        value[half->n_values++] = take_value(input, SL_DNS_MESSAGE + flags / 8 % 2);
     while ((flags & 4) == 0 && half->n_values < VALUES_MAX &&
            (id += take(input) % 8) < SL_N_APP_VALUES && input->len != 0)
         value[half->n_values++] = take_value(input, id);
@@ -83,9 +83,9 @@ static void take_half(struct input *input, struct sl_app_half *half, struct sl_a
 static void take_message(struct input *input, struct sl_app_message *message,
                          struct sl_app_value (*values)[VALUES_MAX], struct sl_app_file *file)
 {
-    static const uint8_t apps[] = {SL_APP_HTTP, SL_APP_TLS, SL_APP_QUIC, SL_APP_DNS};
+    static const uint8_t apps[] = {SL_APP_HTTP, SL_APP_TLS, SL_APP_QUIC, SL_APP_DNS, SL_APP_SIP};
 
-    *message = (struct sl_app_message){.app = apps[take(input) % 4],
+    *message = (struct sl_app_message){.app = apps[take(input) % 5],
                                        .side = take(input) % 2,
                                        .step = take(input) % 6,
                                        .event = take(input) % 64,

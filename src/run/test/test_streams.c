@@ -6,7 +6,7 @@
 #include "dissect/test/frame_fixture.h"
 #include "run/run_internal.h"
 
-enum { N_FLOWS = 24, STREAM_MAX = 9000, N_RULES = 13, FIRST_PORT = 20000 };
+enum { N_FLOWS = 24, STREAM_MAX = 9000, N_RULES = 15, FIRST_PORT = 20000 };
 
 static const char *const words[] = {"across-the-cut", "near", "begin", "1234end-of-it", "x1"};
 
@@ -24,7 +24,9 @@ static const char text[] =
     "alert http any any -> any any (http.stat_code; content:\"404\"; sid:10;)\n"
     "alert http any any -> any any (file.data; content:\"in-the-body\"; sid:11;)\n"
     "alert dns any any -> any any (dns.query; content:\"needle.example\"; sid:12;)\n"
-    "alert dns any any -> any any (dns.rcode:3; sid:13;)\n";
+    "alert dns any any -> any any (dns.rcode:3; sid:13;)\n"
+    "alert sip any any -> any any (sip.to; content:\"needle\"; sid:14;)\n"
+    "alert sip any any -> any any (sip.stat_code; content:\"404\"; sid:15;)\n";
 
 /* What one side sends. */
 struct side {
@@ -219,6 +221,31 @@ static void draw_dns(struct scene *scene, uint32_t flow)
     }
 }
 
+/* SIP over TCP: requests with bodies that are no messages, and responses. */
+static void draw_sip(struct scene *scene, uint32_t flow)
+{
+    struct side *const client = &scene->side[flow][0], *const server = &scene->side[flow][1];
+    bool(*const expected)[N_RULES] = scene->expected[flow];
+    char line[256];
+
+    client->len = server->len = 0;
+    memset(expected, 0, sizeof scene->expected[flow]);
+    for (uint32_t n = 1 + below(scene, 5); n != 0; n--) {
+        const bool is_needle = below(scene, 3) == 0, is_missing = below(scene, 3) == 0;
+
+        add_bytes(client, line,
+                  (uint32_t)snprintf(line, sizeof line,
+                                     "INVITE sip:a SIP/2.0\r\nTo: %s\r\nContent-Length: 40\r\n\r\n"
+                                     "INVITE sip:a SIP/2.0\r\nTo: needle\r\n\r\nxxxx",
+                                     is_needle ? "needle" : "other"));
+        add_bytes(server, line,
+                  (uint32_t)snprintf(line, sizeof line, "SIP/2.0 %s\r\n\r\n",
+                                     is_missing ? "404 Not Found" : "200 OK"));
+        expected[0][13] |= is_needle;
+        expected[1][14] |= is_missing;
+    }
+}
+
 static void draw(struct scene *scene, uint64_t seed)
 {
     memset(scene, 0, sizeof *scene);
@@ -232,6 +259,8 @@ static void draw(struct scene *scene, uint64_t seed)
         draw_http(scene, flow);
     for (uint32_t flow = 1; flow < N_FLOWS; flow += 6)
         draw_dns(scene, flow);
+    for (uint32_t flow = 4; flow < N_FLOWS; flow += 6)
+        draw_sip(scene, flow);
 }
 
 /* ---- packets --------------------------------------------------------------------------------- */

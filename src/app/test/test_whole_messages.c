@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* DNS over TCP, whole and in random pieces. */
+/* DNS and SIP over TCP, whole and in random pieces. */
 #include "test.h"
 
 #include "app_trial.h"
@@ -92,11 +92,62 @@ static void test_others_are_none(void **state)
     expect(sent, len, 1);
 }
 
+/* A request with a body, empty lines, another request, and two responses. */
+static void test_sip_has_heads_and_bodies(void **state)
+{
+    const char *sent[2] = {
+        "INVITE sip:a SIP/2.0\r\nl: 6\r\n\r\n\r\n\r\nv="
+        "\r\n\r\nACK tel:1 SIP/2.0\r\nTo: b\r\n\r\n",
+        "SIP/2.0 100 Trying\n\nSIP/2.0 200 OK\r\nContent-Length: 3 \r\n\r\nx\n\n"};
+    uint32_t len[2] = {(uint32_t)strlen(sent[0]), (uint32_t)strlen(sent[1])};
+
+    (void)state;
+    expect(sent, len, 4);
+    len[1]--; /* the body is not whole */
+    expect(sent, len, 3);
+    char *told = told_of(sent, len, 0);
+    assert_non_null(strstr(told, "sip 0 c head [INVITE sip:a SIP/2.0"));
+    assert_non_null(strstr(told, "sip 1 c head [ACK tel:1 SIP/2.0"));
+    assert_non_null(strstr(told, "sip 2 s head [SIP/2.0 100 Trying"));
+    free(told);
+}
+
+/* A side is given up behind what is no message; the other one is read. */
+static void test_sip_is_bounded(void **state)
+{
+    static const char *const heads[] = {"INVITE sip:a SIP/2.0\r\nContent-Length: 65536\r\n\r\n",
+                                        "INVITE sip:a SIP/2.0\r\nl: 99999999999\r\n\r\n",
+                                        "INVITE sip:a HTTP/1.1\r\n\r\n",
+                                        "INVITE sip:a SIP/2.0\r\n"};
+    const uint32_t size = 70000;
+    char *bytes = malloc(size);
+    const char *sent[2] = {bytes, "SIP/2.0 200 OK\r\n\r\n"};
+    const uint32_t len[2] = {size, (uint32_t)strlen(sent[1])};
+
+    (void)state;
+    assert_non_null(bytes);
+    for (size_t i = 0; i < sizeof heads / sizeof heads[0]; i++) {
+        memset(bytes, 'x', size);
+        memcpy(bytes, heads[i], strlen(heads[i]));
+        memcpy(bytes + size - 4, "\r\n\r\n", 4);
+
+        char *whole = told_of(sent, len, 0), *cut = told_of(sent, len, 1000);
+
+        assert_int_equal(count(whole, " head "), 1);
+        assert_string_equal(cut, whole);
+        free(whole);
+        free(cut);
+    }
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_messages_follow_one_another),
         cmocka_unit_test(test_others_are_none),
+        cmocka_unit_test(test_sip_has_heads_and_bodies),
+        cmocka_unit_test(test_sip_is_bounded),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
