@@ -957,10 +957,21 @@ class Command(case.Case):
                        "--device", "cpu", "--json")
         self.assertEqual(json.loads(alone.stdout)["redundancy"], [samplers["rabin"]])
 
+    def test_savings_of_a_round_trip(self):
+        gross = []
+        for rtt in ("", ",rtt=1", ",rtt=100", ",rtt=60000"):
+            result = sluice("run", "-r", os.path.join(SAMPLES, "web.pcap"), "--redundancy",
+                            "maxp,p=8,w=16" + rtt, "--device", "cpu", "--json")
+            gross.append(json.loads(result.stdout)["redundancy"][0]["gross"])
+        self.assertEqual(gross, sorted(gross, reverse=True))
+        self.assertGreater(gross[1], gross[2])
+        self.assertEqual(gross[3], 0)
+
     def test_bad_savings(self):
         for spec, words in (("nothing", ["'nothing'", "rabin"]), ("rabin,q=3", ["'q=3'"]),
                             ("rabin,p=31", ["31"]), ("rabin,w=5", ["5"]), ("maxp,cache=1", ["1"]),
-                            ("rabin,p=", ["'p='"]), ("rabin,w=3s", ["'w=3s'"])):
+                            ("rabin,p=", ["'p='"]), ("rabin,w=3s", ["'w=3s'"]),
+                            ("rabin,rtt=0", ["'rtt=0'"]), ("rabin,rtt=60001", ["'rtt=60001'"])):
             self.assert_refused(sluice("run", "-r", CAPTURE, "--redundancy", spec), *words)
         self.assert_refused(sluice("run", "-r", CAPTURE, "--redundancy", "maxp,cache=60000G"),
                             "a packet cache of")

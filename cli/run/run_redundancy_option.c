@@ -44,6 +44,8 @@ static bool set_value(struct sl_run_redundancy *redundancy, const char *name, si
         return false;
     } else if (len == 5 && memcmp(name, "cache", len) == 0) {
         config->redundancy.cache_len = value;
+    } else if (value > 0 && value <= 60000 && len == 3 && memcmp(name, "rtt", len) == 0) {
+        config->rtt_ms = (uint32_t)value;
     } else if (value <= UINT32_MAX && len == 1 && *name == 'p') {
         redundancy->sampling.period = (uint32_t)value;
     } else if (value <= UINT32_MAX && len == 1 && *name == 'w') {
@@ -75,7 +77,7 @@ static bool parse_part(struct sl_run_redundancy *redundancy, const char *part, s
         return true;
     cli_error(
         "--redundancy: '%.*s' (expected p=N, w=N, cache=N, interval=N or interval=Ns, with K, "
-        "M or G, or chunks, or no-raise)",
+        "M or G, or rtt=MS, or chunks, or no-raise)",
         (int)len, part);
     return false;
 }

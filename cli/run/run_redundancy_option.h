@@ -6,10 +6,10 @@
 #include "sluice/run.h"
 
 struct run_redundancy_option {
-    const char *spec;  /* SAMPLER[,p=N][,w=N][,cache=N][,interval=N|Ns][,chunks][,no-raise]; NULL:
-                          off */
-    const char *plot;  /* an SVG file; NULL: none */
-    bool force;        /* the SVG file is overwritten */
+    const char *spec; /* SAMPLER[,p=N][,w=N][,cache=N][,interval=N|Ns][,rtt=MS][,chunks][,no-raise];
+                         NULL: off */
+    const char *plot; /* an SVG file; NULL: none */
+    bool force;       /* the SVG file is overwritten */
     const char *train; /* a capture that samplebyte's markers are learned from; NULL: none */
 };
 

@@ -37,7 +37,8 @@ enum {
     SL_FRAME_MAX = 1 << 20,    /* bytes of the longest packet that a frame carries */
     SL_REFERENCE_MIN = 16,     /* bytes of the shortest reference, which itself takes at most 13 */
     SL_REFERENCES_MAX = 65535, /* references a frame */
-    SL_FEEDBACK_MAX = 1024     /* bytes of the longest feedback */
+    SL_FEEDBACK_MAX = 1024,    /* bytes of the longest feedback */
+    SL_FEEDBACK_MS = 5         /* how long a tunnel gathers what it tells in feedback */
 };
 
 struct sl_redundancy_config {
@@ -398,15 +399,18 @@ struct sl_savings_config {
     struct sl_redundancy_config redundancy;
     uint64_t interval_len; /* bytes of payload an interval; 0: by time */
     int64_t interval_ns;   /* where interval_len is 0; 0: the traffic is one interval */
+    uint32_t rtt_ms;       /* up to 60,000: as in a tunnel over a link of that round trip, a packet
+                              refers to what was acknowledged by its time. Half of SL_FEEDBACK_MS
+                              is added. 0: it refers to all before it */
     uint64_t reserved[4];  /* 0: room to grow */
 };
 
-/* Sets sl_redundancy_config_init's values and intervals of 100,000,000 bytes. */
+/* Sets sl_redundancy_config_init's values, intervals of 100,000,000 bytes and no round trip. */
 SL_API void sl_savings_config_init(struct sl_savings_config *config);
 
 struct sl_savings;
 
-/* SL_EINVAL, SL_ENOMEM: as sl_matcher_create. */
+/* SL_EINVAL, SL_ENOMEM: as sl_matcher_create. SL_EINVAL also: a round trip out of its range. */
 SL_CHECK SL_API enum sl_status sl_savings_create(struct sl_savings **savings,
                                                  const struct sl_savings_config *config,
                                                  struct sl_diag *diag);

@@ -3,8 +3,8 @@
 #include "pair_state.h"
 
 /* Feedback has 32 runs of the last 8 MiB. At 1 Gbit/s and 5 % of loss 32 runs pass in 7 ms, so
- * these leave none untold. */
-enum { TELL_AFTER = 5 /* ms */, TELL_HOLES = 16, TELL_BYTES = 4 << 20, URGENT_EACH = 1 /* ms */ };
+ * these and SL_FEEDBACK_MS leave none untold. */
+enum { TELL_HOLES = 16, TELL_BYTES = 4 << 20, URGENT_EACH = 1 /* ms */ };
 
 void feedback_note(struct pair *pair, enum sl_frame_verdict verdict, uint32_t len, uint64_t now)
 {
@@ -32,7 +32,7 @@ uint64_t feedback_tick(struct pair *pair, uint64_t now)
 
     const bool hurries = news->urgent || news->holes >= TELL_HOLES || news->bytes >= TELL_BYTES;
     const uint64_t due =
-        hurries ? news->told_at + URGENT_EACH * PAIR_MS : news->since + TELL_AFTER * PAIR_MS;
+        hurries ? news->told_at + URGENT_EACH * PAIR_MS : news->since + SL_FEEDBACK_MS * PAIR_MS;
     if (now < due)
         return due;
     pair_put(pair, RECORD_FEEDBACK, feedback, sl_decoder_feedback(pair->decoder, feedback),

@@ -39,6 +39,7 @@ void search_free(struct match_search *search)
 struct item {
     const uint8_t *bytes;
     uint64_t position; /* in the log */
+    uint64_t until;    /* where the log ends, outside of the item, that it may refer to */
     uint32_t number, len;
 };
 
@@ -47,7 +48,9 @@ static struct item item_of(const struct match_search *m, const struct sl_batch *
 {
     const struct sl_span *const span = &batch->payload[number];
 
-    return (struct item){batch->bytes + span->offset, m->positions[number], number, span->len};
+    return (struct item){batch->bytes + span->offset, m->positions[number],
+                         m->until != NULL ? m->until[number] : m->positions[number], number,
+                         span->len};
 }
 
 static struct sl_match *last_match(struct match_search *m)
@@ -95,8 +98,8 @@ static struct extent source_extent(const struct match_search *m, const struct it
     if (extent.before > offset)
         extent.before = offset;
     /* From outside, a reference ends where its packet begins: it is decoded from the log alone. */
-    if (!inside && extent.ahead > item->position - source)
-        extent.ahead = item->position - source;
+    if (!inside && extent.ahead > item->until - source)
+        extent.ahead = item->until - source;
     if (extent.ahead > item->len - offset)
         extent.ahead = item->len - offset;
     if (m->log.known != NULL) {
@@ -156,7 +159,8 @@ static void consider(struct match_search *m, const struct item *item, uint32_t o
 
     if (offset + window <= taken || (m->config.chunks && offset < taken))
         return;
-    if (source < lowest_source(m, item) || source >= item->position + offset)
+    if (source < lowest_source(m, item) ||
+        source >= (m->until != NULL ? item->until : item->position + offset))
         return;
 
     const uint64_t at = whole_at(&m->log, source);

@@ -15,6 +15,7 @@ struct match_search {
     uint64_t reach;         /* bytes before a packet that it may refer to: the smaller of both
                                caches */
     uint64_t *positions;    /* of each item of the batch in the log */
+    const uint64_t *until;  /* where the log ends that each item may refer to; NULL: behind it */
     struct sl_match *found; /* of the item that is being matched, by its samples */
     size_t n_found;
     struct sl_match *matches; /* of all items */

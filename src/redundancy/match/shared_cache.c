@@ -8,7 +8,12 @@
 #include "match_search.h"
 #include "matcher.h"
 
-enum { AHEAD = 16 /* samples between a prefetch and its use */ };
+enum {
+    AHEAD = 16,            /* samples between a prefetch and its use */
+    PACKET_LEN = 256,      /* log bytes: of longer packets a cacheful can wait */
+    WAITING_MIN = 1024,    /* entries */
+    STEP_BACK = 1000000000 /* ns: a clock that steps back further begins anew */
+};
 
 /* ---- the cache ------------------------------------------------------------------------------- */
 
@@ -34,16 +39,44 @@ static enum sl_status create_ring(struct packet_log *log, const struct sl_redund
     return status;
 }
 
+static uint64_t waiting_cap(uint64_t n)
+{
+    uint64_t cap = WAITING_MIN;
+
+    while (cap < n)
+        cap *= 2;
+    return cap;
+}
+
+/* Room for the samples and packets of a whole cache: what is older cannot be found. */
+static enum sl_status create_waiting(struct shared_cache *cache,
+                                     const struct sl_redundancy_config *config,
+                                     struct sl_diag *diag)
+{
+    const uint64_t n_packets = waiting_cap(config->cache_len / PACKET_LEN);
+    const uint64_t each = waiting_cap(config->cache_len / config->period / CACHE_PARTS);
+
+    cache->n_waiting = n_packets + each * CACHE_PARTS;
+    cache->waiting = memory_map(cache->n_waiting * sizeof *cache->waiting, "what waits", diag);
+    if (cache->waiting == NULL)
+        return SL_ENOMEM;
+    cache->packets = (struct waiting){.entries = cache->waiting, .cap = n_packets};
+    for (uint32_t i = 0; i < CACHE_PARTS; i++)
+        cache->parts[i].samples =
+            (struct waiting){.entries = cache->waiting + n_packets + i * each, .cap = each};
+    return SL_OK;
+}
+
 enum sl_status shared_cache_create(struct shared_cache *cache,
                                    const struct sl_redundancy_config *config, uint32_t n_batches,
-                                   struct sl_diag *diag)
+                                   int64_t delay_ns, struct sl_diag *diag)
 {
     const uint64_t each = part_buckets(config);
     enum sl_status status = matcher_check(config, diag);
 
     if (status != SL_OK)
         return status;
-    *cache = (struct shared_cache){.n_buckets = each * CACHE_PARTS};
+    *cache = (struct shared_cache){.n_buckets = each * CACHE_PARTS, .delay_ns = delay_ns};
     status = create_ring(&cache->log, config, n_batches, diag);
     if (status != SL_OK)
         return status;
@@ -57,23 +90,26 @@ enum sl_status shared_cache_create(struct shared_cache *cache,
         cache->parts[i] = (struct cache_part){.end = 0};
         index_place(&cache->parts[i].index, cache->buckets + i * each, each, CACHE_PARTS_LOG);
     }
-    return SL_OK;
+    return delay_ns > 0 ? create_waiting(cache, config, diag) : SL_OK;
 }
 
 void shared_cache_free(struct shared_cache *cache)
 {
     memory_unmap(cache->log.bytes, cache->log.len + cache->log.guard);
     memory_unmap(cache->buckets, cache->n_buckets * sizeof *cache->buckets);
+    memory_unmap(cache->waiting, cache->n_waiting * sizeof *cache->waiting);
     free(cache->parts);
 }
 
 /* ---- a batch --------------------------------------------------------------------------------- */
 
-enum sl_status cached_batch_create(struct cached_batch *cached, uint32_t max_items,
+enum sl_status cached_batch_create(struct cached_batch *cached, uint32_t max_items, bool delayed,
                                    struct sl_diag *diag)
 {
     *cached = (struct cached_batch){.place = malloc(max_items * sizeof *cached->place)};
-    return cached->place != NULL
+    if (delayed)
+        cached->until = malloc(max_items * sizeof *cached->until);
+    return cached->place != NULL && (cached->until != NULL || !delayed)
                ? SL_OK
                : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for batches of %u items", max_items);
 }
@@ -81,6 +117,7 @@ enum sl_status cached_batch_create(struct cached_batch *cached, uint32_t max_ite
 void cached_batch_free(struct cached_batch *cached)
 {
     free(cached->place);
+    free(cached->until);
     free(cached->source);
     free(cached->sample);
 }
@@ -213,6 +250,72 @@ static void look_up(struct cache_part *taker, struct cached_batch *cached, uint3
     }
 }
 
+/* ---- what waits ------------------------------------------------------------------------------ */
+
+static void tell_time(struct waiting *waiting, int64_t time_ns)
+{
+    if (time_ns > waiting->now || waiting->now - time_ns > STEP_BACK)
+        waiting->now = time_ns;
+}
+
+static const struct waiting_entry *oldest(const struct waiting *waiting)
+{
+    return &waiting->entries[waiting->begin & (waiting->cap - 1)];
+}
+
+/* Whether the oldest has waited so long. Where the clock began anew, what was before has. */
+static bool has_waited(const struct waiting *waiting, int64_t delay_ns)
+{
+    const int64_t waited = waiting->now - oldest(waiting)->time_ns;
+
+    return waiting->begin != waiting->end && (waited >= delay_ns || waited < 0);
+}
+
+static void wait_for_it(struct waiting *waiting, uint64_t hash, uint64_t offset)
+{
+    waiting->begin += waiting->end - waiting->begin == waiting->cap;
+    waiting->entries[waiting->end++ & (waiting->cap - 1)] =
+        (struct waiting_entry){hash, offset, waiting->now};
+}
+
+/* Where the log ends that each item may refer to. */
+static void set_ends(struct shared_cache *cache, struct cached_batch *cached,
+                     const struct sl_batch *batch)
+{
+    struct waiting *const packets = &cache->packets;
+
+    for (uint32_t item = 0; item < batch->n_items; item++) {
+        const uint64_t position = cached->begin + cached->place[item];
+
+        tell_time(packets, batch->origin[item].time_ns);
+        while (has_waited(packets, cache->delay_ns))
+            packets->begin++;
+        cached->until[item] = packets->begin != packets->end ? oldest(packets)->offset : position;
+        if (batch->payload[item].len != 0)
+            wait_for_it(packets, 0, position);
+    }
+}
+
+/* As look_up, but a sample is put where it has waited. */
+static void look_up_later(struct cache_part *taker, struct cached_batch *cached,
+                          const struct sl_batch *batch, uint32_t part, int64_t delay_ns)
+{
+    struct waiting *const samples = &taker->samples;
+    uint32_t item = 0;
+
+    for (uint32_t i = cached->begin_of[part]; i < cached->begin_of[part + 1]; i++) {
+        const struct cached_sample *const sample = &cached->sample[i];
+
+        while (item + 1 < batch->n_items && cached->place[item + 1] <= sample->place)
+            item++;
+        tell_time(samples, batch->origin[item].time_ns);
+        for (; has_waited(samples, delay_ns); samples->begin++)
+            (void)index_put(&taker->index, oldest(samples)->hash, oldest(samples)->offset);
+        cached->source[sample->number] = index_get(&taker->index, sample->hash);
+        wait_for_it(samples, sample->hash, taker->end + sample->place);
+    }
+}
+
 void shared_cache_take(struct shared_cache *cache, struct cached_batch *cached,
                        const struct sl_batch *batch, uint32_t part)
 {
@@ -220,14 +323,22 @@ void shared_cache_take(struct shared_cache *cache, struct cached_batch *cached,
 
     if (taker->end > LOG_EPOCH_MAX) { /* offsets begin anew, for each part with the same batch */
         index_clear(&taker->index);
+        taker->samples.begin = taker->samples.end;
         taker->end = 0;
+        if (part == 0)
+            cache->packets.begin = cache->packets.end;
     }
     if (part == 0) {
         cached->begin = taker->end;
         cached->begin_at = taker->end_at;
+        if (cache->delay_ns > 0)
+            set_ends(cache, cached, batch);
     }
     copy_share(cache, cached, batch, part, taker->end_at);
-    look_up(taker, cached, part);
+    if (cache->delay_ns > 0)
+        look_up_later(taker, cached, batch, part, cache->delay_ns);
+    else
+        look_up(taker, cached, part);
     taker->end += cached->room;
     taker->end_at = ring_index(cache, taker->end_at + cached->room);
 }

@@ -4,7 +4,8 @@
  * each other in nothing, so the result depends on no thread.
  *
  * A sample is looked up among all samples of the batches before, and those before it in its own.
- * The newest with its fingerprint counts, and the sample is then the newest itself. A batch's bytes
+ * The newest with its fingerprint counts, and the sample is then the newest itself. With a delay it
+ * waits so long, by the packets' times, before it is found. A batch's bytes
  * are compared once every part has taken it. The ring keeps as many batches more than the cache as
  * are between the first part and the comparison. */
 #ifndef REDUNDANCY_SHARED_CACHE_H
@@ -16,10 +17,24 @@
 
 enum { CACHE_PARTS_LOG = 6, CACHE_PARTS = 1 << CACHE_PARTS_LOG };
 
+/* What a part has seen and does not find yet, in order: entry i at [i % cap]. The oldest gives way.
+ */
+struct waiting {
+    struct waiting_entry {
+        uint64_t hash; /* of a sample */
+        uint64_t offset;
+        int64_t time_ns;
+    } * entries;
+    uint64_t cap; /* a power of two */
+    uint64_t begin, end;
+    int64_t now; /* the newest time */
+};
+
 /* A part, in cache lines of its own: it belongs to one thread at a time. */
 struct cache_part {
     _Alignas(64) struct fingerprint_index index;
-    uint64_t end, end_at; /* of the log, behind the last batch that this part has taken */
+    uint64_t end, end_at;   /* of the log, behind the last batch that this part has taken */
+    struct waiting samples; /* with a delay */
 };
 
 struct shared_cache {
@@ -27,6 +42,10 @@ struct shared_cache {
     struct index_bucket *buckets;
     uint64_t n_buckets; /* of all parts */
     struct cache_part *parts;
+    int64_t delay_ns;              /* 0: none */
+    struct waiting packets;        /* with a delay: of the first part, without hashes */
+    struct waiting_entry *waiting; /* those of the packets, and of all parts' samples */
+    uint64_t n_waiting;
 };
 
 /* A batch on its way through the cache. */
@@ -44,17 +63,19 @@ struct cached_batch {
         uint32_t number, place;
     } * sample;
 
-    uint64_t begin, begin_at; /* of the log, once the first part has taken it */
+    /* Once the first part has taken it. */
+    uint64_t begin, begin_at; /* of the log */
+    uint64_t *until;          /* with a delay: where the log ends that each item may refer to */
 };
 
 /* SL_EINVAL, SL_ENOMEM: as sl_matcher_create. n_batches: how many are between the first part and
  * the comparison. */
 enum sl_status shared_cache_create(struct shared_cache *cache,
                                    const struct sl_redundancy_config *config, uint32_t n_batches,
-                                   struct sl_diag *diag);
+                                   int64_t delay_ns, struct sl_diag *diag);
 void shared_cache_free(struct shared_cache *cache);
 
-enum sl_status cached_batch_create(struct cached_batch *cached, uint32_t max_items,
+enum sl_status cached_batch_create(struct cached_batch *cached, uint32_t max_items, bool delayed,
                                    struct sl_diag *diag);
 void cached_batch_free(struct cached_batch *cached);
 

@@ -10,7 +10,8 @@
 
 enum {
     PORTS = 65536,
-    FLOWS_LOG = 21 /* slots of the table of flows, half of which are used */
+    FLOWS_LOG = 21, /* slots of the table of flows, half of which are used */
+    RTT_MAX = 60000 /* ms */
 };
 
 void sl_savings_config_init(struct sl_savings_config *config)
@@ -19,11 +20,20 @@ void sl_savings_config_init(struct sl_savings_config *config)
     sl_redundancy_config_init(&config->redundancy);
 }
 
+/* Nanoseconds from a packet to its acknowledgement, in the mean. */
+static int64_t delay_of(const struct sl_savings_config *config)
+{
+    return config->rtt_ms > 0 ? config->rtt_ms * INT64_C(1000000) + SL_FEEDBACK_MS * 500000 : 0;
+}
+
 enum sl_status sl_savings_create(struct sl_savings **savings,
                                  const struct sl_savings_config *config, struct sl_diag *diag)
 {
     enum sl_status status = reserved_check(config->reserved, diag);
 
+    if (status == SL_OK && config->rtt_ms > RTT_MAX)
+        status = diag_set(diag, SL_EINVAL, NULL, 0, "a round trip of %u ms (expected at most %d)",
+                          config->rtt_ms, RTT_MAX);
     if (status != SL_OK)
         return status;
     struct sl_savings *s = calloc(1, sizeof *s);
@@ -34,7 +44,7 @@ enum sl_status sl_savings_create(struct sl_savings **savings,
     s->ports[1] = calloc(PORTS, sizeof *s->ports[1]);
     s->flows = calloc((size_t)1 << FLOWS_LOG, sizeof *s->flows);
 
-    status = shared_cache_create(&s->cache, &config->redundancy, 1, diag);
+    status = shared_cache_create(&s->cache, &config->redundancy, 1, delay_of(config), diag);
     if (status == SL_OK && (s->ports[0] == NULL || s->ports[1] == NULL || s->flows == NULL))
         status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory to count savings");
     if (status == SL_OK)
@@ -47,7 +57,8 @@ enum sl_status sl_savings_create(struct sl_savings **savings,
 enum sl_status savings_set_in_flight(struct sl_savings *savings, uint32_t n, struct sl_diag *diag)
 {
     shared_cache_free(&savings->cache);
-    return shared_cache_create(&savings->cache, &savings->config.redundancy, n, diag);
+    return shared_cache_create(&savings->cache, &savings->config.redundancy, n,
+                               delay_of(&savings->config), diag);
 }
 
 void sl_savings_free(struct sl_savings *savings)

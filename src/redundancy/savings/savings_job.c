@@ -22,7 +22,8 @@ enum sl_status savings_job_create(struct savings_job **made, const struct sl_sav
     job->references =
         malloc(((size_t)config->frame_max / SL_REFERENCE_MIN + 1) * FRAME_REFERENCE_MAX);
     job->parts = malloc(config->max_items * sizeof *job->parts);
-    enum sl_status status = cached_batch_create(&job->cached, config->max_items, diag);
+    enum sl_status status =
+        cached_batch_create(&job->cached, config->max_items, savings->config.rtt_ms > 0, diag);
     if (status == SL_OK)
         status = search_create(&job->search, config, diag);
     if (status == SL_OK && (job->references == NULL || job->parts == NULL))
@@ -74,6 +75,7 @@ static void view_log(const struct shared_cache *cache, struct savings_job *job,
 
     search->log = shared_cache_view(cache, &job->cached);
     search->n_matches = 0;
+    search->until = job->cached.until;
     for (uint32_t item = 0; item < batch->n_items; item++)
         search->positions[item] = job->cached.begin + job->cached.place[item];
 }
