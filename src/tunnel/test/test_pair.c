@@ -8,8 +8,10 @@
 
 #include "redundancy/test/redundancy_fixture.h"
 #include "relay.h"
+#include "sluice/redundancy.h"
 #include "test.h"
 #include "tunnel/pair.h"
+#include "tunnel/sampler.h"
 
 #define MS UINT64_C(1000000)
 
@@ -55,6 +57,7 @@ struct world {
     uint8_t *came;  /* how often */
     uint64_t n_sent, n_came, n_twice, n_kills;
     bool hears;
+    struct forecast *forecast; /* NULL: nobody asks */
 };
 
 static void hear(const uint8_t *bytes, uint32_t len);
@@ -182,6 +185,25 @@ static void put_be16(uint8_t *at, uint32_t value)
     at[1] = (uint8_t)value;
 }
 
+/* What `sluice run --redundancy ...,rtt=MS` does with a packet of a capture. */
+struct forecast {
+    struct sampler sampler;
+    struct sl_savings *savings;
+    struct sl_batch *batch;
+};
+
+static void foresee(struct forecast *forecast, const uint8_t *packet, uint32_t len, uint64_t now)
+{
+    struct sl_batch *const batch = forecast->batch;
+
+    sl_batch_reset(batch);
+    sl_batch_add(batch, packet + HEADERS, len - HEADERS, 0);
+    batch->origin[0].time_ns = (int64_t)now;
+    assert_int_equal(sampler_take(&forecast->sampler, batch, NULL), SL_OK);
+    assert_int_equal(sl_savings_batch(forecast->savings, batch, &forecast->sampler.hits, NULL),
+                     SL_OK);
+}
+
 /* A datagram of one of a few flows. The content of some of them never repeats. */
 static void send_packet(struct side *side)
 {
@@ -210,6 +232,8 @@ static void send_packet(struct side *side)
     memcpy(packet + HEADERS, &number, sizeof number);
     world->sent[number] = XXH3_64bits(packet, len);
     world->n_sent++;
+    if (world->forecast != NULL)
+        foresee(world->forecast, packet, len, world->now);
     pair_packet(side->pair, packet, len, world->now);
 }
 
@@ -516,6 +540,92 @@ static void test_cut_caches(void **state)
     free(world);
 }
 
+/* ---- a forecast ------------------------------------------------------------------------------ */
+
+static void open_forecast(struct forecast *forecast, uint32_t rtt_ms)
+{
+    struct sl_sampling_config sampling;
+    struct sl_savings_config config;
+
+    sl_sampling_config_init(&sampling);
+    sampling.window = 16;
+    sampling.period = 8;
+    sl_savings_config_init(&config);
+    config.redundancy.cache_len = 1 << 20;
+    config.redundancy.window = config.redundancy.min_match = 16;
+    config.redundancy.period = 8;
+    config.rtt_ms = rtt_ms;
+    assert_int_equal(sl_savings_create(&forecast->savings, &config, NULL), SL_OK);
+    assert_int_equal(sl_batch_create(&forecast->batch, 2 * MTU, 1, NULL), SL_OK);
+    assert_int_equal(sampler_open(&forecast->sampler, &sampling, 2 * MTU, 1, NULL), SL_OK);
+}
+
+static void close_forecast(struct forecast *forecast)
+{
+    sampler_close(&forecast->sampler);
+    sl_batch_free(forecast->batch);
+    sl_savings_free(forecast->savings);
+}
+
+/* What a forecast says that is saved, in bytes. */
+static int64_t foreseen(const struct forecast *forecast)
+{
+    struct sl_savings_row total;
+
+    sl_savings_total(forecast->savings, &total);
+    return (int64_t)(total.count.matched_bytes - total.count.reference_bytes -
+                     total.count.packets * SL_FRAME_HEADER_LEN);
+}
+
+static int64_t saved(const struct world *world)
+{
+    struct pair_stats stats;
+
+    pair_stats(world->side[0].pair, &stats);
+    return (int64_t)(stats.bytes_in - stats.bytes_sent);
+}
+
+/* Sends n packets of one side, and foresees what they save. */
+static void send_foreseen(struct world *world, uint64_t n)
+{
+    for (const uint64_t end = world->n_sent + n; world->n_sent < end;) {
+        for (uint32_t k = 1 + test_below(&world->random, 8); k > 0; k--)
+            send_packet(&world->side[0]);
+        pair_flush(world->side[0].pair, world->now);
+        step(world, 0);
+    }
+}
+
+/* In steady state a pair saves what a run with rtt=MS says, within a tenth. */
+static void test_a_forecast(void **state)
+{
+    (void)state;
+    for (uint32_t rtt_ms = 4; rtt_ms <= 16; rtt_ms += 12) {
+        const struct scene scene = {.relay = {.name = "foreseen", .delay_us = rtt_ms * 500}};
+        struct world *const world = calloc(1, sizeof *world);
+        struct forecast forecast;
+
+        open_world(world, &scene, 2, 8000);
+        settle(world, 100);
+        open_forecast(&forecast, rtt_ms);
+        world->forecast = &forecast;
+        send_foreseen(world, 2000);
+        const int64_t saved_before = saved(world), foreseen_before = foreseen(&forecast);
+        send_foreseen(world, 4000);
+        const int64_t is = saved(world) - saved_before;
+        const int64_t was_foreseen = foreseen(&forecast) - foreseen_before;
+
+        print_message("%u ms: %lld bytes saved, %lld foreseen\n", rtt_ms, (long long)is,
+                      (long long)was_foreseen);
+        assert_in_range(is, was_foreseen - was_foreseen / 10, was_foreseen + was_foreseen / 10);
+        for (int i = 0; i < 2; i++)
+            stop(&world->side[i]);
+        close_forecast(&forecast);
+        close_world(world);
+        free(world);
+    }
+}
+
 /* ---- somebody beside the link ---------------------------------------------------------------- */
 
 enum { HEARD_MAX = 64 };
@@ -641,7 +751,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kept_caches), cmocka_unit_test(test_cut_caches),
-        cmocka_unit_test(test_forged), cmocka_unit_test(test_scenes)};
+        cmocka_unit_test(test_a_forecast), cmocka_unit_test(test_forged),
+        cmocka_unit_test(test_scenes)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
