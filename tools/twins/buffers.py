@@ -116,6 +116,59 @@ class Name(Buffer):
         return super().damaged(option, raw, state)
 
 
+class Value(Buffer):
+    """A buffer of a message of HTTP or TLS, which the talk says. All sections are about one value.
+    """
+
+    def __init__(self, name, sections, talk, fillers):
+        self.name, self.talk, self.fillers = name, talk, fillers
+        self.sections = [(s.options, [transforms.read(*t) for t in s.transforms])
+                         for s in sections]
+        self.dotted = any(name == "dotprefix" for s in sections for name, _ in s.transforms)
+        self.ways_back = [back for _, changes in self.sections for _, back in changes]
+        if self.ways_back and len(self.sections) > 1 and any(
+                [name for name, _ in s.transforms] not in ([], ["dotprefix"]) for s in sections):
+            raise Unknown("several transforms of a buffer")
+        super().__init__([o for options, changes in self.sections
+                          for o in (Begin(int(self.dotted and not changes)), *options)])
+
+    def first_state(self, options):
+        state = super().first_state(options)
+        known = [b for b in (b"." if self.dotted else b"", b"/" if self.name == "http.uri" else b"")
+                 if b]
+        for at, byte in enumerate(known):
+            state = state.with_cells(at, [1 << byte[0]]).changed(reserved=at + 2)
+        return state
+
+    def first_states(self, options):
+        state = self.first_state(options)
+        states = [state, state.changed(gap=1)]
+        if self.name == "http.uri" and not self.dotted:
+            # A query may have what a path may not.
+            states.append(state.with_cells(1, [1 << ord("?")]).changed(reserved=2))
+        return [s for s in states if s]
+
+    def raw(self, data):
+        if len(self.sections) > 1:
+            return data[1:] if self.dotted else data
+        for back in reversed(self.ways_back):
+            data = back(data) if data is not None else None
+        return data
+
+    def holds(self, value, replaced=None):
+        """Whether the rule's options match what the buffer has; None: it is not there."""
+        return value is not None and all(
+            matches(self.with_replaced(options, replaced), changed(value, changes))
+            for options, changes in self.sections)
+
+    def accepts(self, raw, replaced=None):
+        values = self.talk.values({self.name: raw})
+        return values is not None and self.holds(values.get(self.name), replaced)
+
+    def damaged(self, option, raw, state):
+        return super().damaged(option, raw, State({}, spans={id(option): (0, len(raw))}))
+
+
 def changed(data, changes):
     for forward, _ in changes:
         data = forward(data)

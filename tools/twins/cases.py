@@ -7,7 +7,7 @@ from twins import ranges
 from twins.bytes import ByteExtract, ByteJump
 from twins.expressions import Pcre
 from twins.model import FIELDS, OF_MESSAGE
-from twins.packets import IP_OPTIONS
+from twins.packets import IP_OPTIONS, acknowledged
 from twins.rules import Unknown
 
 LABELS = {Pcre: "pcre", ByteJump: "byte_jump", ByteExtract: "byte_extract"}
@@ -35,13 +35,20 @@ class Twins:
 
     def case(self, label, packet, alerts, flow=None, chain=None):
         """The case of a packet, which is sent as often as the rule counts."""
-        first, packet = self.maker.in_flow(packet, flow, chain)
         count = self.model.count
+        once = bool(count and self.maker.talk and self.maker.talk.protocol == "tls")
+        if once and not count.alerts(1)[0]:
+            raise Unknown("a count of hellos")
         if alerts:
             expected = count.alerts(count.enough) if count else [True]
         else:
             expected = [False] * (count.quiet + 1 if count and count.kind != "limit" else 1)
+        expected = expected[:1] if once else expected  # a flow has one hello
+        first, packet = self.maker.in_flow(packet, flow, chain, len(expected))
         packets = first + following(packet, len(expected))
+        if self.maker.talk:
+            packets.append(acknowledged(packets[-1]))
+            expected.append(False)
         if count and count.seconds:  # packets of other rules may have matched and counted
             packets[0] = packets[0].changed(pause=count.seconds + 2)
         return Case(self.model.rule.key, label, packets, [None] * len(first) + expected)
@@ -65,6 +72,9 @@ class Twins:
         for group, buffer in self.groups.items():
             for option in buffer.options:
                 for label, data, alerts in self.buffers_of(group, option):
+                    if self.maker.talk and alerts != self.maker.agree({**self.buffers,
+                                                                       group: data}):
+                        continue
                     packet = self.packet({**self.buffers, group: data})
                     yield self.case(label, packet, alerts)
 
@@ -105,7 +115,7 @@ class Twins:
             yield self.case("absent", self.maker.filled(self.packet(), self.buffers, (buffer,)),
                             False)
         for name in self.ends.sets:
-            if self.protocol not in ("tcp", "udp") and name.endswith("port"):
+            if name.endswith("port") and (self.protocol not in ("tcp", "udp") or self.any_port()):
                 continue
             packet = self.packet(self.buffers)
             other = self.ends.outside(name, packet.source_port)
@@ -125,14 +135,22 @@ class Twins:
             packet = self.packet(self.buffers)
             yield self.case("sameip", packet.changed(target=packet.target ^ 3), False)
         other = {"tcp": "udp", "udp": "tcp", "icmp": "udp"}.get(self.protocol)
-        if self.model.rule.protocol not in ("ip", "ip4", "ipv4", "pkthdr") and other:
+        if (self.model.rule.protocol not in ("ip", "ip4", "ipv4", "pkthdr") and other
+                and not self.maker.talk):
             packet = self.packet(self.buffers)
             yield self.case("protocol", packet.changed(protocol=other, fields={}), False)
+
+    def any_port(self):
+        """Whether the rule is one of Snort 3 for the service, on any port."""
+        return self.maker.talk and self.model.rule.snort3 and any(
+            o.name == "service" for o in self.model.rule.options)
 
     def twins_of_flow(self):
         flow = self.model.flow
         swap = {"to_server": "to_client", "to_client": "to_server"}
         for word in sorted(flow):
+            if word in swap and self.maker.talk:
+                continue  # a message goes one way alone
             if word in swap:
                 other = flow - {word} | {swap[word]}
             elif word == "established":
@@ -168,6 +186,8 @@ class Twins:
         count = self.model.count
         if not count or count.count < 2 or count.seconds is None:
             return
+        if self.maker.talk and self.maker.talk.protocol == "tls":
+            return
         one, other = self.packet(), self.packet()
         addresses = {"by_src": ("source",), "by_dst": ("target",),
                      "by_both": ("source", "target")}.get(count.track, ())
@@ -182,7 +202,7 @@ class Twins:
     def two(self, label, one, other, alerts):
         """As many matches as stay quiet, or as a limit allows, and one of another flow."""
         count = self.model.count
-        first, packet = self.maker.in_flow(one)
+        first, packet = self.maker.in_flow(one, n=count.quiet)
         packets = first + following(packet, count.quiet)
         packets[0] = packets[0].changed(pause=count.seconds + 2)
         expected = [None] * len(packets)

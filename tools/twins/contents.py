@@ -110,7 +110,9 @@ class Content:
         free = not self.relative and self.depth is None and not self.starts
         order = []
         if free and not self.place_at:
-            order.append(max(state.end, state.reserved, first))
+            order.append(max(state.end + state.gap, state.reserved, first))
+        elif state.gap and self.depth is None and not self.place_at:
+            order.append(first + state.gap)
         order += range(first, min(last, first + FREE) + 1)
         order += [last - i for i in range(3) if last - i > first + FREE and last < LONGEST - 400]
         for at in dict.fromkeys(order):

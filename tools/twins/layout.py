@@ -48,6 +48,7 @@ class State:
     base: int = 0     # where the buffer of the options begins
     reserved: int = 0  # contents that may stand anywhere stand behind this
     spans: dict = dataclasses.field(default_factory=dict)
+    gap: int = 0  # bytes before a content that may stand elsewhere, at first
 
     def changed(self, **fields):
         return dataclasses.replace(self, **fields)
@@ -64,7 +65,7 @@ class State:
                 return None
             cells[i] = mask
         return State(cells, self.cursor, self.names, max(self.at_least, stop), self.at_most,
-                     max(self.end, stop), self.base, self.reserved, self.spans)
+                     max(self.end, stop), self.base, self.reserved, self.spans, self.gap)
 
     def with_length(self, first, last):
         """The state with a length between these two, or None where it cannot be."""

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Makes a packet that matches a rule, and those that have to come before it in its flow."""
-from twins import names, ranges
-from twins.buffers import HEADERS, OF_PROTOCOL, Buffer, Header, Message, Name
+from twins import http, names, ranges, tls
+from twins.buffers import HEADERS, OF_PROTOCOL, Buffer, Header, Message, Name, Value
 from twins.contents import Length
 from twins.model import PROTOCOL_OF
-from twins.packets import ACK, IP_OPTIONS, NUMBERS, SYN, Packet, opening
+from twins.packets import ACK, IP_OPTIONS, NUMBERS, SYN, Packet, opening, spoken
 from twins.rules import Unknown
 
 HOME = (0x0a010000, 0x0afaffff)
@@ -93,11 +93,14 @@ class Maker:
             payload.insert(0, Length("dsize", model.fields["dsize"]))
         self.of_message = {name: pick(allowed, 0, ((0, 0), (1, 1)))
                            for name, allowed in model.message.items()}
+        self.talk = self.choose_talk()
         model.is_dns |= bool(self.names or self.of_message or model.absent)
         whole = Message if model.is_dns else Buffer
         self.groups = {"payload": whole(payload)} if payload else {}
         for buffer in sorted(self.names):
             self.groups[buffer] = Name(model.of_buffer(buffer))
+        if self.talk:
+            self.add_values()
         for section in model.sections:
             if section.buffer in HEADERS:
                 if section.transforms:
@@ -111,13 +114,60 @@ class Maker:
                             or bool(self.names - {"dns.query", "dns.queries.rrname"})
                             or self.of_message.get("dns.rcode", 0) > 0)
         self.solve()
+        if self.talk and not self.agree(self.buffers):
+            raise Unknown("buffers that one message does not have")
         self.setters, self.chain = setters, []
         for bits in model.bits:
             if bits.verb == "isset":
                 self.add_setters(bits)
 
+    def choose_talk(self):
+        """What is said in a flow of HTTP or TLS, or None."""
+        model, asked = self.model, {s.buffer for s in self.model.sections}
+        for module in (http, tls):
+            if not (asked & module.BUFFERS or model.rule.protocol == module.__name__[6:]):
+                continue
+            to_client = "to_client" in model.flow or (
+                "to_server" not in model.flow and bool(asked & module.OF_SERVER))
+            if (not to_client and asked & module.OF_SERVER) or set(model.fields) - {"dsize"}:
+                raise Unknown("a rule about packets beside a message")
+            return module.Talk(to_client, (asked & module.BUFFERS) - {"payload"})
+        return None
+
+    def join_uris(self):
+        """Where a rule asks for both URIs, both are one without escapes."""
+        sections = self.model.sections
+        if {"http.uri", "http.uri.raw"} <= {s.buffer for s in sections}:
+            self.talk.escapes = False
+            for section in sections:
+                if section.buffer == "http.uri.raw":
+                    section.buffer = "http.uri"
+
+    def add_values(self):
+        """A group for each buffer of the talk, and for what stands anywhere in it."""
+        self.join_uris()
+        module = http if self.talk.protocol == "http" else tls
+        for buffer in sorted(b for b in {s.buffer for s in self.model.sections}
+                             if b in module.BUFFERS):
+            self.groups[buffer] = Value(buffer, self.model.of_buffer(buffer), self.talk,
+                                        module.FILLERS.get(buffer, module.USUAL))
+        if "payload" in self.groups:
+            if "dsize" in self.model.fields:
+                raise Unknown("dsize beside a message")
+            self.groups["payload"] = Value("payload", self.model.of_buffer("payload"), self.talk,
+                                           http.USUAL)
+
+    def agree(self, buffers):
+        """Whether a talk with these bytes has what each buffer of the rule is asked for."""
+        values = self.talk.values(buffers)
+        return values is not None and all(
+            group.holds(values.get(name)) for name, group in self.groups.items()
+            if isinstance(group, Value))
+
     def choose_protocol(self):
         model, protocol = self.model, self.model.rule.protocol
+        if protocol in ("http", "tls"):
+            return "tcp"
         if protocol in ("tcp", "udp", "icmp"):
             return protocol
         if protocol in ("tcp-pkt", "tcp-stream"):
@@ -168,8 +218,14 @@ class Maker:
     def in_one_flow(self, other):
         """Ends of a flow in which this rule and the other match, and whether the other's packets
         go the other way; or None."""
-        if other.protocol != self.protocol:
+        if other.protocol != self.protocol or bool(self.talk) != bool(other.talk):
             return None
+        if self.talk:
+            if self.talk.protocol != other.talk.protocol:
+                return None
+            turned = self.talk.to_client != other.talk.to_client
+            ends = self.flow_ends.joined(other.flow_ends, turned)
+            return (ends, turned) if ends else None
         directions = [m.model.flow & {"to_server", "to_client"} for m in (self, other)]
         ways = (directions[0] != directions[1],) if all(directions) else (False, True)
         for turned in ways:
@@ -189,10 +245,26 @@ class Maker:
             words |= maker.model.flow & {"established"}
         return words
 
-    def in_flow(self, packet, flow=None, chain=None):
-        """The packets that come before one in its flow, and that one."""
+    def in_talk(self, packet, established, chain, n):
+        """The same for a rule about a talk, whose last part is said n times."""
+        client = not self.talk.to_client
+        first, packet = opening(packet, client, established)
+        segments = []
+        for maker, _ in chain:
+            segments += maker.talk.segments(maker.buffers)
+        own = list(packet.before)
+        if segments and segments[-1][0] and own and not self.talk.asks(self.buffers):
+            own = []  # the answer is to the request that is there
+        segments += own * n
+        before, packet = spoken(packet, client, segments)
+        return first + before, packet
+
+    def in_flow(self, packet, flow=None, chain=None, n=1):
+        """The packets that come before one in its flow, and that one, which is sent n times."""
         flow = self.flow if flow is None else flow
         chain = self.chain if chain is None else chain
+        if self.talk:
+            return self.in_talk(packet, "established" in flow or not self.model.flow, chain, n)
         first = []
         opens = packet.protocol == "tcp" and packet.field("flags") & (SYN | ACK) == SYN
         if opens and not flow & {"to_client", "established"}:
@@ -225,6 +297,9 @@ class Maker:
                        for name, number in {**self.of_message, **others}.items()}
             packet.payload = names.message(parts or {"queries": b"host.example"},
                                            self.is_response, **numbers)
+        if self.talk:
+            *before, (_, payload) = self.talk.segments(buffers)
+            return packet.changed(payload=payload, before=tuple(before))
         for name, raw in buffers.items():
             if name not in names.PARTS:
                 packet = self.groups[name].put(packet, raw)

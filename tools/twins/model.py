@@ -3,7 +3,7 @@
 import dataclasses
 import re
 
-from twins import base64_data, expressions, ranges
+from twins import base64_data, expressions, http, ranges, tls
 from twins.base64_data import Decode
 from twins.buffers import HEADERS
 from twins.bytes import BASES, ByteExtract, ByteJump, ByteTest, Reading
@@ -26,7 +26,10 @@ PROTOCOL_OF = {**dict.fromkeys(("itype", "icode", "icmp_id", "icmp_seq"), "icmp"
 BUFFERS = {"pkt_data": "payload", "dns.query": "dns.query", "dns_query": "dns.query",
            **{f"dns.{part}.rrname": f"dns.{part}.rrname"
               for part in ("queries", "answers", "authorities", "additionals", "response")},
-           **{name: name for name in HEADERS}}
+           **{name: name for name in HEADERS},
+           **{name: name for name in http.BUFFERS | tls.BUFFERS}, **http.SAME, **tls.SAME}
+# What Suricata and Snort 2 have behind a content.
+MODIFIERS = {name: buffer for name, buffer in http.SAME.items() if name != "file_data"}
 TRANSFORMS = {"dotprefix", "to_lowercase", "to_uppercase", "strip_whitespace",
               "compress_whitespace", "url_decode", "xor", "to_md5", "to_sha1", "to_sha256",
               "from_base64", "strip_pseudo_headers", "header_lowercase"}
@@ -191,7 +194,7 @@ class Reader:
 
     def __init__(self, rule):
         self.model = Model(rule)
-        self.section = None
+        self.section = self.last = None  # `last` has the last content
 
     def options(self):
         """Those of the present buffer, which is the payload if none is named."""
@@ -200,6 +203,34 @@ class Reader:
             self.model.sections.append(self.section)
         return self.section.options
 
+    def move_last(self, buffer):
+        """Moves the last option of the payload into a buffer."""
+        option = self.options().pop()
+        if not self.section.options:
+            self.model.sections.remove(self.section)
+            self.section = None
+        self.last = self.of_buffer(buffer)
+        self.last.options.append(option)
+
+    def of_buffer(self, buffer):
+        """The section of a modifier's buffer."""
+        found = self.model.of_buffer(buffer)
+        if not found:
+            found = [Section(buffer, [], [])]
+            self.model.sections += found
+        return found[0]
+
+    def read_pcre(self, value):
+        """A flag of a buffer of HTTP puts the expression into it."""
+        plain, flags = re.fullmatch(r"(.*/)([A-Za-z]*)\"?", value, re.S).groups()
+        buffer = next((http.OF_FLAG[f] for f in flags if f in http.OF_FLAG), None)
+        if buffer is None:
+            self.options().append(expressions.read(value))
+            return
+        flags = "".join(f for f in flags if f not in http.OF_FLAG)
+        self.of_buffer(buffer).options.append(
+            expressions.read(plain + flags + ('"' if value.endswith('"') else "")))
+
     def read(self, option):
         name, value = OTHER_NAMES.get(option.name, option.name), option.value
         rule, model = self.model.rule, self.model
@@ -207,10 +238,21 @@ class Reader:
             return
         if name == "content":
             self.options().append(read_content(value))
-        elif name in WINDOW | MARKS and self.section and self.section.options:
-            self.section.options[-1] = add_window(self.section.options[-1], (name, value))
+            self.last = self.section
+        elif name in WINDOW | MARKS and self.last:
+            options = self.last.options
+            last = max((i for i, o in enumerate(options) if isinstance(o, Content)), default=None)
+            if last is None:
+                raise Unknown(f"{name} without a content")
+            options[last] = add_window(options[last], (name, value))
         elif name == "isdataat":
             self.options().append(read_data_at(value, rule.snort3))
+        elif name == "pcre" and re.fullmatch(r".*/[A-Za-z]*\"?", value, re.S):
+            self.read_pcre(value)
+        elif name in ("urilen", "uricontent"):
+            self.of_buffer("http.uri").options.append(
+                read_content(value) if name == "uricontent" else
+                Length(name, ranges.numbers(value.partition(",")[0], 65535)))
         elif name in READERS:
             self.options().append(READERS[name](value))
         elif name == "base64_data":
@@ -218,7 +260,13 @@ class Reader:
             if decode is None:
                 raise Unknown("base64_data without base64_decode")
             self.section = Section(name, [], decode.inner)
-        elif name == "bsize":
+        elif name in MODIFIERS and not rule.snort3 and self.section and self.section.options \
+                and self.section.buffer in ("payload", MODIFIERS[name]):
+            if self.section.buffer == "payload":
+                self.move_last(MODIFIERS[name])
+        elif name in BUFFERS and value:
+            raise Unknown(f"{name} {value}")
+        elif name in ("bsize", "bufferlen"):
             self.options().insert(0, Length(name, ranges.numbers(value, 65535)))
         elif name in BUFFERS:
             self.section = Section(BUFFERS[name], [], [])

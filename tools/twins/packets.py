@@ -24,6 +24,7 @@ class Packet:
     payload: bytes = b""
     fields: dict = dataclasses.field(default_factory=dict)
     pause: float = 0  # seconds before it
+    before: tuple = ()  # of a talk: whether the client says it, and the bytes
 
     def field(self, name):
         """The value of a field, or the one that it has where nobody asks for another."""
@@ -115,6 +116,27 @@ def opening(packet, sender_is_client, established):
     if packet.protocol == "udp" and established:
         return [ask, ask.answer(payload=b"!")], packet
     return [] if sender_is_client else [ask], packet
+
+
+def spoken(packet, sender_is_client, segments):
+    """The packets of a talk before one, behind the opening, and that one with fitting numbers."""
+    seqs = {True: 1000, False: 5000}
+    out = []
+
+    def numbered(of, client):
+        return of.with_fields(seq=seqs[client], ack=seqs[not client])
+
+    for client, data in segments:
+        base = packet if client == sender_is_client else packet.answer()
+        out.append(numbered(base.changed(payload=data, pause=0), client))
+        seqs[client] += len(data)
+    return out, numbered(packet, sender_is_client)
+
+
+def acknowledged(packet):
+    """What the other side sends behind it."""
+    return packet.answer(payload=b"", pause=0).with_fields(
+        flags=ACK, seq=packet.field("ack"), ack=packet.field("seq") + len(packet.payload))
 
 
 class Capture:
