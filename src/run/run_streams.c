@@ -16,7 +16,7 @@ enum {
     TCP_SYN = 2
 };
 
-/* A packet whose payload waits for bytes before it. */
+/* A packet whose payload waits for bytes before it or, beside a SYN, for the other side. */
 static const struct sl_stream_part nothing = {.whole = true};
 
 /* ---- the streams of flows -------------------------------------------------------------------- */
@@ -152,6 +152,13 @@ static void set_policies(const struct collecting *collecting, struct stream *str
     stream->half[half ^ 1].policy = (uint8_t)run_hosts_policy(collecting->hosts, &tuple.src);
 }
 
+static bool waits(const struct stream *stream, const struct stream_segment *segment, bool queued)
+{
+    if ((segment->flags & TCP_SYN) == 0)
+        return queued;
+    return segment->len != 0 && stream_waits(stream, segment->half);
+}
+
 static void take(void *user, const struct sl_flow_segment *seen)
 {
     const struct collecting *collecting = user;
@@ -169,7 +176,7 @@ static void take(void *user, const struct sl_flow_segment *seen)
     stream_take(collecting->shard, stream, seen->flow, &segment);
     for (uint32_t half = 0; collecting->mine->facts != NULL && half < 2; half++)
         collecting->mine->facts[seen->item].size[half] = stream_size(stream, half);
-    if (collecting->output->stats.queued != n_queued && (segment.flags & TCP_SYN) == 0)
+    if (waits(stream, &segment, collecting->output->stats.queued != n_queued))
         collecting->mine->of_item[seen->item] = &nothing;
     if (collecting->apps == NULL)
         return;

@@ -179,6 +179,9 @@ void stream_shard_end(struct stream_shard *shard);
  * of bytes and of gaps. 0: it was not seen. */
 uint64_t stream_size(const struct stream *stream, uint32_t half);
 
+/* Whether bytes of the half wait, for those before them or for the other half's word. */
+bool stream_waits(const struct stream *stream, uint32_t half);
+
 /* Anomalies, by the names of Suricata's stream events. Those of the last three groups are in the
  * order of enum stream_state. */
 enum stream_event {

@@ -67,6 +67,11 @@ uint64_t stream_size(const struct stream *stream, uint32_t half)
     return (h->flags & STREAM_STARTED) != 0 ? h->next + 1 : 0;
 }
 
+bool stream_waits(const struct stream *stream, uint32_t half)
+{
+    return (stream->half[half].flags & STREAM_QUEUED) != 0;
+}
+
 void stream_shards_free(struct stream_shard *shards, uint32_t n)
 {
     for (uint32_t i = 0; shards != NULL && i < n; i++)
