@@ -584,6 +584,51 @@ class Opened(case.Case):
             content = archive(header).replace(b"hello", b"later").replace(b"world", b"w0rld")
             self.assertIn("INCOMPLETE (7z: ", self.result(content)[1], header)
 
+    @staticmethod
+    def imploded(first, distance, length, last, flags):
+        """Bytes, a match, and bytes, in codes whose symbols all have one length."""
+        def code(symbol, n):
+            return f"{symbol ^ ((1 << n) - 1):0{n}b}"
+
+        def number(value, n):
+            return f"{value:0{n}b}"[::-1]
+
+        def text(content):
+            return "".join("1" + (code(byte, 8) if flags & 4 else number(byte, 8))
+                           for byte in content)
+
+        least, low = 3 if flags & 4 else 2, 7 if flags & 2 else 6
+        bits = text(first) + "0" + number((distance - 1) & ((1 << low) - 1), low)
+        bits += code((distance - 1) >> low, 6) + code(min(length - least, 63), 6)
+        bits += number(length - least - 63, 8) if length - least >= 63 else ""
+        bits += text(last)
+        bits += "0" * (-len(bits) % 8)
+        trees = (b"\x0f" + b"\xf7" * 16 if flags & 4 else b"") + (b"\3" + b"\xf5" * 4) * 2
+        return trees + bytes(int(bits[at:at + 8][::-1], 2) for at in range(0, len(bits), 8))
+
+    def test_imploded_members(self):
+        for flags in (0, 2, 4, 6):
+            for distance, length in ((6, 5), (1, 2 + (flags >> 2)), (7, 100), (200, 64)):
+                first, last = b"a hello wor", b"ld"
+                plain = bytearray(first)
+                for _ in range(length):
+                    plain.append(plain[-distance] if distance <= len(plain) else 0)
+                plain += last
+                packed = self.imploded(first, distance, length, last, flags)
+                archive = bytearray(self.zip_of({"a": packed}, zipfile.ZIP_STORED))
+                for at, place in ((0, 6), (archive.index(b"PK\1\2"), 8)):
+                    struct.pack_into("<HH", archive, at + place, flags, 6)
+                    struct.pack_into("<I", archive, at + place + 16, len(plain))
+                self.database = self.path("a.hdb", b"%s:%d:World\n" % (
+                    hashlib.md5(plain).hexdigest().encode(), len(plain)))
+                self.assertEqual(self.result(archive), self.FOUND, (flags, distance, length))
+        self.database = self.path("a.ndb", b"Other:0:*:6162636465\n")
+        struct.pack_into("<I", archive, 22, len(plain) + 1)
+        struct.pack_into("<I", archive, archive.index(b"PK\1\2") + 24, len(plain) + 1)
+        self.assertEqual(self.result(archive), (0, "INCOMPLETE (zip: a member is cut or damaged)"))
+        self.assertEqual(self.result(archive.replace(packed[:1], b"\xff")),
+                         (0, "INCOMPLETE (zip: a member is damaged, or its method is not known)"))
+
     def test_installers_of_nsis(self):
         text = b"hello world " * 10
         raw = self.lzma_raw(text, [{"id": lzma.FILTER_LZMA1}])

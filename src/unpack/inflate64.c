@@ -1,75 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* Deflate64, with canonical codes that are decoded bit by bit: the format is rare. */
 #include "unpack/inflate64.h"
 
 #include <string.h>
 
-enum { LITERALS = 288, DISTANCES = 32, BITS_MAX = 15, WINDOW = 1 << 16 };
+#include "unpack/canonical.h"
 
-struct reader {
-    const uint8_t *in;
-    size_t len, at;
-    uint32_t bits;
-    unsigned n_bits;
-    bool ended; /* more bits were asked for than there are */
-};
-
-struct code {
-    uint16_t n[BITS_MAX + 1]; /* codes of each length */
-    uint16_t symbols[LITERALS];
-};
-
-static uint32_t take_bits(struct reader *reader, unsigned n)
-{
-    while (reader->n_bits < n) {
-        if (reader->at == reader->len)
-            reader->ended = true;
-        reader->bits |= (uint32_t)(reader->ended ? 0 : reader->in[reader->at++]) << reader->n_bits;
-        reader->n_bits += 8;
-    }
-    const uint32_t value = reader->bits & ((UINT32_C(1) << n) - 1);
-    reader->bits >>= n;
-    reader->n_bits -= n;
-    return value;
-}
-
-/* False: the lengths are of no code. */
-static bool make_code(struct code *code, const uint8_t *lengths, unsigned n)
-{
-    uint16_t at[BITS_MAX + 2] = {0};
-    int left = 1;
-
-    memset(code, 0, sizeof *code);
-    for (unsigned i = 0; i < n; i++)
-        code->n[lengths[i]]++;
-    code->n[0] = 0;
-    for (unsigned bits = 1; bits <= BITS_MAX; bits++) {
-        left = 2 * left - code->n[bits];
-        if (left < 0)
-            return false;
-        at[bits + 1] = (uint16_t)(at[bits] + code->n[bits]);
-    }
-    for (unsigned i = 0; i < n; i++)
-        if (lengths[i] != 0)
-            code->symbols[at[lengths[i]]++] = (uint16_t)i;
-    return true;
-}
-
-/* -1: no code. */
-static int take_symbol(struct reader *reader, const struct code *code)
-{
-    int value = 0, first = 0, index = 0;
-
-    for (unsigned bits = 1; bits <= BITS_MAX && !reader->ended; bits++) {
-        value |= (int)take_bits(reader, 1);
-        if (value - code->n[bits] < first)
-            return code->symbols[index + value - first];
-        index += code->n[bits];
-        first = (first + code->n[bits]) << 1;
-        value <<= 1;
-    }
-    return -1;
-}
+enum { LITERALS = CANONICAL_SYMBOLS, DISTANCES = 32 };
 
 static bool add_byte(struct unpack_buffer *buffer, uint8_t byte)
 {
@@ -86,31 +22,31 @@ static bool copy_match(struct unpack_buffer *buffer, size_t distance, size_t len
     return true;
 }
 
-static size_t take_len(struct reader *reader, unsigned symbol)
+static size_t take_len(struct canonical_reader *reader, unsigned symbol)
 {
     static const uint16_t base[] = {3,  4,  5,  6,  7,  8,  9,  10, 11,  13,  15,  17,  19,  23, 27,
                                     31, 35, 43, 51, 59, 67, 83, 99, 115, 131, 163, 195, 227, 3};
     static const uint8_t extra[] = {0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2,
                                     2, 3, 3, 3, 3, 4, 4, 4, 4, 5, 5, 5, 5, 16};
 
-    return base[symbol] + take_bits(reader, extra[symbol]);
+    return base[symbol] + canonical_bits(reader, extra[symbol]);
 }
 
-static size_t take_distance(struct reader *reader, unsigned symbol)
+static size_t take_distance(struct canonical_reader *reader, unsigned symbol)
 {
     if (symbol < 2)
         return symbol + 1;
     const unsigned extra = symbol / 2 - 1;
-    return (((size_t)2 + symbol % 2) << extra) + 1 + take_bits(reader, extra);
+    return (((size_t)2 + symbol % 2) << extra) + 1 + canonical_bits(reader, extra);
 }
 
-static bool take_block(struct reader *reader, struct unpack_buffer *buffer,
-                       const struct code *literals, const struct code *distances)
+static bool take_block(struct canonical_reader *reader, struct unpack_buffer *buffer,
+                       const struct canonical *literals, const struct canonical *distances)
 {
     enum { END = 256, FIRST_LEN = 257, LAST_LEN = 285 };
 
     while (!reader->ended) {
-        const int symbol = take_symbol(reader, literals);
+        const int symbol = canonical_symbol(reader, literals);
 
         if (symbol == END)
             return true;
@@ -122,42 +58,44 @@ static bool take_block(struct reader *reader, struct unpack_buffer *buffer,
             continue;
         }
         const size_t len = take_len(reader, (unsigned)symbol - FIRST_LEN);
-        const int distance = take_symbol(reader, distances);
+        const int distance = canonical_symbol(reader, distances);
         if (distance < 0 || !copy_match(buffer, take_distance(reader, (unsigned)distance), len))
             return false;
     }
     return false;
 }
 
-static bool take_stored(struct reader *reader, struct unpack_buffer *buffer)
+static bool take_stored(struct canonical_reader *reader, struct unpack_buffer *buffer)
 {
-    (void)take_bits(reader, reader->n_bits % 8);
-    const uint32_t len = take_bits(reader, 16);
+    (void)canonical_bits(reader, reader->n_bits % 8);
+    const uint32_t len = canonical_bits(reader, 16);
 
-    (void)take_bits(reader, 16);
+    (void)canonical_bits(reader, 16);
     for (uint32_t i = 0; i < len && !reader->ended; i++)
-        if (!add_byte(buffer, (uint8_t)take_bits(reader, 8)))
+        if (!add_byte(buffer, (uint8_t)canonical_bits(reader, 8)))
             return false;
     return !reader->ended;
 }
 
 /* The lengths of both codes, which are themselves packed. */
-static bool take_codes(struct reader *reader, struct code *literals, struct code *distances)
+static bool take_codes(struct canonical_reader *reader, struct canonical *literals,
+                       struct canonical *distances)
 {
     static const uint8_t order[] = {16, 17, 18, 0, 8,  7, 9,  6, 10, 5,
                                     11, 4,  12, 3, 13, 2, 14, 1, 15};
     uint8_t lengths[LITERALS + DISTANCES] = {0};
-    const unsigned n_literals = take_bits(reader, 5) + 257, n_distances = take_bits(reader, 5) + 1;
-    const unsigned n = take_bits(reader, 4) + 4;
-    struct code code;
+    const unsigned n_literals = canonical_bits(reader, 5) + 257,
+                   n_distances = canonical_bits(reader, 5) + 1;
+    const unsigned n = canonical_bits(reader, 4) + 4;
+    struct canonical code;
 
     for (unsigned i = 0; i < n; i++)
-        lengths[order[i]] = (uint8_t)take_bits(reader, 3);
-    if (n_literals > LITERALS || !make_code(&code, lengths, sizeof order))
+        lengths[order[i]] = (uint8_t)canonical_bits(reader, 3);
+    if (n_literals > LITERALS || !canonical_make(&code, lengths, sizeof order))
         return false;
     memset(lengths, 0, sizeof lengths);
     for (unsigned i = 0; i < n_literals + n_distances;) {
-        const int symbol = take_symbol(reader, &code);
+        const int symbol = canonical_symbol(reader, &code);
         const uint8_t last = i > 0 ? lengths[i - 1] : 0;
 
         if (symbol < 0 || (symbol == 16 && i == 0))
@@ -166,19 +104,19 @@ static bool take_codes(struct reader *reader, struct code *literals, struct code
             lengths[i++] = (uint8_t)symbol;
             continue;
         }
-        unsigned times = symbol == 16   ? 3 + take_bits(reader, 2)
-                         : symbol == 17 ? 3 + take_bits(reader, 3)
-                                        : 11 + take_bits(reader, 7);
+        unsigned times = symbol == 16   ? 3 + canonical_bits(reader, 2)
+                         : symbol == 17 ? 3 + canonical_bits(reader, 3)
+                                        : 11 + canonical_bits(reader, 7);
         if (times > n_literals + n_distances - i)
             return false;
         while (times-- > 0)
             lengths[i++] = symbol == 16 ? last : 0;
     }
-    return make_code(literals, lengths, n_literals) &&
-           make_code(distances, lengths + n_literals, n_distances);
+    return canonical_make(literals, lengths, n_literals) &&
+           canonical_make(distances, lengths + n_literals, n_distances);
 }
 
-static bool make_fixed(struct code *literals, struct code *distances)
+static bool make_fixed(struct canonical *literals, struct canonical *distances)
 {
     uint8_t lengths[LITERALS];
 
@@ -186,21 +124,21 @@ static bool make_fixed(struct code *literals, struct code *distances)
     memset(lengths + 144, 9, 112);
     memset(lengths + 256, 7, 24);
     memset(lengths + 280, 8, 8);
-    if (!make_code(literals, lengths, LITERALS))
+    if (!canonical_make(literals, lengths, LITERALS))
         return false;
     memset(lengths, 5, DISTANCES);
-    return make_code(distances, lengths, DISTANCES);
+    return canonical_make(distances, lengths, DISTANCES);
 }
 
 bool inflate64(const uint8_t *in, size_t len, struct unpack_buffer *buffer, size_t *used)
 {
-    struct reader reader = {.in = in, .len = len};
-    struct code literals, distances;
+    struct canonical_reader reader = {.in = in, .len = len};
+    struct canonical literals, distances;
     bool last = false, good = true;
 
     while (!last && good) {
-        last = take_bits(&reader, 1) != 0;
-        switch (take_bits(&reader, 2)) {
+        last = canonical_bits(&reader, 1) != 0;
+        switch (canonical_bits(&reader, 2)) {
         case 0:
             good = take_stored(&reader, buffer);
             break;

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "unpack/explode.h"
 #include "unpack/inflate64.h"
 #include "unpack/little.h"
 #include "unpack/streams.h"
@@ -19,7 +20,15 @@ enum {
     MASKED = 1 << 13
 };
 
-enum { STORED = 0, DEFLATED = 8, DEFLATED64 = 9, BZIPPED = 12, LZMAED = 14, XZED = 95 };
+enum {
+    STORED = 0,
+    IMPLODED = 6,
+    DEFLATED = 8,
+    DEFLATED64 = 9,
+    BZIPPED = 12,
+    LZMAED = 14,
+    XZED = 95
+};
 
 /* A member, as a header has it. */
 struct zip_member {
@@ -52,6 +61,8 @@ static bool unpack_data(const struct zip_member *member, const uint8_t *in, size
                         struct unpack_buffer *buffer, size_t *used)
 {
     switch (member->method) {
+    case IMPLODED:
+        return explode(in, len, member->flags, member->len, buffer, used);
     case DEFLATED:
         return stream_inflate(in, len, -MAX_WBITS, buffer, used);
     case DEFLATED64:
