@@ -76,6 +76,10 @@ enum rule_field {
     RULE_TLS_VERSION, /* bits of the versions of the message's side; from here on of messages */
     RULE_FILE_SIZE,   /* of the file of a message */
     RULE_TLS_SEEN,    /* SL_TLS_SEEN_*, of messages of TLS */
+    RULE_TLS_CHAIN,   /* certificates; what follows is of the first, in seconds since 1970 */
+    RULE_TLS_NOT_BEFORE,
+    RULE_TLS_NOT_AFTER,
+    RULE_TLS_EXPIRED, /* 1: the packet's time is behind the last */
     /* Fields that repeat. */
     RULE_VLAN_ID,
     RULE_FLOW_AGE,     /* seconds */

@@ -153,6 +153,9 @@ static uint64_t values_of(const struct rule *rule)
 {
     uint64_t values = 0;
 
+    for (size_t i = 0; i < rule->n_checks; i++)
+        if (rule->check[i].field >= RULE_TLS_NOT_BEFORE && rule->check[i].field <= RULE_TLS_EXPIRED)
+            values |= UINT64_C(1) << SL_TLS_CERT_NOT_BEFORE | UINT64_C(1) << SL_TLS_CERT_NOT_AFTER;
     for (size_t i = 0; i < rule->n_payloads; i++)
         if (rule_buffer_is_value(rule->payload[i].buffer) &&
             rule_buffer_source(rule->payload[i].buffer) < SL_N_APP_VALUES)

@@ -7,6 +7,7 @@
 #include "app/snmp.h"
 #include "base/bytes.h"
 #include "detect/rule_ip_option.h"
+#include "detect/rule_time.h"
 #include "ipv6_events.h"
 
 /* A number of 1, 2 or 4 bytes at an offset of a header. False: it was not captured. */
@@ -179,6 +180,38 @@ static bool read_said_field(const struct sl_app_message *message, enum rule_fiel
     return true;
 }
 
+/* A time of the certificate of the message's server. */
+static bool read_time(const struct sl_app_message *message, enum sl_app_value_id id,
+                      uint32_t *seconds)
+{
+    const struct sl_app_half *half = &message->half[1];
+
+    for (uint32_t i = 0; i < half->n_values; i++)
+        if (half->value[i].id == id)
+            return rule_time_read((const char *)half->value[i].bytes, half->value[i].len, seconds);
+    return false;
+}
+
+static bool read_certificate_field(const struct rule_view *view, enum rule_field field,
+                                   uint32_t *value)
+{
+    const struct sl_app_message *message = view->message;
+
+    if (message == NULL || message->app != SL_APP_TLS || message->n_certificates == 0)
+        return false;
+    if (field == RULE_TLS_NOT_BEFORE)
+        return read_time(message, SL_TLS_CERT_NOT_BEFORE, value);
+    if (field == RULE_TLS_NOT_AFTER)
+        return read_time(message, SL_TLS_CERT_NOT_AFTER, value);
+    *value = message->n_certificates;
+    if (field == RULE_TLS_CHAIN)
+        return true;
+    if (view->origin == NULL || !read_time(message, SL_TLS_CERT_NOT_AFTER, value))
+        return false;
+    *value = view->origin->time_ns / 1000000000 > *value;
+    return true;
+}
+
 static bool read_icmp_field(const struct rule_view *view, enum rule_field field, uint32_t *value)
 {
     const uint32_t icmp = RULE_ICMPV4 | RULE_ICMPV6;
@@ -281,6 +314,11 @@ bool rule_view_rare_field(const struct rule_view *view, enum rule_field field, u
     case RULE_TLS_SEEN:
     case RULE_FILE_SIZE:
         return read_said_field(view->message, field, value);
+    case RULE_TLS_CHAIN:
+    case RULE_TLS_NOT_BEFORE:
+    case RULE_TLS_NOT_AFTER:
+    case RULE_TLS_EXPIRED:
+        return read_certificate_field(view, field, value);
     case RULE_IPV6_EVENTS:
         if ((view->protocols & RULE_IPV6) == 0)
             return false;

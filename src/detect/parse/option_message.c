@@ -2,6 +2,7 @@
 /* The options that choose what a message of a flow says as the buffer of contents. */
 #include <string.h>
 
+#include "detect/rule_time.h"
 #include "rule_fail.h"
 #include "rule_option.h"
 
@@ -357,6 +358,10 @@ static void add_checks(const struct rule_parser *parser, uint32_t *asked, uint32
 
         if (field == RULE_TLS_VERSION || field == RULE_TLS_SEEN || field == RULE_APP_EVENT)
             *asked |= 1u << RULE_OF_SENDER;
+        if (field >= RULE_TLS_CHAIN && field <= RULE_TLS_EXPIRED) {
+            *asked |= 1u << RULE_OF_SERVER;
+            *later |= 1u << RULE_OF_SERVER;
+        }
         if (field == RULE_APP_EVENT)
             *later |= 1u << RULE_OF_SENDER;
         if (field == RULE_TLS_SEEN && parser->n_payloads != 0)
@@ -531,6 +536,78 @@ enum sl_status rule_read_ssl_state(struct rule_parser *parser, struct rule_text 
     if (word.at == NULL)
         return rule_no_memory(parser);
     return read_bits(parser, word, RULE_TLS_SEEN, states, sizeof states / sizeof states[0]);
+}
+
+/* ---- certificates ---------------------------------------------------------------------------- */
+
+enum sl_status rule_read_tls_chain(struct rule_parser *parser, struct rule_text value)
+{
+    struct rule_check check;
+    enum sl_status status =
+        rule_read_range(parser, value, "tls.cert_chain_len", UINT16_MAX, &check);
+
+    check.field = RULE_TLS_CHAIN;
+    if (status == SL_OK)
+        status = rule_app_take(parser, SL_APP_TLS);
+    return status == SL_OK ? rule_check_add(parser, check) : status;
+}
+
+/* A number of seconds, or a date. */
+static bool read_date(struct rule_text word, uint32_t *seconds)
+{
+    int64_t number;
+
+    if (rule_text_number(word, 0, UINT32_MAX, &number)) {
+        *seconds = (uint32_t)number;
+        return true;
+    }
+    return rule_time_read(word.at, word.len, seconds);
+}
+
+/* "2024-01-31", "<2024-01-31 12:00", "2024-01<>2024-02": ends are inside. */
+enum sl_status rule_read_tls_date(struct rule_parser *parser, struct rule_text value)
+{
+    const bool before = rule_text_is(parser->option.name, "tls_cert_notbefore");
+    struct rule_check check = {.field = before ? RULE_TLS_NOT_BEFORE : RULE_TLS_NOT_AFTER,
+                               .mask = UINT32_MAX};
+    const char *between = memmem(value.at, value.len, "<>", 2);
+    struct rule_text first = value, last = value;
+
+    if (between != NULL) {
+        first.len = (size_t)(between - value.at);
+        last = (struct rule_text){between + 2, value.len - first.len - 2};
+    } else if (value.len != 0 && value.at[0] == '<') {
+        first.len = 0;
+        last = (struct rule_text){value.at + 1, value.len - 1};
+    } else if (value.len != 0 && value.at[0] == '>') {
+        first = (struct rule_text){value.at + 1, value.len - 1};
+        last.len = 0;
+    }
+    check.last = UINT32_MAX;
+    if ((first.len != 0 && !read_date(rule_trim(first), &check.first)) ||
+        (last.len != 0 && !read_date(rule_trim(last), &check.last)) || first.len + last.len == 0 ||
+        check.first > check.last)
+        return rule_bad(parser,
+                        "%.*s has no date such as 2024-01-31T12:00:00, <date, >date or "
+                        "date<>date",
+                        RULE_QUOTE(parser->option.name));
+
+    const enum sl_status status = rule_app_take(parser, SL_APP_TLS);
+
+    return status == SL_OK ? rule_check_add(parser, check) : status;
+}
+
+enum sl_status rule_read_tls_validity(struct rule_parser *parser, struct rule_text value)
+{
+    const uint32_t expired = rule_text_is(parser->option.name, "tls_cert_expired");
+    const enum sl_status status = rule_app_take(parser, SL_APP_TLS);
+
+    (void)value;
+    return status == SL_OK ? rule_check_add(parser, (struct rule_check){.field = RULE_TLS_EXPIRED,
+                                                                        .mask = UINT32_MAX,
+                                                                        .first = expired,
+                                                                        .last = expired})
+                           : status;
 }
 
 /* ---- files ----------------------------------------------------------------------------------- */

@@ -35,7 +35,10 @@ static const char text[] = /* clang-format off */
     RULE("http", "app-layer-event:http.request_field_too_long;", 17)
     RULE("http", "app-layer-event:http.compression_bomb; http.uri; content:\"a\";", 18)
     RULE("dns", "dns.query; content:\"a\"; dns.rrtype:1;", 19)
-    RULE("tcp", "dns.answers.rrname; to_lowercase; content:\"a\"; dns.rcode:0;", 20);
+    RULE("tcp", "dns.answers.rrname; to_lowercase; content:\"a\"; dns.rcode:0;", 20)
+    RULE("tls", "tls_cert_notafter:>2024-01; tls.cert_chain_len:2; content:\"a\";", 21)
+    RULE("sip", "sip.to; content:\"a\"; sip.uri; content:\"b\";", 22)
+    RULE("tls", "tls_cert_expired;", 23);
 /* clang-format on */
 
 /* The input that is left. */

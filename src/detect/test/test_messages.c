@@ -154,6 +154,8 @@ static const struct value certificates[] = {
     {SL_TLS_CERT_ISSUER, "C=XX, O=Nobody"},
     {SL_TLS_CERT_SERIAL, "01:23:AB"},
     {SL_TLS_CERT_FINGERPRINT, "aa:bb:cc"},
+    {SL_TLS_CERT_NOT_BEFORE, "2024-01-31T23:59:59"},
+    {SL_TLS_CERT_NOT_AFTER, "2024-12-31T00:00:00"},
     {SL_TLS_JA3S_HASH, "fedcba9876543210fedcba9876543210"},
     {SL_TLS_CERT, "first in DER"},
     {SL_TLS_CERT, "second in DER"},
@@ -615,6 +617,18 @@ static void test_tls(void **state)
         {"tls.subject:!\"CN=mail\";", ""},
         {"tls.issuerdn:\"O=Nobody\"; tls.subject:\"mail\";", "2"},
         {"tls.fingerprint:\"AA:bb\";", "2"},
+        {"tls.cert_chain_len:2;", "2"},
+        {"tls.cert_chain_len:>2;", ""},
+        {"tls_cert_notbefore:2024-01-31T23:59:59;", "2"},
+        {"tls_cert_notbefore:2024-01-31;", ""},
+        {"tls_cert_notbefore:1706745599;", "2"},
+        {"tls_cert_notbefore:>2024-02;", ""},
+        {"tls_cert_notbefore:< 2024-02;", "2"},
+        {"tls_cert_notafter:2024-12-31<>2025-01-01 00;", "2"},
+        {"tls_cert_notafter:2024-12-31 00:01<>2999-01-01;", ""},
+        {"tls_cert_notafter:>2024-12-30; tls.cert_subject; content:\"mail\";", "2"},
+        {"tls_cert_expired;", ""},
+        {"tls_cert_valid;", "2"},
         {"tls.version:1.2;", "1"},
         {"ssl_version:tls1.2,tls1.3;", "01"},
         {"ssl_version:!tls1.2;", "0"},
@@ -627,6 +641,7 @@ static void test_tls(void **state)
         {"tls.random_bytes; content:\"nt client\"; startswith; bsize:28;", "0"},
         {"tls.random_time; content:\"nt\";", ""},
     };
+    static const struct row late[] = {{"tls_cert_expired;", "2"}, {"tls_cert_valid;", ""}};
     struct scene scene;
 
     (void)state;
@@ -634,6 +649,9 @@ static void test_tls(void **state)
     check(&scene, "alert tls any any -> any any", rows, COUNT(rows));
     check(&scene, "alert tcp any any -> any any", rows, COUNT(rows));
     check(&scene, "alert ip any any -> any any", rows, COUNT(rows));
+    for (uint32_t i = 0; i < scene.batch->n_items; i++)
+        scene.batch->origin[i].time_ns = INT64_C(1735603201) * 1000000000; /* a second too late */
+    check(&scene, "alert tls any any -> any any", late, COUNT(late));
     sl_batch_free(scene.batch);
 }
 
