@@ -8,12 +8,15 @@
 
 #include "base/least.h"
 
+enum { TINY = 5 /* bytes: objects that clamscan neither scans nor counts */ };
+
 struct unpack {
     unpack_emit *emit;
     void *user;
     struct unpack_request request;
     struct unpack_buffer buffers[UNPACK_CONTAINERS_MAX + 1];
-    uint64_t scanned_len, n_files;
+    uint64_t scanned_len;
+    uint64_t n_given, n_files; /* objects in the file; those that are not tiny, and the file */
     bool over;
     char reason[UNPACK_TEXT_LEN];
 
@@ -237,7 +240,8 @@ static bool let_in(struct unpack *unpack, unsigned depth, size_t len)
 
     if (depth > UNPACK_CONTAINERS_MAX || (limits->depth_max > 0 && depth > limits->depth_max))
         limit = "MaxRecursion";
-    else if (limits->files_max > 0 && unpack->n_files >= limits->files_max)
+    else if (limits->files_max > 0 &&
+             (unpack->n_files >= limits->files_max || unpack->n_given >= limits->files_max))
         limit = "MaxFiles";
     else if (limits->file_len_max > 0 && len > limits->file_len_max)
         limit = "MaxFileSize";
@@ -279,7 +283,8 @@ static bool give_child(struct unpack *unpack, struct unpack_object *child)
         return !unpack->over;
     if (!let_in(unpack, child->depth, child->len))
         return true;
-    unpack->n_files++;
+    unpack->n_given++;
+    unpack->n_files += child->len > TINY;
     unpack->scanned_len += child->len;
     if (child->kind == KINDS)
         child->kind = child->seen = kind_of(child->bytes, child->len);
@@ -334,6 +339,7 @@ void unpack_file_as(struct unpack *unpack, const struct unpack_request *request,
 
     unpack->request = *request;
     unpack->scanned_len = len;
+    unpack->n_given = 0;
     unpack->n_files = 1;
     unpack->over = unpack->limited = false;
     unpack->reason[0] = unpack->path[0] = '\0';
