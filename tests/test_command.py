@@ -966,6 +966,8 @@ class Command(case.Case):
         self.assertEqual(gross, sorted(gross, reverse=True))
         self.assertGreater(gross[1], gross[2])
         self.assertEqual(gross[3], 0)
+        text = sluice("run", "-r", CAPTURE, "--redundancy", "maxp,rtt=7").stdout
+        self.assertIn(b", round trip 7 ms\n", text)
 
     def test_bad_savings(self):
         for spec, words in (("nothing", ["'nothing'", "rabin"]), ("rabin,q=3", ["'q=3'"]),

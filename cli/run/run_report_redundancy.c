@@ -96,16 +96,18 @@ static void print_samplers(const struct sl_run_result *result, FILE *out)
 void run_redundancy_text(const struct sl_run_result *result, FILE *out)
 {
     struct sl_savings_row total;
-    char bytes[32], packets[32], cache[32];
+    char bytes[32], packets[32], cache[32], rtt[32] = "";
 
     if (result->n_samplers == 0)
         return;
+    if (result->redundancy->savings.rtt_ms > 0)
+        snprintf(rtt, sizeof rtt, ", round trip %u ms", result->redundancy->savings.rtt_ms);
     sl_savings_total(result->samplers[0].savings, &total);
-    fprintf(out, "redundancy %s of payload in %s packets; period %u, window %u, cache %s%s\n",
+    fprintf(out, "redundancy %s of payload in %s packets; period %u, window %u, cache %s%s%s\n",
             cli_bytes((double)total.count.bytes, bytes), cli_count(total.count.packets, packets),
             result->redundancy->sampling.period, result->redundancy->sampling.window,
             cli_bytes((double)result->redundancy->savings.redundancy.cache_len, cache),
-            result->redundancy->savings.redundancy.chunks ? ", chunks" : "");
+            result->redundancy->savings.redundancy.chunks ? ", chunks" : "", rtt);
     print_samplers(result, out);
     if (result->n_samplers > 1)
         return;
