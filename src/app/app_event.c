@@ -19,6 +19,7 @@ static const struct {
     {SL_APP_HTTP, "unable_to_match_response_to_request"},
     {SL_APP_HTTP, "invalid_transfer_encoding_value_in_request"},
     {SL_APP_HTTP, "invalid_transfer_encoding_value_in_response"},
+    {SL_APP_HTTP, "request_line_missing_protocol"},
     {SL_APP_HTTP, "request_auth_unrecognized"},
     {SL_APP_HTTP, "request_chunk_extension"},
     {SL_APP_HTTP, "response_chunk_extension"},

@@ -30,9 +30,12 @@ static bool is_known_scheme(struct app_span authorization)
 void http_tell_head_events(struct http_flow *flow, enum app_side side,
                            const struct http_transaction *transaction)
 {
+    const struct http_head *const head = &transaction->message[side].head;
     struct app_text text = {0};
     struct app_span value;
 
+    if (side == APP_CLIENT && head->first[2].len == 0 && head->n_fields != 0)
+        http_tell_event(flow, side, "request_line_missing_protocol");
     if (has_field(transaction, side, "transfer-encoding", &text, &value) &&
         !http_span_is(http_trim(value), "chunked"))
         http_tell_event(flow, side,

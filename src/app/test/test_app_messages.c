@@ -302,6 +302,8 @@ static void test_events_are_told(void **state)
     } cases[] = {
         {.text = {"GET / HTTP/1.1\r\nAuthorization: Turbo x\r\n\r\n"},
          .names = {"http.request_auth_unrecognized"}},
+        {.text = {"GET /\nHost: a\n\n"}, .names = {"http.request_line_missing_protocol"}},
+        {.text = {"GET /\r\n\r\n"}},
         {.text = {"GET / HTTP/1.1\r\nAuthorization: bearer x\r\n\r\n"}},
         {.text = {"POST / HTTP/1.1\r\nTransfer-Encoding: chunked, x\r\n\r\n"
                   "1 \r\na\r\n1;x\r\nb\r\n0\r\n\r\n"},
