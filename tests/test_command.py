@@ -966,6 +966,7 @@ class Command(case.Case):
         self.assertEqual(gross, sorted(gross, reverse=True))
         self.assertGreater(gross[1], gross[2])
         self.assertEqual(gross[3], 0)
+        self.assertEqual(json.loads(result.stdout)["redundancy"][0]["rtt_ms"], 60000)
         text = sluice("run", "-r", CAPTURE, "--redundancy", "maxp,rtt=7").stdout
         self.assertIn(b", round trip 7 ms\n", text)
 

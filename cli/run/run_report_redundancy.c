@@ -178,6 +178,8 @@ json_t *run_redundancy_json(const struct sl_run_result *result)
         json_object_set_new(
             object, "cache",
             json_integer((json_int_t)result->redundancy->savings.redundancy.cache_len));
+        if (result->redundancy->savings.rtt_ms > 0)
+            json_object_set_new(object, "rtt_ms", json_integer(result->redundancy->savings.rtt_ms));
         json_object_set_new(object, "samples", json_integer((json_int_t)total.samples));
         json_object_set_new(object, "eligible", json_integer((json_int_t)total.eligible));
         json_object_set_new(object, "protocols", list_json(sampler->savings, sl_savings_protocols));
