@@ -399,7 +399,8 @@ class Observed(unittest.TestCase):
                 connection.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n" * 50)
         begin = time.monotonic()
         run.metrics()
-        self.assertLess(time.monotonic() - begin, 9)
+        # Those clients have ten seconds; a sanitized server needs more time for what comes before.
+        self.assertLess(time.monotonic() - begin, 60 if case.is_sanitized(SLUICE) else 9)
         self.assertEqual(run.end()[0], 0)
 
     def test_a_request_has_a_whole_time(self):
@@ -412,7 +413,7 @@ class Observed(unittest.TestCase):
                     connection.send(b"G")
                     time.sleep(0.1)
         self.assertGreater(time.monotonic() - begin, 9)
-        self.assertLess(time.monotonic() - begin, 20)
+        self.assertLess(time.monotonic() - begin, 28)
         self.assertEqual(run.end()[0], 0)
 
     def test_a_run_ends_and_so_does_its_server(self):
@@ -591,7 +592,7 @@ class Observed(unittest.TestCase):
         self.assertEqual(set(queues), {"fill", "load", "work", "drain"})
 
     def test_stats_on_the_console(self):
-        line = (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}  STATS  0 s  "
+        line = (r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6}  STATS  \d+ s  "
                 r"(\d+) packets  \d+ bytes  .* (\d+) alerts  \d+ rules loaded  "
                 r"\d+ skipped  \d+ bad\n")
         result = sluice("run", "-r", CAPTURE, *SWITCHED_ON, "--stats=60")
