@@ -761,13 +761,16 @@ class Command(case.Case):
         expected = len(sluice("run", "-r", CAPTURE, "--rules", RULES, "--alerts",
                               "eve:-").stdout.splitlines())
         deadline = time.monotonic() + 60
-        while time.monotonic() < deadline:
-            with open(eve, "rb") as file:
-                if len(file.read().splitlines()) == expected:
-                    break
+        found = 0
+        while found != expected and time.monotonic() < deadline:
             time.sleep(0.05)
-        else:
-            self.fail("alerts wait for the end of the pipe")
+            with open(eve, "rb") as file:
+                found = len(file.read().splitlines())
+        if found != expected:
+            with open(f"/proc/{process.pid}/status", encoding="utf-8") as file:
+                state = file.read()
+            end = process.communicate(timeout=60)[0]
+            self.fail(f"{found} of {expected} alerts while the pipe is open, {state}, then {end}")
         summary = json.loads(process.communicate(timeout=60)[0])
         latency = summary["latency"]
         self.assertEqual(latency["packets"], summary["packets"])
