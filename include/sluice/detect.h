@@ -195,7 +195,7 @@ SL_API void sl_rules_free(struct sl_rules *rules);
 
 /* An alert: this packet, or a message that it completed, matches this signature. */
 struct sl_alert {
-    uint32_t item;
+    uint32_t item;      /* of a flow that ended: the packet that ended it */
     uint32_t signature; /* index for sl_rules_signature */
     uint32_t message;   /* index of the message that it is of; SL_ALERT_NO_MESSAGE: of none */
 };
@@ -259,6 +259,7 @@ SL_CHECK SL_API enum sl_status sl_evaluator_create(struct sl_evaluator **evaluat
  * the alerts. */
 struct sl_candidates {
     uint32_t item;
+    uint32_t late; /* 0, or the packet in sl_late that they are of, from 1 on */
     uint32_t n;
     size_t first;         /* index of the first of them */
     bool passed, alerted; /* what settling has found */
@@ -294,6 +295,20 @@ SL_API void sl_evaluator_set_stream_facts(struct sl_evaluator *evaluator,
  * what messages say are those of made items. */
 SL_API void sl_evaluator_set_messages(struct sl_evaluator *evaluator,
                                       const struct sl_app_message *messages, size_t n);
+
+/* Flows that ended before packets of a batch, and said something then. */
+struct sl_late {
+    const struct sl_batch *batch;          /* dissected packets that stand for them */
+    const uint32_t *before;                /* of each: the packet that ended it; they ascend */
+    const struct sl_app_message *messages; /* in the order of the packets that stand for them */
+    uint32_t n_messages;
+};
+
+/* Flows that ended in the batch that comes next, valid until it is decided; NULL: there are none.
+ * Rules look at their messages, whose indices are behind those of the batch's messages. Their
+ * alerts come before those of the packet. Hits in what they say have the items of the packets that
+ * stand for them, behind those of the batch. Call it after sl_evaluator_set_messages. */
+SL_API void sl_evaluator_set_late(struct sl_evaluator *evaluator, const struct sl_late *late);
 
 /* From now on rules look at messages alone: the packets of batches stand for flows that ended. */
 SL_API void sl_evaluator_see_messages(struct sl_evaluator *evaluator);

@@ -426,6 +426,10 @@ struct sl_flow_settler {
      * Returns whether the flow counts as alerted. */
     bool (*packet)(void *user, uint32_t shard, const struct sl_flow_mark *mark, void *const *slot);
     void *user;
+
+    /* The same for a flow that ended, at this index (struct sl_flow_ended), after its packets;
+     * NULL: not called. A shard's indices ascend. */
+    bool (*ended)(void *user, uint32_t shard, size_t index, void *const *slot);
 };
 
 /* Adds the marks to their flows, and keeps those of flows that ended. A shard settles the batches

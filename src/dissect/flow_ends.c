@@ -177,6 +177,20 @@ static void settle_packet(const struct sl_flow_table *table, uint32_t shard,
     settled->alerted |= settler->packet(settler->user, shard, mark, slot);
 }
 
+static void settle_end(const struct sl_flow_table *table, uint32_t shard, size_t index,
+                       struct flow_end *end, const struct sl_flow_settler *settler)
+{
+    uint8_t *slots = flow_slots_of(&table->shards[shard], end->entry);
+    void *slot[SL_FLOW_SLOTS_MAX];
+
+    end->settled = *flow_slots_settled(slots);
+    if (settler != NULL && settler->ended != NULL) {
+        flow_slots_list(&table->slots, slots, slot);
+        end->settled.alerted |= settler->ended(settler->user, shard, index, slot);
+    }
+    flow_slots_release(&table->slots, shard, slots);
+}
+
 /* Ends come before the marks of their packet: an entry may be that of the next flow then. */
 void sl_flow_settle_shard(struct sl_flow_table *table, struct sl_flow_keys *keys, uint32_t shard,
                           const struct sl_flow_settler *settler)
@@ -189,11 +203,8 @@ void sl_flow_settle_shard(struct sl_flow_table *table, struct sl_flow_keys *keys
 
     while (e < ends->n || mark != last) {
         if (e < ends->n && (mark == last || ends->end[e].item <= mark->mark.item)) {
-            struct flow_end *end = &ends->end[e++];
-            uint8_t *slots = flow_slots_of(mine, end->entry);
-
-            end->settled = *flow_slots_settled(slots);
-            flow_slots_release(&table->slots, shard, slots);
+            settle_end(table, shard, e, &ends->end[e], settler);
+            e++;
         } else {
             settle_packet(table, shard, &mark->mark, flow_slots_of(mine, mark->entry), settler);
             mark++;

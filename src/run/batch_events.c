@@ -48,10 +48,9 @@ void batch_events_begin(struct batch_events *events)
 }
 
 static enum sl_status describe_packet(struct sl_event *event, const struct batch_events *events,
-                                      uint32_t item, struct sl_diag *diag)
+                                      const struct sl_batch *batch, uint32_t item,
+                                      struct sl_diag *diag)
 {
-    const struct sl_batch *batch = events->batch;
-
     memset(event, 0, sizeof *event);
     event->origin = batch->origin[item];
     event->source = run_source_name(events->source, event->origin.source);
@@ -180,6 +179,33 @@ static void alert_event(const struct batch_events *events, struct sl_event *even
         describe_datagram(event, event->message);
 }
 
+/* The next alert, where it is of a flow that ended. */
+static const struct sl_alert *late_alert(const struct batch_events *events)
+{
+    const struct run_digest *digest = events->digest;
+    const struct sl_alert *alert = &digest->alerts[events->a];
+
+    return events->a < digest->n_alerts && run_digest_late(digest, alert) != SL_ALERT_NO_MESSAGE
+               ? alert
+               : NULL;
+}
+
+static enum sl_status late_alert_event(struct batch_events *events, struct sl_event *event,
+                                       struct sl_diag *diag)
+{
+    const struct late_rules *rules = &events->apps->rules;
+    const struct sl_alert *alert = &events->digest->alerts[events->a++];
+    const enum sl_status status =
+        describe_packet(event, events, rules->batch, run_digest_late(events->digest, alert), diag);
+
+    event->kind = SL_EVENT_ALERT;
+    event->signature = sl_rules_signature(events->digest->policy->rules, alert->signature);
+    event->message = &rules->late.messages[alert->message - events->apps->n];
+    if (is_datagram(event->message))
+        describe_datagram(event, event->message);
+    return status;
+}
+
 static enum sl_status next_of_packets(struct batch_events *events, struct sl_event *event,
                                       struct sl_diag *diag)
 {
@@ -200,6 +226,8 @@ static enum sl_status next_of_packets(struct batch_events *events, struct sl_eve
     const uint32_t first = least(least(least(of_header, of_alert), least(of_virus, of_name)),
                                  least(of_message, of_said));
 
+    if (late_alert(events) != NULL && of_alert <= least(least(of_flow, of_late), first))
+        return late_alert_event(events, event, diag);
     if (of_late <= least(of_flow, first) && of_late != end)
         return late_event(events, event, diag);
     if (of_flow <= first && of_flow != end) {
@@ -208,7 +236,7 @@ static enum sl_status next_of_packets(struct batch_events *events, struct sl_eve
     }
     if (first == end)
         return SL_END;
-    enum sl_status status = describe_packet(event, events, first, diag);
+    enum sl_status status = describe_packet(event, events, events->batch, first, diag);
     event->kind = of_header == first ? SL_EVENT_ANOMALY : SL_EVENT_ALERT;
     if (of_header == first)
         event->check = sl_header_check_name((enum sl_header_check)header->hit[events->h++].id);

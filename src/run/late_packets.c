@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "sluice/dissect.h"
-
 /* ---- listing --------------------------------------------------------------------------------- */
 
 /* Where the next of all lists belongs. */
@@ -15,14 +13,14 @@ struct listing {
     uint32_t n_sides, n;    /* of all parts */
 };
 
-static void begin_part(struct listing *listing, struct app_batch *said)
+static void begin_part(struct listing *listing, struct late_message *late)
 {
     struct late_packets *const packets = listing->packets;
 
     listing->part = &packets->part[packets->n_parts++];
     *listing->part = (struct late_part){.side = &packets->side[listing->n_sides],
                                         .message = &packets->message[listing->n],
-                                        .late = &said->late[listing->n]};
+                                        .late = late};
 }
 
 /* Lists what one side of a flow says in n messages. */
@@ -36,7 +34,8 @@ static void list_side(struct listing *listing, const struct late_message *late, 
         if (late[i].message.side != side)
             continue;
         if (part->n_sides == item) {
-            listing->packets->side[listing->n_sides++] = (struct late_side){late[i].flow, side};
+            listing->packets->side[listing->n_sides++] =
+                (struct late_side){late[i].flow, late[i].message.item, side};
             part->n_sides++;
         }
         listing->packets->message[listing->n] = late[i].message;
@@ -45,33 +44,24 @@ static void list_side(struct listing *listing, const struct late_message *late, 
     }
 }
 
-static void list_flow(struct listing *listing, struct late_message *late, uint32_t n)
-{
-    const uint32_t first = listing->part->n_sides;
-
-    for (uint8_t side = 0; side < 2; side++)
-        list_side(listing, late, n, side);
-    for (uint32_t i = 0; i < n; i++)
-        late[i].message.item = first;
-}
-
-bool late_packets_list(struct late_packets *packets, struct app_batch *said)
+bool late_packets_list(struct late_packets *packets, struct late_message *late, uint32_t n,
+                       uint32_t items_max)
 {
     struct listing listing = {.packets = packets};
-    const size_t n = said->n_late;
     uint32_t end;
 
     packets->side = malloc(n * sizeof *packets->side);
     packets->message = malloc(n * sizeof *packets->message);
-    packets->part = malloc((n / (LATE_ITEMS_MAX - 1) + 1) * sizeof *packets->part);
+    packets->part = malloc(((size_t)n / (items_max - 1) + 1) * sizeof *packets->part);
     if (packets->side == NULL || packets->message == NULL || packets->part == NULL)
-        return n == 0;
+        return false;
     for (uint32_t from = 0; from < n; from = end) {
-        for (end = from + 1; end < n && said->late[end].flow == said->late[from].flow; end++)
+        for (end = from + 1; end < n && late[end].flow == late[from].flow; end++)
             ;
-        if (listing.part == NULL || listing.part->n_sides + 2 > LATE_ITEMS_MAX)
-            begin_part(&listing, said);
-        list_flow(&listing, &said->late[from], end - from);
+        if (listing.part == NULL || listing.part->n_sides + 2 > items_max)
+            begin_part(&listing, &late[from]);
+        for (uint8_t side = 0; side < 2; side++)
+            list_side(&listing, &late[from], end - from, side);
     }
     return true;
 }
@@ -81,6 +71,7 @@ void late_packets_clear(struct late_packets *packets)
     free(packets->side);
     free(packets->message);
     free(packets->part);
+    *packets = (struct late_packets){.n_parts = 0};
 }
 
 /* ---- packets --------------------------------------------------------------------------------- */

@@ -7,6 +7,8 @@
 #include "late_packets.h"
 #include "run_internal.h"
 
+enum { LATE_ITEMS_MAX = 4096 }; /* packets a batch */
+
 /* What flows say at the end: a pipeline of its own evaluates rules on it, and writes events. */
 struct finish {
     struct sl_run *run;
@@ -16,7 +18,8 @@ struct finish {
     struct sl_flow_keys *keys; /* whose ends are the flows */
     struct app_batch *said;
     struct late_packets packets;
-    uint32_t next; /* the first of their parts that is not filled */
+    uint32_t next;          /* the first of their parts that is not filled */
+    struct app_batch heard; /* what rules see of the batch that is drained */
     struct sl_flow_mark mark[LATE_ITEMS_MAX];
 };
 
@@ -44,7 +47,7 @@ static uint64_t make(void *user, const struct sl_batch *batch, struct sl_batch *
     const struct late_part *const part = batch->filler;
     const struct app_batch said = {.message = part->message, .n = part->n};
 
-    return app_batch_make(&said, to, finish->policy->buffers, from);
+    return app_batch_make(&said, to, batch->n_items, finish->policy->buffers, from);
 }
 
 /* In the order of flows, then of sides. */
@@ -71,9 +74,11 @@ static enum sl_status evaluate(struct finish *finish, const struct sl_batch *bat
 {
     static const struct stream_batch no_streams;
     const struct late_part *const part = batch->filler;
-    const struct app_batch said = {.message = part->message, .n = part->n};
+
+    finish->heard.message = part->message;
+    finish->heard.n = part->n;
     const enum sl_status status =
-        run_digest_evaluate(finish->digest, batch, &no_streams, &said, hits, diag);
+        run_digest_evaluate(finish->digest, batch, &no_streams, &finish->heard, hits, diag);
 
     if (status == SL_OK && finish->run->source.settles)
         settle(finish, batch);
@@ -111,9 +116,7 @@ static enum sl_status choose_policy(struct finish *finish, struct sl_pipeline_co
 
     if (policy == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for what flows say at the end");
-    if (whole->rules == NULL ||
-        (!sl_rules_need_steps(whole->rules) && !sl_rules_need_events(whole->rules) &&
-         (sl_rules_need_files(whole->rules) & SL_RULES_FILES) == 0))
+    if (!whole->hears)
         return SL_OK;
     policy->rules = whole->rules;
     policy->buffers = whole->buffers;
@@ -132,7 +135,7 @@ static enum sl_status open_pipeline(struct finish *finish, struct sl_pipeline_co
 
     sl_pipeline_config_init(pipeline);
     pipeline->n_devices = 1;
-    pipeline->batch_len = LATE_BATCH_LEN;
+    pipeline->batch_len = LATE_PACKET_LEN * LATE_ITEMS_MAX;
     pipeline->batch_items = LATE_ITEMS_MAX;
     pipeline->n_workers = finish->run->pipeline.n_workers;
     pipeline->fill = fill;
@@ -142,13 +145,32 @@ static enum sl_status open_pipeline(struct finish *finish, struct sl_pipeline_co
     return sl_device_choose(&pipeline->devices[0], "cpu", why, diag);
 }
 
+/* Late messages become events with the first packet of their flow. */
+static bool list_packets(struct finish *finish)
+{
+    const struct app_batch *const said = finish->said;
+
+    if (!late_packets_list(&finish->packets, said->late, said->n_late, LATE_ITEMS_MAX))
+        return false;
+    for (uint32_t p = 0; p < finish->packets.n_parts; p++) {
+        const struct late_part *const part = &finish->packets.part[p];
+
+        for (uint32_t i = 0, item = 0; i < part->n; i++) {
+            while (part->side[item].flow != part->late[i].flow)
+                item++;
+            part->late[i].message.item = item;
+        }
+    }
+    return true;
+}
+
 static enum sl_status write_messages(struct finish *finish, struct sl_diag *diag)
 {
     struct sl_pipeline_config pipeline;
     struct sl_pipeline_stats stats;
     enum sl_status status = open_pipeline(finish, &pipeline, diag);
 
-    if (status == SL_OK && !late_packets_list(&finish->packets, finish->said))
+    if (status == SL_OK && !list_packets(finish))
         status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for what flows say at the end");
     if (status == SL_OK)
         status = choose_policy(finish, &pipeline, diag);

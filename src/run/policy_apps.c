@@ -21,9 +21,11 @@ static const uint64_t of_alerts =
     BIT(SL_TLS_JA3_HASH) | BIT(SL_TLS_JA3) | BIT(SL_TLS_JA3S_HASH) | BIT(SL_TLS_JA3S) |
     BIT(SL_TLS_JA4) | BIT(SL_TLS_ALPN);
 
-static void ask_for_rules(struct app_config *apps, const struct sl_rules *rules, bool has_sink)
+static void ask_for_rules(struct run_policy *policy, bool has_sink)
 {
+    const struct sl_rules *rules = policy->rules;
     const uint32_t files = sl_rules_need_files(rules);
+    struct app_config *apps = &policy->apps;
 
     apps->values = sl_rules_need_values(rules);
     apps->has_steps = sl_rules_need_steps(rules);
@@ -31,7 +33,8 @@ static void ask_for_rules(struct app_config *apps, const struct sl_rules *rules,
     apps->has_files = (files & SL_RULES_FILES) != 0;
     apps->files.hashes = (uint8_t)(files & ((1u << SL_N_FILE_HASHES) - 1));
     apps->files.magic = (files & SL_RULES_FILE_MAGIC) != 0;
-    if (has_sink && (apps->has_steps || apps->has_events || apps->has_files))
+    policy->hears = apps->has_steps || apps->has_events || apps->has_files;
+    if (has_sink && policy->hears)
         apps->values |= of_alerts;
 }
 
@@ -72,7 +75,7 @@ void run_policy_choose_apps(struct run_policy *policy, const struct sl_run_confi
     if (config->stream_memory == 0)
         return;
     if (policy->rules != NULL)
-        ask_for_rules(apps, policy->rules, has_sink);
+        ask_for_rules(policy, has_sink);
     if (has_sink)
         ask_for_events(apps, config);
     apps->memory = config->stream_memory;

@@ -246,6 +246,7 @@ void app_batch_apply(struct app_batch *mine, const struct sl_batch *batch, uint3
     uint32_t n = 0;
 
     mine->n = mine->n_late = 0;
+    mine->rules.late = (struct sl_late){.batch = NULL};
     mine->no_memory = false;
     for (uint32_t s = 0; s < n_shards; s++) {
         n += mine->shard[s].n;
@@ -256,6 +257,43 @@ void app_batch_apply(struct app_batch *mine, const struct sl_batch *batch, uint3
     mine->no_memory = !reserve(mine, batch, n);
     if (!mine->no_memory)
         list(mine, batch, n_shards);
+}
+
+/* ---- packets of late messages ---------------------------------------------------------------- */
+
+/* An empty batch with room for n packets. False: no memory. */
+static bool reserve_packets(struct late_rules *rules, uint32_t n, bool has_totals)
+{
+    if (rules->batch != NULL && rules->batch->max_items >= n) {
+        sl_batch_reset(rules->batch);
+        return true;
+    }
+    sl_batch_free(rules->batch);
+    free(rules->before);
+    rules->batch = NULL;
+    rules->before = malloc(n * sizeof *rules->before);
+    return rules->before != NULL &&
+           sl_batch_create(&rules->batch, LATE_PACKET_LEN * n, n, NULL) == SL_OK &&
+           (!has_totals || sl_batch_reserve_totals(rules->batch, NULL) == SL_OK);
+}
+
+void app_batch_stand_in(struct app_batch *mine, bool has_totals)
+{
+    struct late_rules *const rules = &mine->rules;
+    const struct late_part *part;
+
+    if (mine->n_late == 0 || mine->no_memory)
+        return;
+    late_packets_clear(&rules->packets);
+    mine->no_memory = !late_packets_list(&rules->packets, mine->late, mine->n_late, UINT32_MAX);
+    part = rules->packets.part;
+    mine->no_memory = mine->no_memory || !reserve_packets(rules, part->n_sides, has_totals);
+    if (mine->no_memory)
+        return;
+    late_packets_fill(part, rules->batch);
+    for (uint32_t i = 0; i < part->n_sides; i++)
+        rules->before[i] = part->side[i].before;
+    rules->late = (struct sl_late){rules->batch, rules->before, part->message, part->n};
 }
 
 /* ---- made items ------------------------------------------------------------------------------ */
@@ -297,15 +335,23 @@ static bool is_new(const struct sl_app_message *message, const struct sl_app_val
                    : message->step == SL_APP_HEAD;
 }
 
-/* Made items are counted: a message's values have up to 2^16, and each up to 2^14 items. */
-uint64_t app_batch_make(const struct app_batch *mine, struct sl_batch *to, uint32_t buffers,
-                        uint64_t from)
+/* The next messages: those of the batch, then late ones. */
+static const struct sl_app_message *message_at(const struct app_batch *mine, uint32_t m)
 {
+    return m < mine->n ? &mine->message[m] : &mine->rules.late.messages[m - mine->n];
+}
+
+/* Made items are counted: a message's values have up to 2^16, and each up to 2^14 items. */
+uint64_t app_batch_make(const struct app_batch *mine, struct sl_batch *to, uint32_t n_items,
+                        uint32_t buffers, uint64_t from)
+{
+    const uint32_t n = mine->n + mine->rules.late.n_messages;
     uint32_t v = (uint32_t)from >> 14 & 0xFFFF, skip = (uint32_t)from & 0x3FFF, shown;
 
-    for (uint32_t m = (uint32_t)(from >> 30); m < mine->n; m++, v = 0) {
-        const struct sl_app_message *message = &mine->message[m];
+    for (uint32_t m = (uint32_t)(from >> 30); m < n; m++, v = 0) {
+        const struct sl_app_message *message = message_at(mine, m);
         const struct sl_app_half *half = &message->half[message->side];
+        const uint32_t item = message->item + (m < mine->n ? 0 : n_items);
 
         for (; v < half->n_values; v++, skip = 0) {
             const struct sl_app_value *value = &half->value[v];
@@ -314,8 +360,8 @@ uint64_t app_batch_make(const struct app_batch *mine, struct sl_batch *to, uint3
                 !is_new(message, value, &shown))
                 continue;
             skip = value->id == SL_DNS_MESSAGE
-                       ? dns_make_names(to, message->item, value->bytes, value->len, buffers, skip)
-                       : make_value(to, message->item, value, shown, skip);
+                       ? dns_make_names(to, item, value->bytes, value->len, buffers, skip)
+                       : make_value(to, item, value, shown, skip);
             if (skip != UINT32_MAX)
                 return (uint64_t)m << 30 | v << 14 | skip;
         }
@@ -327,6 +373,9 @@ void app_batch_clear(struct app_batch *mine)
 {
     for (uint32_t i = 0; i < RUN_SHARDS_MAX; i++)
         app_output_free(&mine->shard[i]);
+    late_packets_clear(&mine->rules.packets);
+    sl_batch_free(mine->rules.batch);
+    free(mine->rules.before);
     free(mine->message);
     free(mine->late);
     free(mine->count);

@@ -6,6 +6,8 @@
 #include <pthread.h>
 
 #include "app/app_messages.h"
+#include "late_packets.h"
+#include "sluice/detect.h"
 #include "sluice/dissect.h"
 #include "stream/stream.h"
 
@@ -27,17 +29,12 @@ enum sl_status run_apps_create(struct run_apps **out, const struct sl_flow_table
                                const struct app_config *config, struct sl_diag *diag);
 void run_apps_free(struct run_apps *apps); /* accepts NULL */
 
-/* A flow that ended, and has something to say. */
-struct late_flow {
-    struct sl_flow_record record; /* `alerted` and `app` are not known */
-    uint32_t shard;
-    size_t index; /* of the end, in its shard */
-};
-
-/* A message of a flow whose packets are over. */
-struct late_message {
-    struct sl_app_message message; /* its item is the packet that ended the flow */
-    const struct late_flow *flow;
+/* Packets that stand for the flows of late messages. */
+struct late_rules {
+    struct late_packets packets; /* in one part */
+    struct sl_batch *batch;      /* NULL: none was made so far */
+    struct sl_late late;         /* for an evaluator; its batch is NULL where there are none */
+    uint32_t *before;
 };
 
 /* The messages of a batch. Zeroed at first. */
@@ -45,8 +42,9 @@ struct app_batch {
     struct sl_app_message *message; /* in the order of items */
     struct late_message *late;      /* in the order of items */
     uint32_t n, max, n_late, max_late;
-    bool no_memory;  /* messages are missing: the caller fails with SL_ENOMEM */
-    uint32_t *count; /* of items, while they are listed */
+    struct late_rules rules; /* what rules see of late messages */
+    bool no_memory;          /* messages are missing: the caller fails with SL_ENOMEM */
+    uint32_t *count;         /* of items, while they are listed */
     uint32_t max_items;
     struct app_output shard[RUN_SHARDS_MAX];
 };
@@ -90,10 +88,14 @@ void app_batch_end(const struct app_collecting *mine, const struct sl_flow_ended
 /* Lists the messages, once all shards were collected. */
 void app_batch_apply(struct app_batch *mine, const struct sl_batch *batch, uint32_t n_shards);
 
+/* Behind it: makes packets of late messages, for rules. */
+void app_batch_stand_in(struct app_batch *mine, bool has_totals);
+
 /* Appends made items to `to`, as sl_app_make does: values that belong to one of `buffers` where a
- * message says them first, and what it adds to a body. */
-uint64_t app_batch_make(const struct app_batch *mine, struct sl_batch *to, uint32_t buffers,
-                        uint64_t from);
+ * message says them first, and what it adds to a body. Those of late messages have the items of
+ * their packets behind the n_items of the batch. */
+uint64_t app_batch_make(const struct app_batch *mine, struct sl_batch *to, uint32_t n_items,
+                        uint32_t buffers, uint64_t from);
 
 /* Draining: adds what the batch counted. */
 void app_batch_count(const struct app_batch *mine, struct run_apps *apps);

@@ -53,6 +53,7 @@ void run_digest_free(struct run_digest *digest)
     name_events_free(digest->name_events);
     community_ids_free(digest->community_ids);
     dns_messages_free(&digest->messages);
+    free(digest->late_mark);
     for (uint32_t i = 0; i < SL_RUN_SINKS_MAX; i++)
         if (sl_sink_close(digest->held[i].sink, NULL, NULL) != SL_OK)
             continue; /* it was full when the run ended */
@@ -82,10 +83,13 @@ enum sl_status run_digest_evaluate(struct run_digest *digest, const struct sl_ba
 {
     const bool sees = digest->policy->sees_streams;
 
+    digest->apps = apps;
     if (digest->evaluator != NULL) {
         sl_evaluator_set_streams(digest->evaluator, sees ? streams->of_item : NULL);
         sl_evaluator_set_stream_facts(digest->evaluator, sees ? streams->facts : NULL);
         sl_evaluator_set_messages(digest->evaluator, apps->message, apps->n);
+        sl_evaluator_set_late(digest->evaluator,
+                              apps->rules.late.batch != NULL ? &apps->rules.late : NULL);
     }
     enum sl_status status = evaluate_rules(digest, batch, hits, diag);
 
@@ -94,6 +98,86 @@ enum sl_status run_digest_evaluate(struct run_digest *digest, const struct sl_ba
     if (status != SL_OK || digest->scan == NULL)
         return status;
     return payload_scan_run(digest->scan, batch, &hits[digest->policy->virus_engine], diag);
+}
+
+/* ---- marks ----------------------------------------------------------------------------------- */
+
+static int compare_late_marks(const void *a, const void *b)
+{
+    const struct late_mark *left = a, *right = b;
+    const struct late_flow *l = left->flow, *r = right->flow;
+
+    if (l->shard != r->shard)
+        return l->shard < r->shard ? -1 : 1;
+    if (l->index != r->index)
+        return l->index < r->index ? -1 : 1;
+    return left->mark.item < right->mark.item ? -1 : left->mark.item > right->mark.item;
+}
+
+static void add_late_mark(struct run_digest *digest, uint32_t late, uint32_t call)
+{
+    struct late_mark *const last =
+        digest->n_late_marks != 0 ? &digest->late_mark[digest->n_late_marks - 1] : NULL;
+
+    if (last != NULL && last->mark.item == late)
+        return;
+    digest->late_mark[digest->n_late_marks++] =
+        (struct late_mark){digest->apps->rules.packets.part->side[late].flow,
+                           {.item = late, .call = call, .alerted = call == 0}};
+}
+
+static void list_late_marks(struct run_digest *digest)
+{
+    size_t n_held = 0, h = 0;
+    const struct sl_candidates *held = sl_evaluator_candidates(digest->evaluator, &n_held);
+
+    for (size_t a = 0; a < digest->n_alerts;) {
+        const bool waits = h < n_held && held[h].first == a;
+        const uint32_t late = run_digest_late(digest, &digest->alerts[a]);
+
+        if (waits && held[h].late != 0)
+            add_late_mark(digest, held[h].late - 1, (uint32_t)h + 1);
+        if (!waits && late != SL_ALERT_NO_MESSAGE)
+            add_late_mark(digest, late, 0);
+        a += waits ? held[h++].n : 1;
+    }
+}
+
+bool run_digest_mark_late(struct run_digest *digest)
+{
+    const struct sl_late *late = &digest->apps->rules.late;
+
+    digest->n_late_marks = 0;
+    if (late->batch == NULL || digest->evaluator == NULL)
+        return true;
+    if (digest->max_late_marks < late->batch->n_items) {
+        free(digest->late_mark);
+        digest->max_late_marks = late->batch->n_items;
+        digest->late_mark = malloc(digest->max_late_marks * sizeof *digest->late_mark);
+        if (digest->late_mark == NULL) {
+            digest->max_late_marks = 0;
+            return false;
+        }
+    }
+    list_late_marks(digest);
+    if (digest->n_late_marks > 1)
+        qsort(digest->late_mark, digest->n_late_marks, sizeof *digest->late_mark,
+              compare_late_marks);
+    return true;
+}
+
+/* Of an item's alerts and candidates those of flows that ended come first. */
+static void skip_late(const struct run_digest *digest, uint32_t item,
+                      const struct sl_candidates *held, size_t n_held, size_t *h, size_t *a)
+{
+    for (;;)
+        if (*h < n_held && held[*h].item == item && held[*h].late != 0 && held[*h].first == *a)
+            *a += held[(*h)++].n;
+        else if (*a < digest->n_alerts && digest->alerts[*a].item == item &&
+                 run_digest_late(digest, &digest->alerts[*a]) != SL_ALERT_NO_MESSAGE)
+            ++*a;
+        else
+            return;
 }
 
 size_t run_digest_mark(const struct run_digest *digest, const struct sl_batch *batch,
@@ -106,6 +190,7 @@ size_t run_digest_mark(const struct run_digest *digest, const struct sl_batch *b
     if (digest->evaluator != NULL)
         held = sl_evaluator_candidates(digest->evaluator, &n_held);
     for (uint32_t i = 0; i < batch->n_items; i++) {
+        skip_late(digest, i, held, n_held, &h, &a);
         const bool waits = h < n_held && held[h].item == i;
         const size_t before_v = v;
 

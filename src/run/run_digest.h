@@ -28,6 +28,9 @@ struct run_digest {
     struct sl_evaluator *evaluator; /* NULL: there are no rules */
     const struct sl_alert *alerts;
     size_t n_alerts;
+    const struct app_batch *apps; /* of the batch */
+    struct late_mark *late_mark;  /* of flows that ended: by shard and index of the end */
+    uint32_t n_late_marks, max_late_marks;
     struct dns_messages messages;        /* none where they are no events */
     struct payload_scan *scan;           /* NULL: payloads are not scanned */
     struct name_events *name_events;     /* NULL: names are not looked up */
@@ -45,6 +48,27 @@ void run_digest_free(struct run_digest *digest); /* accepts NULL */
 enum sl_status run_digest_evaluate(struct run_digest *digest, const struct sl_batch *batch,
                                    const struct stream_batch *streams, const struct app_batch *apps,
                                    const struct sl_hits *hits, struct sl_diag *diag);
+
+/* What a flow that ended says: the flow is settled with it before it goes. */
+struct late_mark {
+    const struct late_flow *flow;
+    struct sl_flow_mark mark; /* its item is the packet that stands for the flow */
+};
+
+/* The packet that stands for the flow of an alert, in the batch of app_batch's rules.
+ * SL_ALERT_NO_MESSAGE: the alert is of no flow that ended. */
+static inline uint32_t run_digest_late(const struct run_digest *digest,
+                                       const struct sl_alert *alert)
+{
+    const struct app_batch *apps = digest->apps;
+
+    return apps == NULL || alert->message == SL_ALERT_NO_MESSAGE || alert->message < apps->n
+               ? SL_ALERT_NO_MESSAGE
+               : apps->rules.late.messages[alert->message - apps->n].item;
+}
+
+/* Lists the marks of flows that ended. False: no memory. */
+bool run_digest_mark_late(struct run_digest *digest);
 
 /* Lists what packets add to their flows: alerts of rules or viruses, application protocols, and
  * calls for candidates and messages. Returns how many there are; `mark` has room for all packets of

@@ -389,12 +389,27 @@ static bool is_alerted(struct alerted_items *items, uint32_t item)
     bool alerted = false;
 
     for (; items->a < digest->n_alerts && digest->alerts[items->a].item == item; items->a++)
-        alerted = true;
+        alerted |= run_digest_late(digest, &digest->alerts[items->a]) == SL_ALERT_NO_MESSAGE;
     for (; items->v < payload_scan_count(digest->scan) &&
            payload_scan_item(digest->scan, items->v) == item;
          items->v++)
         alerted = true;
     return alerted;
+}
+
+/* The alerts from `a` on that are of flows that this packet ended. */
+static enum sl_status take_ended(struct run_evidence *evidence, const struct run_digest *digest,
+                                 size_t a, uint32_t item, struct sl_diag *diag)
+{
+    static const struct kept none;
+    enum sl_status status = SL_OK;
+    uint32_t late;
+
+    for (; a < digest->n_alerts && digest->alerts[a].item == item && status == SL_OK &&
+           (late = run_digest_late(digest, &digest->alerts[a])) != SL_ALERT_NO_MESSAGE;
+         a++)
+        status = take_alert(evidence, digest->apps->rules.batch->origin[late].flow, &none, diag);
+    return status;
 }
 
 enum sl_status run_evidence_take(struct run_evidence *evidence, const struct sl_batch *batch,
@@ -403,8 +418,11 @@ enum sl_status run_evidence_take(struct run_evidence *evidence, const struct sl_
     struct alerted_items items = {.digest = digest};
     enum sl_status status = SL_OK;
 
-    for (uint32_t item = 0; item < batch->n_items && status == SL_OK; item++)
-        status = take_packet(evidence, batch, item, is_alerted(&items, item), diag);
+    for (uint32_t item = 0; item < batch->n_items && status == SL_OK; item++) {
+        status = take_ended(evidence, digest, items.a, item, diag);
+        if (status == SL_OK)
+            status = take_packet(evidence, batch, item, is_alerted(&items, item), diag);
+    }
     const enum sl_status closed = close_files(evidence, status == SL_OK ? diag : NULL);
     return status == SL_OK ? closed : status;
 }

@@ -47,13 +47,14 @@ void run_flows_mark(const struct run_digest *digest, struct sl_state *state,
     if (state != NULL)
         held = sl_evaluator_candidates(digest->evaluator, &n_held);
     for (size_t h = 0; h < n_held; h++)
-        if (batch->origin[held[h].item].flow == 0)
+        if (held[h].late == 0 && batch->origin[held[h].item].flow == 0)
             (void)sl_state_settle(state, digest->evaluator, h, 0, NULL);
 }
 
 struct settling {
     struct run_digest *digest;
     struct sl_state *state;
+    const struct late_mark *late; /* the shard's next flow that ended */
 };
 
 static bool settle_packet(void *user, uint32_t shard, const struct sl_flow_mark *mark,
@@ -69,11 +70,37 @@ static bool settle_packet(void *user, uint32_t shard, const struct sl_flow_mark 
                                              candidate - 1, shard, slot[0]);
 }
 
+/* The marks of a shard begin here. */
+static const struct late_mark *late_marks_of(const struct run_digest *digest, uint32_t shard)
+{
+    const struct late_mark *mark = digest->late_mark;
+
+    while (mark < digest->late_mark + digest->n_late_marks && mark->flow->shard < shard)
+        mark++;
+    return mark;
+}
+
+static bool settle_ended(void *user, uint32_t shard, size_t index, void *const *slot)
+{
+    struct settling *settling = user;
+    const struct run_digest *digest = settling->digest;
+    const struct late_mark *end = digest->late_mark + digest->n_late_marks;
+    bool alerted = false;
+
+    for (; settling->late < end && settling->late->flow->shard == shard &&
+           settling->late->flow->index == index;
+         settling->late++)
+        alerted |=
+            settling->late->mark.alerted || settle_packet(user, shard, &settling->late->mark, slot);
+    return alerted;
+}
+
 void run_flows_settle(struct run_digest *digest, struct sl_state *state,
                       const struct source_batch *part, struct run_source *source, uint32_t shard)
 {
-    struct settling settling = {digest, state};
-    const struct sl_flow_settler settler = {settle_packet, &settling};
+    struct settling settling = {digest, state, late_marks_of(digest, shard)};
+    const struct sl_flow_settler settler = {settle_packet, &settling,
+                                            digest->n_late_marks != 0 ? settle_ended : NULL};
 
     sl_flow_settle_shard(source->flows, part->keys, shard, &settler);
 }
@@ -82,8 +109,8 @@ void run_flows_settle_end(struct run_digest *digest, struct sl_state *state,
                           const struct sl_flow_table *table, const struct sl_flow_keys *keys,
                           const struct late_flow *flow, const struct sl_flow_mark *mark)
 {
-    struct settling settling = {digest, state};
-    const struct sl_flow_settler settler = {settle_packet, &settling};
+    struct settling settling = {digest, state, NULL};
+    const struct sl_flow_settler settler = {settle_packet, &settling, NULL};
 
     sl_flow_settle_end(table, keys, flow->shard, flow->index, mark, &settler);
 }

@@ -30,6 +30,7 @@ struct run_policy {
     bool asks_stream_facts;
     bool finds_app;   /* packets need their application protocol */
     bool reports_dns; /* each DNS message is an event */
+    bool hears;       /* rules look at messages of flows */
     bool reads_apps;  /* what flows say is asked for: */
     struct app_config apps;
 

@@ -78,6 +78,8 @@ static void apply(void *user, struct sl_batch *batch)
         stream_batch_apply(&mine->streams, batch, run->streams->n_shards);
     if (run->apps != NULL)
         app_batch_apply(&mine->apps, batch, run->apps->n_shards);
+    if (run->apps != NULL && mine->policy->hears)
+        app_batch_stand_in(&mine->apps, source->totals);
     if (mine->policy->finds_app || run_source_reports_flows(source))
         sl_app_find(batch);
 }
@@ -98,7 +100,9 @@ static uint64_t make_some(const struct sl_run *run, const struct sl_batch *batch
     if (which == MADE_STREAMS)
         return policy->sees_streams ? stream_batch_make(&mine->streams, batch, to, from)
                                     : UINT64_MAX;
-    return run->apps != NULL ? app_batch_make(&mine->apps, to, policy->buffers, from) : UINT64_MAX;
+    return run->apps != NULL
+               ? app_batch_make(&mine->apps, to, batch->n_items, policy->buffers, from)
+               : UINT64_MAX;
 }
 
 static uint64_t make(void *user, const struct sl_batch *batch, struct sl_batch *to, uint64_t from)
@@ -135,6 +139,8 @@ static enum sl_status digest(void *user, const struct sl_batch *batch, const str
         status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the streams of a batch");
     if (status == SL_OK)
         status = run_digest_evaluate(mine->digest, batch, &mine->streams, &mine->apps, hits, diag);
+    if (status == SL_OK && !run_digest_mark_late(mine->digest))
+        status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for flows that end in a batch");
     if (status == SL_OK && run->source.settles)
         run_flows_mark(mine->digest, run->state, batch, &mine->source);
     if (status == SL_OK)

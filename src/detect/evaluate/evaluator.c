@@ -13,6 +13,13 @@
 #include "rule_findings.h"
 #include "rule_profile.h"
 
+/* Messages, in the order of their items. */
+struct evaluator_talk {
+    const struct sl_app_message *message;
+    size_t n, at;
+    uint32_t base; /* added to their indices */
+};
+
 struct sl_evaluator {
     const struct sl_rules *rules;
     const struct sl_batch *batch;
@@ -27,9 +34,13 @@ struct sl_evaluator {
     const struct sl_stream_part *const *parts; /* by item; NULL: rules look at packets alone */
     const struct sl_stream_facts *facts;       /* by item; NULL: none */
     struct rule_stream stream;
-    struct rule_scan said;                /* a message of DNS over TCP */
-    const struct sl_app_message *message; /* of the batch that comes next */
-    size_t n_messages, at_message;
+    struct rule_scan said;           /* a message of DNS over TCP */
+    struct evaluator_talk talk;      /* of the batch that comes next */
+    struct evaluator_talk late_talk; /* of flows that ended in it */
+    const struct sl_late *late;      /* NULL: none */
+    uint32_t at_late;                /* the next of its packets */
+    size_t at_late_hit;
+    bool is_late;        /* one of them is at hand */
     bool messages_alone; /* packets are passed over */
     struct rule_buffers buffers;
     struct rule_findings findings; /* of the last run */
@@ -52,7 +63,9 @@ static bool meets_payload(struct sl_evaluator *work, const struct rule_payload *
 {
     static const struct rule_hits none;
     const struct sl_stream_part *head =
-        view->message != NULL && work->parts != NULL ? work->parts[view->message->item] : NULL;
+        view->message != NULL && work->parts != NULL && !work->is_late
+            ? work->parts[view->message->item]
+            : NULL;
 
     if (head == NULL)
         return rule_section_match(steps, n, view->scan, &work->work);
@@ -336,16 +349,16 @@ static bool scan_whole(struct sl_evaluator *work, struct rule_view *view)
 }
 
 /* The rules that look at messages, on those of the packet. Its hits are those from `first` up to
- * the one at hand. False: no memory. */
-static bool match_messages(struct sl_evaluator *work, uint32_t item, size_t first,
-                           const struct rule_view *packet)
+ * `end`. False: no memory. */
+static bool match_messages(struct sl_evaluator *work, struct evaluator_talk *talk, uint32_t item,
+                           size_t first, size_t end, const struct rule_view *packet)
 {
-    struct rule_hits hits = {NULL, work->at_hit - first};
+    struct rule_hits hits = {NULL, end - first};
 
     if (hits.n != 0)
         hits.hit = work->hits->hit + first;
-    for (; work->at_message < work->n_messages; work->at_message++) {
-        const struct sl_app_message *message = &work->message[work->at_message];
+    for (; talk->at < talk->n; talk->at++) {
+        const struct sl_app_message *message = &talk->message[talk->at];
         const uint16_t sees = rule_message_sees(message);
 
         if (message->item != item)
@@ -359,7 +372,7 @@ static bool match_messages(struct sl_evaluator *work, uint32_t item, size_t firs
         if ((message->app == SL_APP_DNS || message->app == SL_APP_SIP) && !scan_whole(work, &view))
             return false;
         rule_buffers_begin(&work->buffers);
-        if (!rule_findings_begin_message(&work->findings, (uint32_t)work->at_message))
+        if (!rule_findings_begin_message(&work->findings, talk->base + (uint32_t)talk->at))
             return false;
         try_message(work, &hits, &view);
     }
@@ -367,11 +380,11 @@ static bool match_messages(struct sl_evaluator *work, uint32_t item, size_t firs
 }
 
 /* Whether messages of the packet wait for rules. */
-static bool has_messages(struct sl_evaluator *work, uint32_t item)
+static bool has_messages(struct evaluator_talk *talk, uint32_t item)
 {
-    while (work->at_message < work->n_messages && work->message[work->at_message].item < item)
-        work->at_message++;
-    return work->at_message < work->n_messages && work->message[work->at_message].item == item;
+    while (talk->at < talk->n && talk->message[talk->at].item < item)
+        talk->at++;
+    return talk->at < talk->n && talk->message[talk->at].item == item;
 }
 
 /* The rules without a literal, on the packet, and on a tunnel by its outer header. */
@@ -395,7 +408,7 @@ static bool match_item(struct sl_evaluator *work, uint32_t item)
         work->at_hit++;
 
     const bool any_hit = work->at_hit < work->n_hits && work->hits->hit[work->at_hit].item == item;
-    const bool any_message = has_messages(work, item);
+    const bool any_message = has_messages(&work->talk, item);
     if (!any_hit && !any_header && !any_message && work->home == NULL)
         return true;
 
@@ -416,11 +429,62 @@ static bool match_item(struct sl_evaluator *work, uint32_t item)
     if (head != NULL && (any_hit || work->rules->index->any_stream_without_literal) &&
         !match_stream(work, item, first, head, &view))
         return false;
-    if (any_message && !match_messages(work, item, first, &view))
+    if (any_message && !match_messages(work, &work->talk, item, first, work->at_hit, &view))
         return false;
     if (any_header)
         match_header(work, item, &view);
     return true;
+}
+
+/* The rules that look at messages, on those of a flow that ended. */
+static bool match_late(struct sl_evaluator *work, uint32_t late)
+{
+    const uint32_t item = work->batch->n_items + late;
+    const size_t first = work->at_late_hit;
+    struct rule_view view;
+
+    rule_findings_begin_item(&work->findings);
+    while (work->at_late_hit < work->n_hits && work->hits->hit[work->at_late_hit].item == item)
+        work->at_late_hit++;
+    if (!has_messages(&work->late_talk, late))
+        return true;
+    rule_view_packet(work->late->batch, late, &work->scan, &view);
+    rule_buffers_begin(&work->buffers);
+    return match_messages(work, &work->late_talk, late, first, work->at_late_hit, &view);
+}
+
+/* The flows that the packet ended. False: no memory. */
+static bool match_ended(struct sl_evaluator *work, uint32_t item)
+{
+    bool done = true;
+
+    work->is_late = true;
+    for (; done && work->at_late < work->late->batch->n_items &&
+           work->late->before[work->at_late] == item;
+         work->at_late++) {
+        work->findings.late = work->at_late + 1;
+        done = match_late(work, work->at_late) && rule_findings_end_item(&work->findings, item);
+    }
+    work->findings.late = 0;
+    work->is_late = false;
+    return done;
+}
+
+/* Hits of flows that ended are behind those of the batch's packets. */
+static void begin_late(struct sl_evaluator *work)
+{
+    size_t begin = 0, end = work->n_hits;
+
+    while (begin < end) {
+        const size_t middle = begin + (end - begin) / 2;
+
+        if (work->hits->hit[middle].item < work->batch->n_items)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    work->at_late_hit = begin;
+    work->at_late = 0;
 }
 
 /* Makes room for the batch's longest payload. */
@@ -479,8 +543,21 @@ void sl_evaluator_set_stream_facts(struct sl_evaluator *evaluator,
 void sl_evaluator_set_messages(struct sl_evaluator *evaluator,
                                const struct sl_app_message *messages, size_t n)
 {
-    evaluator->message = messages;
-    evaluator->n_messages = evaluator->rules->index->any_message ? n : 0;
+    evaluator->talk = (struct evaluator_talk){.message = messages,
+                                              .n = evaluator->rules->index->any_message ? n : 0};
+    evaluator->late_talk.base = (uint32_t)n;
+}
+
+void sl_evaluator_set_late(struct sl_evaluator *evaluator, const struct sl_late *late)
+{
+    const uint32_t base = evaluator->late_talk.base;
+
+    evaluator->late = evaluator->rules->index->any_message ? late : NULL;
+    evaluator->findings.late_batch = late != NULL ? late->batch : NULL;
+    evaluator->late_talk = (struct evaluator_talk){.base = base};
+    if (late != NULL)
+        evaluator->late_talk =
+            (struct evaluator_talk){.message = late->messages, .n = late->n_messages, .base = base};
 }
 
 void sl_evaluator_see_messages(struct sl_evaluator *evaluator)
@@ -543,19 +620,23 @@ enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_
     evaluator->buffers.no_memory = evaluator->work.decoded.no_memory = false;
     evaluator->batch = batch;
     evaluator->hits = hits;
-    evaluator->at_hit = evaluator->n_hits = evaluator->at_message = 0;
+    evaluator->at_hit = evaluator->n_hits = evaluator->talk.at = 0;
     if (hits != NULL)
         evaluator->n_hits = hits->n < hits->cap ? hits->n : hits->cap;
+    if (evaluator->late != NULL)
+        begin_late(evaluator);
     for (uint32_t item = 0; item < batch->n_items; item++) {
         if (item + AHEAD < batch->n_items)
             fetch_item(batch, item + AHEAD);
         evaluator->items++;
-        if (!match_item(evaluator, item) || evaluator->buffers.no_memory ||
+        if ((evaluator->late != NULL && !match_ended(evaluator, item)) ||
+            !match_item(evaluator, item) || evaluator->buffers.no_memory ||
             evaluator->work.decoded.no_memory || evaluator->findings.values.no_memory ||
             !rule_findings_end_item(&evaluator->findings, item))
             return SL_ENOMEM;
     }
-    evaluator->n_messages = 0;
+    evaluator->talk.n = 0;
+    evaluator->late = NULL;
     *alerts = evaluator->findings.alert;
     *n = evaluator->findings.n;
     return SL_OK;

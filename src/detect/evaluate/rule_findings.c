@@ -108,8 +108,8 @@ static bool hold(struct rule_findings *findings, uint32_t item)
         findings->matched[i].key = (uint64_t)findings->rules->index->rank[rule] << 32 | rule;
     }
     append(findings, item);
-    findings->held[findings->n_held++] =
-        (struct sl_candidates){.item = item, .n = (uint32_t)(findings->n - first), .first = first};
+    findings->held[findings->n_held++] = (struct sl_candidates){
+        .item = item, .late = findings->late, .n = (uint32_t)(findings->n - first), .first = first};
     memset(findings->outcome + first, RULE_OPEN, findings->n - first);
     for (size_t c = first; c < findings->n && findings->rules->index->any_data; c++)
         findings->ask[c] = findings->values.ask_of[findings->alert[c].signature];

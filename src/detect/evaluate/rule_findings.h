@@ -28,9 +28,11 @@ struct rule_findings {
     struct rule_match *matched; /* by the packet at hand, and its messages; room for each rule once
                                    more */
     size_t n_matched, cap_matched;
-    uint32_t message;    /* at hand, or SL_ALERT_NO_MESSAGE */
-    bool passed, stated; /* some of them is a pass rule; their state decides */
-    bool any_pass;       /* as in struct rule_index */
+    uint32_t message;                  /* at hand, or SL_ALERT_NO_MESSAGE */
+    uint32_t late;                     /* as sl_candidates has it, of what is at hand */
+    const struct sl_batch *late_batch; /* of sl_late; NULL: there is none */
+    bool passed, stated;               /* some of them is a pass rule; their state decides */
+    bool any_pass;                     /* as in struct rule_index */
 
     struct sl_alert *alert; /* of the batch; grows */
     uint8_t *outcome;       /* enum rule_outcome of the candidates among them; grows as well */

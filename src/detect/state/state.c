@@ -169,7 +169,9 @@ static void decide(struct sl_state *state, struct state_data *data, struct rule_
                    size_t i, const struct sl_batch *batch)
 {
     const struct sl_candidates *held = &findings->held[i];
-    const struct state_packet packet = packet_of(state, batch, held->item);
+    const struct state_packet packet = held->late != 0
+                                           ? packet_of(state, findings->late_batch, held->late - 1)
+                                           : packet_of(state, batch, held->item);
     const struct state_place place = {.table = &state->hosts, .data = data, .packet = &packet};
 
     if (state_decide(findings, i, &place) && !held->alerted && state->keeps_alerted)

@@ -1,12 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules on what flows say when the run ends: bodies of unknown or greater length. What they find
+/* Rules on what flows say when they end: bodies of unknown or greater length. What they find
  * depends on no batch and no thread. */
 #include "test.h"
 
 #include "dissect/test/frame_fixture.h"
 #include "run/run_internal.h"
 
-enum { N_FLOWS = 3000, N_CLIENTS = 4, FIRST_PORT = 20000, SIDS = 8, TEXT_MAX = 1 << 20 };
+enum {
+    N_FLOWS = 3000,
+    N_PACKETS = 2 * N_FLOWS,
+    N_CLIENTS = 4,
+    FIRST_PORT = 20000,
+    SIDS = 8,
+    TEXT_MAX = 1 << 20
+};
 
 static const char rules_text[] =
     "alert http any any -> any 80 (http.request_body; content:\"needle\"; sid:1;)\n"
@@ -41,7 +48,17 @@ static bool is_answered(uint32_t flow)
     return flow % 2 == 1;
 }
 
+/* The clock: flows end with the run, one by one, or many at one packet. */
+struct clock {
+    int64_t step_ns; /* from packet to packet */
+    int64_t jump_ns; /* in the middle */
+};
+
+static const struct clock clocks[] = {
+    {1000, 0}, {INT64_C(1000000000), 0}, {1000, INT64_C(2000000000000)}};
+
 struct sensor {
+    const struct clock *clock;
     uint64_t seed;
     uint32_t batch_max, next; /* packets */
     uint32_t n_alerts[SIDS + 1], n_flows, n_alerted;
@@ -83,18 +100,19 @@ static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *d
 
     (void)diag;
     for (uint32_t room = 1 + test_below(&sensor->seed, sensor->batch_max);
-         sensor->next < 2 * N_FLOWS && room != 0; sensor->next++) {
-        const uint32_t flow = sensor->next % N_FLOWS;
-        const bool server = sensor->next >= N_FLOWS;
+         sensor->next < N_PACKETS && room != 0; sensor->next++) {
+        const uint32_t flow = sensor->next / 2;
+        const bool server = sensor->next % 2 == 1;
+        const int64_t time = INT64_C(1700000000000000000) + sensor->next * sensor->clock->step_ns +
+                             (flow > N_FLOWS / 2 ? sensor->clock->jump_ns : 0);
 
         if (server && !is_answered(flow))
             continue;
         build(&f, flow, server);
-        assert_true(sl_run_add_packet(batch, f.byte, f.len,
-                                      INT64_C(1700000000000000000) + sensor->next * 1000, 1));
+        assert_true(sl_run_add_packet(batch, f.byte, f.len, time, 1));
         room--;
     }
-    return sensor->next < 2 * N_FLOWS ? SL_OK : SL_END;
+    return sensor->next < N_PACKETS ? SL_OK : SL_END;
 }
 
 static enum sl_status on_event(void *user, const struct sl_event *event, struct sl_diag *diag)
@@ -112,7 +130,7 @@ static enum sl_status on_event(void *user, const struct sl_event *event, struct 
     return SL_OK;
 }
 
-static struct sensor *run(uint32_t batch_max, uint32_t n_workers)
+static struct sensor *run(const struct clock *clock, uint32_t batch_max, uint32_t n_workers)
 {
     struct sensor *sensor = calloc(1, sizeof *sensor);
     struct sl_rules *rules;
@@ -121,6 +139,7 @@ static struct sensor *run(uint32_t batch_max, uint32_t n_workers)
     struct sl_run *sluice;
 
     assert_non_null(sensor);
+    sensor->clock = clock;
     sensor->seed = batch_max;
     sensor->batch_max = batch_max;
     assert_int_equal(sl_rules_create(&rules, &diag), SL_OK);
@@ -132,6 +151,7 @@ static struct sensor *run(uint32_t batch_max, uint32_t n_workers)
     config.devices = "cpu";
     config.event = on_event;
     config.user = sensor;
+    config.flow_memory = 8 << 20;
     config.events = 1u << SL_EVENT_ALERT | 1u << SL_EVENT_FLOW;
     assert_int_equal(sl_run_create(&sluice, &config, &diag), SL_OK);
     sluice->pipeline.n_workers = n_workers;
@@ -142,13 +162,12 @@ static struct sensor *run(uint32_t batch_max, uint32_t n_workers)
     return sensor;
 }
 
-static void test_rules_see_what_flows_say_at_the_end(void **state)
+static void check_alerts(const struct clock *clock)
 {
-    struct sensor *sensor = run(300, 1);
-    uint32_t expected[SIDS + 1] = {[0] = N_FLOWS, [3] = N_CLIENTS};
+    struct sensor *sensor = run(clock, 300, 1);
+    uint32_t expected[SIDS + 1] = {[0] = N_FLOWS};
     uint32_t n_alerted = 0;
 
-    (void)state;
     for (uint32_t flow = 0; flow < N_FLOWS; flow++) {
         expected[1] += has_needle(flow);
         expected[2] += is_answered(flow);
@@ -156,28 +175,44 @@ static void test_rules_see_what_flows_say_at_the_end(void **state)
         expected[6] += has_needle(flow) && is_answered(flow);
         n_alerted += has_needle(flow) || is_answered(flow);
     }
+    /* Of a minute, and of each client, one. */
+    expected[3] = sensor->n_alerts[3];
+    assert_in_range(expected[3], N_CLIENTS, clock->step_ns < 1000000 ? 2 * N_CLIENTS : N_FLOWS / 6);
     for (uint32_t sid = 0; sid <= SIDS; sid++)
         assert_int_equal(sensor->n_alerts[sid], expected[sid]);
     assert_int_equal(sensor->n_alerted, n_alerted);
     free(sensor);
 }
 
-static void test_events_depend_on_packets_alone(void **state)
+static void test_rules_see_what_flows_say_at_the_end(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < sizeof clocks / sizeof clocks[0]; c++)
+        check_alerts(&clocks[c]);
+}
+
+static void compare_events(const struct clock *clock)
 {
     static const struct {
         uint32_t batch_max, n_workers;
     } ways[] = {{1, 1}, {40, 3}, {5000, 2}};
-    struct sensor *first = run(7, 1);
+    struct sensor *first = run(clock, 7, 1);
 
-    (void)state;
     for (size_t w = 0; w < sizeof ways / sizeof ways[0]; w++) {
-        struct sensor *other = run(ways[w].batch_max, ways[w].n_workers);
+        struct sensor *other = run(clock, ways[w].batch_max, ways[w].n_workers);
 
         assert_int_equal(other->len, first->len);
         assert_memory_equal(other->text, first->text, first->len);
         free(other);
     }
     free(first);
+}
+
+static void test_events_depend_on_packets_alone(void **state)
+{
+    (void)state;
+    for (size_t c = 0; c < sizeof clocks / sizeof clocks[0]; c++)
+        compare_events(&clocks[c]);
 }
 
 int main(void)
