@@ -167,7 +167,9 @@ class Twins:
 
     def twins_of_bits(self):
         """Without the rule that sets a bit; and with one that sets what has to be unset."""
-        if self.maker.chain:
+        sets = [s for bits in self.model.bits if bits.verb == "isset" for name in bits.names
+                for s in self.maker.setters.of("set", name)]
+        if self.maker.chain and not any(map(self.maker.also_matches, sets)):
             yield self.case("isset", self.packet(), False, chain=[])
         for bits in self.model.bits:
             for name in bits.names if bits.verb in ("isset", "isnotset") else ():

@@ -164,6 +164,18 @@ class Maker:
             group.holds(values.get(name)) for name, group in self.groups.items()
             if isinstance(group, Value))
 
+    def also_matches(self, other):
+        """Whether what this rule's talk says matches another rule, too."""
+        if not self.talk:
+            return False
+        asked = {name for name, group in other.groups.items() if isinstance(group, Value)}
+        talk = type(self.talk)(self.talk.to_client, asked | set(self.groups) - {"payload"})
+        values = talk.values(self.buffers)
+        return values is not None and all(
+            group.holds(values.get(name)) if isinstance(group, Value)
+            else name == "payload" and group.accepts(values.get(name, b""))
+            for name, group in other.groups.items())
+
     def choose_protocol(self):
         model, protocol = self.model, self.model.rule.protocol
         if protocol in ("http", "tls"):
