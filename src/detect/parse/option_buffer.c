@@ -177,6 +177,54 @@ enum sl_status rule_read_buffer(struct rule_parser *parser, struct rule_text val
     return SL_OK;
 }
 
+/* Whether it is a method, or a code of three digits, or the first digit of one. */
+static bool is_sip_word(struct rule_text word, bool is_code)
+{
+    bool fits = word.len != 0 && (is_code ? word.len == 1 || word.len == 3 : word.len < 32);
+
+    for (size_t i = 0; i < word.len; i++) {
+        const char c = word.at[i];
+
+        fits &= is_code ? c >= '0' && c <= '9' : (c | 0x20) >= 'a' && (c | 0x20) <= 'z';
+    }
+    return fits;
+}
+
+/* Snort's options on a message's method and code. */
+enum sl_status rule_read_sip_word(struct rule_parser *parser, struct rule_text value)
+{
+    const bool is_code = rule_text_is(parser->option.name, "sip_stat_code");
+    const bool negated = value.len != 0 && value.at[0] == '!';
+    const struct rule_text word =
+        rule_trim((struct rule_text){value.at + negated, value.len - negated});
+    const struct rule_payload section = parser->section;
+
+    if (memchr(value.at, ',', value.len) != NULL || (parser->rule->protocol & OVER_BOTH) == 0)
+        return rule_skip(parser, "", parser->option.name);
+    if (!is_sip_word(word, is_code))
+        return rule_bad(parser, "%.*s is '%.*s', no %s", RULE_QUOTE(parser->option.name),
+                        RULE_QUOTE(word), is_code ? "digit or three" : "method");
+    parser->rule->app = SL_APP_SIP;
+    parser->section = (struct rule_payload){
+        .section = ++parser->n_sections,
+        .buffer = (enum rule_buffer)(RULE_BUFFER_SIP + (is_code ? SIP_STAT_CODE : SIP_METHOD))};
+
+    struct rule_payload *content = rule_payload_add(parser, RULE_CONTENT);
+    char *bytes = rule_arena_text(&parser->rules->arena, word.at, word.len);
+
+    parser->section = section;
+    if (content == NULL || bytes == NULL)
+        return rule_no_memory(parser);
+    for (size_t i = 0; i < word.len; i++)
+        bytes[i] = (char)(bytes[i] | 0x20); /* in lower case; digits have the bit */
+    content->bytes = (const uint8_t *)bytes;
+    content->len = content->fast_len = content->window = (uint32_t)word.len;
+    content->negated = negated;
+    content->nocase = content->has_begin = content->has_end = true;
+    content->at_end = !is_code || word.len == 3;
+    return SL_OK;
+}
+
 enum sl_status rule_read_pkt_data(struct rule_parser *parser, struct rule_text value)
 {
     const enum sl_status status = rule_section_end(parser);

@@ -227,11 +227,38 @@ static enum sl_status put(struct rule_parser *parser, struct rule_payload *step,
     return SL_OK;
 }
 
+/* Snort 3's "http_header:field NAME". NULL: the field is no buffer of its own. */
+static const struct value_buffer *field_of(const struct rule_parser *parser, struct rule_text value)
+{
+    static const struct value_buffer fields[] = {
+        {"user-agent", RULE_OF_CLIENT, SL_HTTP_USER_AGENT},
+        {"referer", RULE_OF_CLIENT, SL_HTTP_REFERER},
+        {"accept", RULE_OF_CLIENT, SL_HTTP_ACCEPT},
+        {"accept-language", RULE_OF_CLIENT, SL_HTTP_ACCEPT_LANG},
+        {"accept-encoding", RULE_OF_CLIENT, SL_HTTP_ACCEPT_ENC},
+        {"connection", RULE_OF_SENDER, SL_HTTP_CONNECTION},
+        {"content-type", RULE_OF_SENDER, SL_HTTP_CONTENT_TYPE},
+        {"content-length", RULE_OF_SENDER, SL_HTTP_CONTENT_LEN},
+        {"server", RULE_OF_SERVER, SL_HTTP_SERVER},
+        {"location", RULE_OF_SERVER, SL_HTTP_LOCATION},
+    };
+    struct rule_text word;
+
+    if (!rule_text_is(parser->option.name, "http_header") || !rule_text_split(&value, ' ', &word) ||
+        !rule_text_is(word, "field"))
+        return NULL;
+    return find(fields, sizeof fields / sizeof fields[0], rule_trim(value));
+}
+
 enum sl_status rule_read_value_or_modifier(struct rule_parser *parser, struct rule_text value)
 {
     const struct value_buffer *buffer = find(modifiers, N_MODIFIERS, parser->option.name);
     const bool of_content = parser->section.section == 0 && parser->content != SIZE_MAX;
 
+    const struct value_buffer *field = parser->snort3 ? field_of(parser, value) : NULL;
+
+    if (field != NULL)
+        return begin(parser, field);
     if (parser->snort3 && value.len != 0)
         return rule_skip(parser, "a value of ", parser->option.name);
     if (value.len != 0)

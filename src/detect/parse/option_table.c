@@ -211,6 +211,8 @@ static const struct rule_option options[] = {
     {"tls.version", rule_read_tls_version, RULE_A_VALUE},
     {"ssl_version", rule_read_tls_version, RULE_A_VALUE},
     {"ssl_state", rule_read_ssl_state, RULE_A_VALUE},
+    {"sip_method", rule_read_sip_word, RULE_A_VALUE},
+    {"sip_stat_code", rule_read_sip_word, RULE_A_VALUE},
     {"tls.cert_chain_len", rule_read_tls_chain, RULE_A_VALUE},
     {"tls_cert_notbefore", rule_read_tls_date, RULE_A_VALUE},
     {"tls_cert_notafter", rule_read_tls_date, RULE_A_VALUE},

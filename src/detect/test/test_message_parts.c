@@ -106,6 +106,11 @@ static void test_buffers(void **state)
         {"", true},
         {"sip.method; content:\"INVITE\"; bsize:6;", true},
         {"sip.method; content:\"sip\";", false},
+        {"sip_method:invite;", true},
+        {"sip_method:INV;", false},
+        {"sip_method:!bye; content:\"b=CT\";", true},
+        {"sip_method:!Invite;", false},
+        {"sip_stat_code:4;", false},
         {"sip.method; absent;", false},
         {"sip.stat_code; absent;", false}, /* no request could have it */
         {"sip.content_type; absent:or_else; content:\"nothing\";", false},
@@ -133,6 +138,10 @@ static void test_buffers(void **state)
     for (size_t i = 0; i < sizeof trials / sizeof trials[0]; i++)
         if (matches(trials[i].options, request) != trials[i].expected)
             fail_msg("%s: not %d", trials[i].options, trials[i].expected);
+    assert_true(matches("sip_stat_code:4;", "SIP/2.0 404 Not Found\r\n\r\n"));
+    assert_true(matches("sip_stat_code:404;", "SIP/2.0 404 Not Found\r\n\r\n"));
+    assert_false(matches("sip_stat_code:0;", "SIP/2.0 404 Not Found\r\n\r\n"));
+    assert_false(matches("sip_stat_code:403;", "SIP/2.0 404 Not Found\r\n\r\n"));
     assert_true(matches("sip.stat_code; content:\"404\";", "SIP/2.0 404 Not Found\r\n\r\n"));
     assert_false(matches("content:\"To\";", "to be or not To be SIP/2.0\r\n"));
 }

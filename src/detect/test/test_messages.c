@@ -433,6 +433,8 @@ static void test_dialects(void **state)
         {"content:!\"Referer\"; http_header; content:\"Probe\"; http_header;", "0"},
         {"http_uri; content:\"index\",fast_pattern,nocase; content:\".php\",distance 0;", "0"},
         {"http_header; content:\"Probe\"; service:http;", "0"},
+        {"http_header:field user-agent; content:\"Probe\"; bufferlen:<20; service:http;", "0"},
+        {"http_header:field User-Agent; content:\"index\"; service:http;", ""},
         {"flow:to_client; http_uri; content:\"index\"; file_data; content:\"html\"; service:http;",
          "4"},
         {"http_client_body; bufferlen:>20; content:\"name\"; service:http;", "2"},
