@@ -16,7 +16,8 @@ enum {
     TCP_SYN = 2
 };
 
-/* A packet whose payload waits for bytes before it or, beside a SYN, for the other side. */
+/* A packet whose payload waits for bytes before it or, beside a SYN that opens fast, for the other
+ * side. */
 static const struct sl_stream_part nothing = {.whole = true};
 
 /* ---- the streams of flows -------------------------------------------------------------------- */
@@ -156,7 +157,7 @@ static bool waits(const struct stream *stream, const struct stream_segment *segm
 {
     if ((segment->flags & TCP_SYN) == 0)
         return queued;
-    return segment->len != 0 && stream_waits(stream, segment->half);
+    return segment->len != 0 && segment->opens_fast && stream_waits(stream, segment->half);
 }
 
 static void take(void *user, const struct sl_flow_segment *seen)

@@ -74,6 +74,7 @@ struct stream_segment {
     uint8_t wscale;           /* of the option; STREAM_NO_WSCALE: there is none */
     uint8_t half;             /* its sender: 0 the client, 1 the server */
     bool has_timestamp;
+    bool opens_fast;   /* it has the option of RFC 7413 */
     bool bad_checksum; /* and checksums count */
 };
 

@@ -9,6 +9,7 @@ enum {
     OPTION_NOP = 1,
     OPTION_WSCALE = 3,
     OPTION_TIMESTAMPS = 8,
+    OPTION_FAST_OPEN = 34,
     TIMESTAMPS_LEN = 10
 };
 
@@ -27,6 +28,8 @@ static void read_options(struct stream_segment *segment, const uint8_t *option, 
             segment->timestamp = load_be32(option + 2);
             segment->echo = load_be32(option + 6);
             segment->has_timestamp = true;
+        } else if (option[0] == OPTION_FAST_OPEN) {
+            segment->opens_fast = true;
         }
         option += option[1];
     }
