@@ -49,6 +49,14 @@ static inline const char *test_data(void)
     return folder;
 }
 
+/* How many times the captures of a check this trial is to take. */
+static inline uint32_t test_times(void)
+{
+    const char *const times = getenv("SLUICE_TEST_TIMES");
+
+    return times != NULL && atoi(times) > 0 ? (uint32_t)atoi(times) : 1;
+}
+
 /* A line of /proc/self/status, bytes. */
 static inline size_t test_memory_of(const char *what)
 {

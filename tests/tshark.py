@@ -28,6 +28,19 @@ def captures_folder():
     return os.path.join(data, "pcap")
 
 
+def how_many(argument, n):
+    """The script's argument of that number; without it n, and SLUICE_TEST_TIMES n in a soak."""
+    if len(sys.argv) > argument:
+        return int(sys.argv[argument])
+    return n * int(os.environ.get("SLUICE_TEST_TIMES", "1"))
+
+
+def percent_of(paths, percent):
+    """So many of them, evenly spread."""
+    return [path for i, path in enumerate(paths)
+            if i * percent // 100 != (i + 1) * percent // 100]
+
+
 def captures(folder, max_bytes):
     """The paths of all captures of at most max_bytes, sorted."""
     paths = (os.path.join(folder, name) for name in sorted(os.listdir(folder))

@@ -59,10 +59,7 @@ def mine(programs, path):
 def main():
     folder = tshark.captures_folder()
     programs = sys.argv[1:3]
-    percent = int(sys.argv[3]) if len(sys.argv) > 3 else 1
-    paths = tshark.captures(folder, BYTES)
-    paths = [path for i, path in enumerate(paths)
-             if i * percent // 100 != (i + 1) * percent // 100]
+    paths = tshark.percent_of(tshark.captures(folder, BYTES), tshark.how_many(3, 1))
     wanted, met, more, failed = (collections.Counter() for _ in range(4))
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for path, here, there in zip(paths, pool.map(lambda p: mine(programs, p), paths),

@@ -4,7 +4,7 @@
 
 usage: tshark_dns_agrees.py DNS_TABLE [N_FILES]
 
-Captures are taken from $SLUICE_TEST_DATA/pcap, N_FILES of them (50; 0: all), evenly spread over
+Captures are taken from $SLUICE_TEST_DATA/pcap, N_FILES of them (10; 0: all), evenly spread over
 those with a message and the others, five to one. tshark runs without reassembly of fragments.
 - Where tshark finds DNS, mDNS or LLMNR over UDP, the probe must not say no; in a message that
   tshark does not call malformed and that has nothing behind it, the probe must say yes.
@@ -234,7 +234,7 @@ def choose(folder, n, program, pool):
 
 def main():
     folder = tshark.captures_folder()
-    n_files = int(sys.argv[2]) if len(sys.argv) > 2 else 50
+    n_files = tshark.how_many(2, 10)
     agreed, reasons, failed = collections.Counter(), collections.Counter(), 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         chosen = choose(folder, n_files, sys.argv[1], pool)

@@ -4,7 +4,7 @@
 
 usage: tshark_agrees.py DISSECT_TABLE [N_FILES]
 
-Captures are taken from $SLUICE_TEST_DATA/pcap, N_FILES of them (200): some with each protocol, the
+Captures are taken from $SLUICE_TEST_DATA/pcap, N_FILES of them (60): some with each protocol, the
 others evenly spread over the sorted names. Both programs must find the same packets, and in each
 packet the same of PROTOCOLS. tshark runs with only the layers enabled that the dissector knows, and
 without defragmentation. What they still see differently by design is written down in comparable(),
@@ -196,7 +196,7 @@ def choose(folder, n, program, pool):
 
 def main():
     captures = tshark.captures_folder()
-    n_files = int(sys.argv[2]) if len(sys.argv) > 2 else 200
+    n_files = tshark.how_many(2, 60)
     packets, n_compared, failed = 0, 0, 0
     counts, reasons = collections.Counter(), collections.Counter()
     with tempfile.TemporaryDirectory() as folder, \

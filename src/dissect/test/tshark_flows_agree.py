@@ -4,7 +4,7 @@
 
 usage: tshark_flows_agree.py FLOW_LINES [PERCENT]
 
-Takes each capture of $SLUICE_TEST_DATA/pcap, or PERCENT of them (10), evenly spread. A conversation
+Takes PERCENT of the captures of $SLUICE_TEST_DATA/pcap (2), evenly spread. A conversation
 is all flows between two ends. tshark gives numbers of 10,000 bytes and more in kB, and so they are
 compared. It runs with only the layers enabled that the dissector knows, and without
 defragmentation. Captures may differ in as many packets as have a header that one of the two calls
@@ -100,9 +100,7 @@ def compare(program, path, env):
 
 def main():
     folder = tshark.captures_folder()
-    percent = int(sys.argv[2]) if len(sys.argv) > 2 else 10
-    names = [name for i, name in enumerate(sorted(os.listdir(folder)))
-             if i * percent // 100 != (i + 1) * percent // 100]
+    names = tshark.percent_of(sorted(os.listdir(folder)), tshark.how_many(2, 2))
     counts = collections.Counter()
     with tempfile.TemporaryDirectory() as config, \
             concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

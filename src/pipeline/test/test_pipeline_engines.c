@@ -25,9 +25,9 @@
 #if defined(__SANITIZE_THREAD__)
 enum { STRIDE = 6, SHARED_STRIDE = 36 };
 #elif defined(__SANITIZE_ADDRESS__)
-enum { STRIDE = 6, SHARED_STRIDE = 6 };
+enum { STRIDE = 6, SHARED_STRIDE = 12 };
 #else
-enum { STRIDE = 1, SHARED_STRIDE = 1 };
+enum { STRIDE = 1, SHARED_STRIDE = 4 };
 #endif
 
 static const char *folder_of_all;
@@ -493,11 +493,12 @@ static void check_in_turn(const char *path, uint32_t number)
 {
     const uint32_t s = n_checked % TURN_SIZES, f = n_checked / TURN_SIZES % TURN_FLIGHTS;
     const uint32_t d = n_checked / TURN_SIZES / TURN_FLIGHTS % TURN_DEVICES;
+    const uint32_t stride = SHARED_STRIDE / test_times();
     uint64_t seed = number + 1;
     struct findings alone;
     struct way way;
 
-    if (number % SHARED_STRIDE != 0 || !find_alone(path, &alone))
+    if ((stride != 0 && number % stride != 0) || !find_alone(path, &alone))
         return;
     way = (struct way){.batch_len = turn_sizes[s].len,
                        .batch_items = turn_sizes[s].items,

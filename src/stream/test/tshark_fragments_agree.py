@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: MIT
 """Compares the number of datagrams that fragments make with tshark's.
 
-usage: tshark_fragments_agree.py DEFRAG_LINES
+usage: tshark_fragments_agree.py DEFRAG_LINES [PERCENT]
 
-Takes the captures of $SLUICE_TEST_DATA/pcap of at most 1 MB that have fragments.
+Takes PERCENT of the captures of $SLUICE_TEST_DATA/pcap of at most 1 MB (20), evenly spread, and of
+these those that have fragments.
 """
 import os
 import sys
@@ -19,7 +20,8 @@ JOINED = "ip.reassembled.length || ipv6.reassembled.length"
 
 def main():
     captures = fragments = datagrams = different = 0
-    for path in tshark.captures(tshark.captures_folder(), BYTES):
+    paths = tshark.captures(tshark.captures_folder(), BYTES)
+    for path in tshark.percent_of(paths, tshark.how_many(2, 20)):
         result = tshark.run([sys.argv[1], path])
         numbers = [int(number) for number in result.stdout.split()]
         if result.returncode != 0 or not numbers or numbers[0] == 0:

@@ -90,10 +90,7 @@ def compare(program, path, env):
 
 def main():
     folder = tshark.captures_folder()
-    percent = int(sys.argv[2]) if len(sys.argv) > 2 else 1
-    paths = tshark.captures(folder, BYTES)
-    paths = [path for i, path in enumerate(paths)
-             if i * percent // 100 != (i + 1) * percent // 100]
+    paths = tshark.percent_of(tshark.captures(folder, BYTES), tshark.how_many(2, 1))
     counts = collections.Counter()
     with tempfile.TemporaryDirectory() as config, \
             concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:

@@ -4,7 +4,7 @@
 
 usage: tshark_names_agree.py PACKET_NAMES_TABLE [N_FILES]
 
-Captures are taken from $SLUICE_TEST_DATA/pcap, N_FILES of them (200; 0: all), evenly spread over
+Captures are taken from $SLUICE_TEST_DATA/pcap, N_FILES of them (40; 0: all), evenly spread over
 those with a name and the others, five to one. tshark runs without reassembly of segments and
 fragments. In each packet both must find the same names of DNS questions, the same hosts and targets
 of HTTP requests, and the same server names of TLS. What tshark sees differently by design is
@@ -180,7 +180,7 @@ def choose(folder, n, program, pool):
 
 def main():
     folder = tshark.captures_folder()
-    n_files = int(sys.argv[2]) if len(sys.argv) > 2 else 200
+    n_files = tshark.how_many(2, 40)
     agreed, designed, failed = collections.Counter(), collections.Counter(), 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         chosen = choose(folder, n_files, sys.argv[1], pool)

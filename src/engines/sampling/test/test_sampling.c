@@ -25,7 +25,7 @@ static void scan_captures(const char *folder, const struct sl_sampling_config *c
 
     assert_non_null(dir);
     sl_batch_reset(rig.batch);
-    while (n_batches < 6 && (entry = readdir(dir)) != NULL) {
+    while (n_batches < (int)test_times() && (entry = readdir(dir)) != NULL) {
         char path[2048];
         uint64_t done = 0;
 
