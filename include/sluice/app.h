@@ -197,7 +197,7 @@ struct sl_app_message {
     uint64_t transaction; /* of the flow, from 0 on */
     struct sl_app_half half[2];
     const struct sl_app_file *file; /* FILE: it; END: that ended with the body; NULL: none */
-    uint32_t quic_version;          /* QUIC: of the client's first packet */
+    uint32_t quic_version;          /* QUIC: of the side's first packet */
     uint32_t body_len;              /* bytes of the value SL_APP_BODY of the side */
     uint32_t body_shown;            /* of them, those that the message before showed */
     uint16_t status;                /* HTTP: 0: none, or no number of three digits */

@@ -619,12 +619,13 @@ static void describe_quic(struct sl_app_message *message, const void *of)
     message->quic_version = quic->flow.version;
 }
 
+static const struct app_parser quic_parser = {
+    .app = SL_APP_QUIC, .show = show_quic, .describe = describe_quic};
+
 static void tell_hello(struct hearing *hearing)
 {
-    static const struct app_parser parser = {
-        .app = SL_APP_QUIC, .show = show_quic, .describe = describe_quic};
     struct app_quic *const quic = hearing->flow->quic;
-    struct app_news news = {.parser = &parser, .transaction = quic, .note = &quic->note};
+    struct app_news news = {.parser = &quic_parser, .transaction = quic, .note = &quic->note};
 
     news.kind = APP_HEAD;
     hear(hearing, &news);
@@ -632,21 +633,31 @@ static void tell_hello(struct hearing *hearing)
     hear(hearing, &news);
 }
 
-void app_datagram(struct app_shard *shard, const struct app_place *place, enum app_side side,
-                  const uint8_t *bytes, uint32_t len)
+/* Rules alone see it: the server's packets say nothing else. */
+static void tell_answer(const struct hearing *hearing, uint32_t version)
 {
-    if (place->slot->is_left || side != APP_CLIENT || !quic_probe(bytes, len))
-        return;
-    struct hearing hearing = {shard, place, open_flow(shard, place->slot), false};
+    const struct app_quic answer = {.flow.version = version};
+    const struct app_news news = {
+        .parser = &quic_parser, .transaction = &answer, .number = 1, .side = APP_SERVER};
+    struct note note = {.side[0].batch = 0};
 
-    if (hearing.flow == NULL)
+    if (hearing->shard->config.has_steps)
+        list_side(hearing, &news, &note, SL_APP_HEAD);
+}
+
+static void read_client(struct app_shard *shard, const struct app_place *place,
+                        const uint8_t *bytes, uint32_t len)
+{
+    struct hearing hearing = {shard, place, open_flow(shard, place->slot), false};
+    struct app_flow *const flow = hearing.flow;
+
+    if (flow == NULL)
         return;
-    add_credit(shard, len);
-    if (hearing.flow->quic == NULL)
-        hearing.flow->quic = calloc(1, sizeof *hearing.flow->quic);
-    struct app_quic *const quic = hearing.flow->quic;
+    if (flow->quic == NULL)
+        flow->quic = calloc(1, sizeof *flow->quic);
     const enum quic_result result =
-        quic != NULL ? quic_read(&quic->flow, &quic->session, bytes, len) : QUIC_NO_MEMORY;
+        flow->quic != NULL ? quic_read(&flow->quic->flow, &flow->quic->session, bytes, len)
+                           : QUIC_NO_MEMORY;
 
     shard->output->no_memory |= result == QUIC_NO_MEMORY;
     if (result == QUIC_HELLO)
@@ -655,6 +666,26 @@ void app_datagram(struct app_shard *shard, const struct app_place *place, enum a
     if (result == QUIC_HELLO || result == QUIC_NO_MEMORY)
         close_flow(&hearing);
     evict(shard, place);
+}
+
+/* The client is read up to its hello, and of a server behind it the first packet. */
+void app_datagram(struct app_shard *shard, const struct app_place *place, enum app_side side,
+                  const uint8_t *bytes, uint32_t len)
+{
+    struct app_slot *const slot = place->slot;
+    const bool is_read =
+        side == APP_CLIENT ? !slot->is_left : slot->app == SL_APP_QUIC && !slot->ended[APP_SERVER];
+    const uint32_t version = is_read ? quic_probe(bytes, len) : 0;
+
+    if (version == 0)
+        return;
+    add_credit(shard, len);
+    if (side == APP_CLIENT) {
+        read_client(shard, place, bytes, len);
+    } else {
+        slot->ended[APP_SERVER] = true;
+        tell_answer(&(struct hearing){shard, place, NULL, false}, version);
+    }
 }
 
 /* ---- the end --------------------------------------------------------------------------------- */

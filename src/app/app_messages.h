@@ -26,7 +26,7 @@ struct app_flow;
 struct app_slot {
     struct app_flow *flow;
     uint8_t app;   /* enum sl_app; 0: not known so far */
-    bool is_left;  /* nothing of the flow is read any more */
+    bool is_left;  /* nothing is read any more, but the first answer of QUIC */
     bool ended[2]; /* sides */
     uint8_t pad[4];
 };

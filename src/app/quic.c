@@ -72,11 +72,11 @@ static bool read_packet(struct packet *packet, struct app_span datagram)
     return true;
 }
 
-bool quic_probe(const uint8_t *bytes, uint32_t len)
+uint32_t quic_probe(const uint8_t *bytes, uint32_t len)
 {
     struct packet packet;
 
-    return read_packet(&packet, (struct app_span){bytes, len});
+    return read_packet(&packet, (struct app_span){bytes, len}) ? packet.version : 0;
 }
 
 /* ---- keys ------------------------------------------------------------------------------------ */
@@ -281,7 +281,8 @@ static enum quic_result read_copy(struct quic_flow *flow, struct tls_session *se
 enum quic_result quic_read(struct quic_flow *flow, struct tls_session *session,
                            const uint8_t *bytes, uint32_t len)
 {
-    if ((flow->version != 0 && flow->hello == NULL) || len > PACKET_MAX || !quic_probe(bytes, len))
+    if ((flow->version != 0 && flow->hello == NULL) || len > PACKET_MAX ||
+        quic_probe(bytes, len) == 0)
         return QUIC_NOTHING;
     uint8_t *copy = malloc(len);
     EVP_CIPHER_CTX *cipher = EVP_CIPHER_CTX_new();

@@ -27,8 +27,8 @@ enum quic_result {
     QUIC_NO_MEMORY
 };
 
-/* Whether a datagram begins with an initial packet. */
-bool quic_probe(const uint8_t *bytes, uint32_t len);
+/* The version of the initial packet that a datagram begins with. 0: it begins with none. */
+uint32_t quic_probe(const uint8_t *bytes, uint32_t len);
 
 /* Reads a datagram of the client. A packet that is no client's opens nothing, and does no harm. */
 enum quic_result quic_read(struct quic_flow *flow, struct tls_session *session,

@@ -351,6 +351,47 @@ static void test_events_are_told(void **state)
     }
 }
 
+/* ---- QUIC ------------------------------------------------------------------------------------ */
+
+/* Rules see the version of the server's first packet, once, behind a client's packets. */
+static void test_an_answer_is_told_once(void **state)
+{
+    static const struct app_config configs[] = {
+        {.memory = 1 << 20, .values = UINT64_MAX, .has_steps = true, .is_done = UINT32_MAX},
+        {.memory = 1 << 20, .values = UINT64_MAX, .is_done = UINT32_MAX}};
+    uint8_t packet[64] = {0xD0, 0x6B, 0x33, 0x43, 0xCF, 0, 0, 0, 52};
+
+    (void)state;
+    for (uint32_t c = 0; c < 2; c++) {
+        struct scene *scene = open_scene(&configs[c]);
+        const struct app_place place = {.slot = &scene->flow[0].slot, .item = 7};
+
+        app_shard_begin(scene->shard, &scene->output);
+        app_datagram(scene->shard, &place, APP_SERVER, packet, sizeof packet);
+        assert_int_equal(scene->output.n, 0);
+        place.slot->app = SL_APP_QUIC;
+        place.slot->is_left = true; /* behind the hello */
+        packet[0] = 0xC0;           /* Retry of version 2 */
+        app_datagram(scene->shard, &place, APP_SERVER, packet, sizeof packet);
+        packet[0] = 0xD0;
+        app_datagram(scene->shard, &place, APP_SERVER, packet, sizeof packet);
+        app_datagram(scene->shard, &place, APP_SERVER, packet, sizeof packet);
+        assert_int_equal(scene->output.n, c == 0 ? 1 : 0);
+        if (c == 0) {
+            const struct sl_app_message *message = scene->output.message;
+
+            assert_int_equal(message->app, SL_APP_QUIC);
+            assert_int_equal(message->side, APP_SERVER);
+            assert_int_equal(message->step, SL_APP_HEAD);
+            assert_int_equal(message->item, 7);
+            assert_int_equal(message->quic_version, 0x6B3343CF);
+            assert_int_equal(message->half[0].n_values + message->half[1].n_values, 0);
+        }
+        app_end(scene->shard, &place);
+        close_scene(scene);
+    }
+}
+
 /* A line of a head that is too long is an event of no transaction. */
 static void test_a_long_line_is_told(void **state)
 {
@@ -445,6 +486,7 @@ int main(void)
         cmocka_unit_test(test_batches_change_nothing),
         cmocka_unit_test(test_bodies_are_shown_in_steps),
         cmocka_unit_test(test_events_are_told),
+        cmocka_unit_test(test_an_answer_is_told_once),
         cmocka_unit_test(test_a_long_line_is_told),
         cmocka_unit_test(test_pipelined_requests_are_bounded),
         cmocka_unit_test(test_open_flows_are_bounded),

@@ -83,8 +83,8 @@ static const struct value_buffer {
     {"ja4.hash", RULE_OF_CLIENT, SL_TLS_JA4},
     {"ja4_hash", RULE_OF_CLIENT, SL_TLS_JA4},
     {"quic.sni", RULE_OF_CLIENT, SL_TLS_SNI},
-    {"quic.version", RULE_OF_CLIENT, RULE_QUIC_VERSION},
-    {"quic_version", RULE_OF_CLIENT, RULE_QUIC_VERSION},
+    {"quic.version", RULE_OF_SENDER, RULE_QUIC_VERSION},
+    {"quic_version", RULE_OF_SENDER, RULE_QUIC_VERSION},
     {"quic_sni", RULE_OF_CLIENT, SL_TLS_SNI},
 };
 

@@ -540,7 +540,8 @@ static void test_events(void **state)
 static void test_quic(void **state)
 {
     static const struct row rows[] = {
-        {"quic.version; content:\"|6b 33 43 cf|\"; bsize:4;", "0"},
+        {"quic.version; content:\"|6b 33 43 cf|\"; bsize:4;", "01"},
+        {"quic.version; content:\"|6b 33 43 cf|\"; flow:to_client;", "1"},
         {"quic.version; content:\"|00 00 00 01|\";", ""},
         {"quic.sni; content:\"mail\"; startswith;", "0"},
         {"tls.sni; content:\"mail\"; quic_version; content:\"k3C\";", "0"},
@@ -548,16 +549,19 @@ static void test_quic(void **state)
         {"ja4.hash; content:\"t13\";", "0"},
     };
     const struct packet packet = {.kind = UDP, .dst_port = 443, .flow = SL_FLOW_TO_SERVER};
+    const struct packet answer = {.kind = UDP, .src_port = 443, .flow = SL_FLOW_ESTABLISHED};
     struct scene scene;
 
     (void)state;
     memset(&scene, 0, sizeof scene);
-    scene.batch = fixture_batch(1);
+    scene.batch = fixture_batch(2);
     add_packet(scene.batch, &packet);
+    add_packet(scene.batch, &answer);
     dissect_batch(scene.batch);
     say(&scene, 0, client_hello, COUNT(client_hello));
-    scene.message[0].quic_version = 0x6b3343cf;
+    scene.message[0].quic_version = scene.message[1].quic_version = 0x6b3343cf;
     add_message(&scene, 0, SL_APP_QUIC, 0, SL_APP_HEAD, NULL, 0, 0);
+    add_message(&scene, 1, SL_APP_QUIC, 1, SL_APP_HEAD, NULL, 0, 0);
     check(&scene, "alert quic any any -> any any", rows, COUNT(rows));
     check(&scene, "alert udp any any -> any any", rows, COUNT(rows));
     sl_batch_free(scene.batch);
