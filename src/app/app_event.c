@@ -31,6 +31,7 @@ static const struct {
     {SL_APP_TLS, "invalid_handshake_message"},
     {SL_APP_TLS, "invalid_certificate"},
     {SL_APP_TLS, "handshake_invalid_length"},
+    {SL_APP_TLS, "certificate_invalid_length"},
 };
 
 enum { N_EVENTS = sizeof events / sizeof *events };

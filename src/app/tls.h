@@ -58,6 +58,10 @@ bool tls_read_ja4(char ja4[TLS_JA4_LEN + 1], struct app_span body, char kind);
 /* Reads the first certificate, in DER. False: it is damaged. */
 bool tls_read_certificate(struct tls_session *session, struct app_span der);
 
+/* Of a damaged one: whether the length of an element of its body, or of what the body is in, is
+ * cut or of no known form. */
+bool tls_certificate_lacks_length(struct app_span der);
+
 void tls_session_free(struct tls_session *session);
 
 /* Cuts n bytes off the begin of a span. False: it is shorter, and becomes empty. */

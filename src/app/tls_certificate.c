@@ -21,27 +21,33 @@ enum {
     NAME_PARTS_MAX = 64
 };
 
-/* Cuts the next element. False: what is left has none that is whole. */
-static bool cut_der(struct app_span *from, uint8_t *tag, struct app_span *value)
+/* Cuts the tag and the length of the next element. False: they are not whole, or of no use. */
+static bool cut_head(struct app_span *from, uint8_t *tag, uint32_t *len)
 {
-    struct app_span head;
-    uint32_t len;
+    struct app_span head, more;
 
     if (!tls_cut(from, 2, &head))
         return false;
     *tag = head.bytes[0];
-    len = head.bytes[1];
-    if (len >= 0x80) {
-        struct app_span more;
-        const uint32_t n = len & 0x7F;
+    *len = head.bytes[1];
+    if (*len >= 0x80) {
+        const uint32_t n = *len & 0x7F;
 
         if (n == 0 || n > 4 || !tls_cut(from, n, &more))
             return false;
-        len = 0;
+        *len = 0;
         for (uint32_t i = 0; i < n; i++)
-            len = len << 8 | more.bytes[i];
+            *len = *len << 8 | more.bytes[i];
     }
-    return tls_cut(from, len, value);
+    return true;
+}
+
+/* Cuts the next element. False: what is left has none that is whole. */
+static bool cut_der(struct app_span *from, uint8_t *tag, struct app_span *value)
+{
+    uint32_t len;
+
+    return cut_head(from, tag, &len) && tls_cut(from, len, value);
 }
 
 static bool cut_tagged(struct app_span *from, uint8_t wanted, struct app_span *value)
@@ -257,4 +263,21 @@ bool tls_read_certificate(struct tls_session *session, struct app_span der)
         if (tag == DER_EXTENSIONS)
             read_extensions(&session->names, part);
     return true;
+}
+
+bool tls_certificate_lacks_length(struct app_span der)
+{
+    struct app_span part;
+    uint32_t len, depth = 0;
+    uint8_t tag;
+
+    while (der.len != 0) {
+        if (!cut_head(&der, &tag, &len))
+            return true;
+        if (!tls_cut(&der, len, &part))
+            return false;
+        if (tag == DER_SEQUENCE && depth++ < 2) /* the certificate, and its body in it */
+            der = part;
+    }
+    return false;
 }

@@ -70,6 +70,7 @@ static void read_certificates(struct tls_flow *flow, struct app_span body)
 {
     struct tls_session *const session = &flow->session;
     struct app_span list, certificate;
+    const char *event = "invalid_certificate";
     uint32_t n = 0;
     bool whole = tls_cut_vector(&body, 3, &list);
 
@@ -77,15 +78,18 @@ static void read_certificates(struct tls_flow *flow, struct app_span body)
     app_text_add(&session->chain, list.bytes, list.len);
     while (whole && list.len != 0) {
         whole = tls_cut_vector(&list, 3, &certificate);
-        if (whole && n++ == 0)
+        if (whole && n++ == 0) {
             whole = tls_read_certificate(session, certificate);
+            if (!whole && tls_certificate_lacks_length(certificate))
+                event = "certificate_invalid_length";
+        }
     }
     session->seen |= n != 0 ? SL_TLS_SEEN_CERTIFICATE : 0;
     session->n_certificates = (uint8_t)(n < UINT8_MAX ? n : UINT8_MAX);
     if (n != 0)
         tell(flow, APP_SERVER, APP_HEAD, NULL);
     if (!whole) {
-        tell(flow, APP_SERVER, APP_EVENT, "invalid_certificate");
+        tell(flow, APP_SERVER, APP_EVENT, event);
         tell(flow, APP_SERVER, APP_EVENT, "invalid_handshake_message");
     }
 }

@@ -19,6 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     (void)tls_read_client_hello(&session, span);
     (void)tls_read_server_hello(&session, span);
     (void)tls_read_certificate(&session, span);
+    (void)tls_certificate_lacks_length(span);
     tls_session_free(&session);
     return 0;
 }

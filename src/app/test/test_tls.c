@@ -98,9 +98,9 @@ static void put_hello(struct app_text *text, const char *hello, uint32_t len, ui
     app_text_free(&copy);
 }
 
-static void put_certificates(struct app_text *text, uint32_t most)
+/* A chain of one certificate, twice. */
+static void put_certificates(struct app_text *text, const char *der, uint32_t len, uint32_t most)
 {
-    const uint32_t len = sizeof certificate - 1;
     struct app_text message = {0};
 
     app_text_add_byte(&message, 11);
@@ -108,7 +108,7 @@ static void put_certificates(struct app_text *text, uint32_t most)
     put_number(&message, 2 * (len + 3), 3);
     for (int i = 0; i < 2; i++) {
         put_number(&message, len, 3);
-        app_text_add(&message, certificate, len);
+        app_text_add(&message, der, len);
     }
     put_record(text, 22, message.bytes, message.len, most);
     app_text_free(&message);
@@ -189,12 +189,51 @@ static void test_12(void **state)
         put_record(&side[0], 20, "\1", 1, most);
         put_record(&side[0], 22, "\xe5 finished", 10, most); /* encrypted */
         put_hello(&side[1], server_hello_12, sizeof server_hello_12 - 1, most);
-        put_certificates(&side[1], most);
+        put_certificates(&side[1], certificate, sizeof certificate - 1, most);
         put_record(&side[1], 20, "\1", 1, most);
         EXPECT(side, " version=[1.2]", subject, " issuer=[C=DE, ", " serial=[FF:01]",
                " fingerprint=[4b:4b:3d:26:1e:c0:e0:ae:53:d5:b7:e5:01:9d:ba:94:e3:c0:17:b8]",
                " not_before=[2026-11-24T05:12:24] not_after=[2036-11-21T05:12:24]",
                " name=[www.example.com] name=[example.com]", " certificates=2", "tls 0 c done");
+        app_text_free(&side[0]);
+        app_text_free(&side[1]);
+    }
+}
+
+/* Where the length of an element is cut, or is whole and too much. */
+static void test_damaged_certificates(void **state)
+{
+#define CUT "tls 0 s event certificate_invalid_length\n"
+#define BAD "tls 0 s event invalid_certificate\n"
+    static const struct {
+        const char *der;
+        uint32_t len;
+        const char *event;
+    } cases[] = {{"", 0, BAD},
+                 {"\x30", 1, CUT},
+                 {"\x30\x03\x02\x01\x00", 5, BAD},
+                 {"\x30\x05\x30\x84\xff\xff\xff\xfa\x04", 9, CUT},
+                 {"\x30\x06\x30\x84\xff\xff\xff\xfa\x04", 9, BAD},
+                 {"\x30\x84\x00\x00", 4, CUT},
+                 {"\x30\x09\x30\x06\xa0\x03\x02\x01\x02\x02\x01", 11, CUT},
+                 {"\x30\x09\x30\x07\xa0\x03\x02\x01\x02\x02\x01", 11, BAD}};
+
+    (void)state;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        struct app_text side[2] = {{0}, {0}};
+
+        put_hello(&side[0], client_hello, sizeof client_hello - 1, 16384);
+        put_record(&side[0], 20, "\1", 1, 1);
+        put_record(&side[0], 22, "\xe5 finished", 10, 10);
+        put_hello(&side[1], server_hello_12, sizeof server_hello_12 - 1, 16384);
+        put_certificates(&side[1], cases[c].der, cases[c].len, 16384);
+        put_record(&side[1], 20, "\1", 1, 1);
+        char *told = play(side, 0, 1);
+
+        assert_non_null(strstr(told, cases[c].event));
+        assert_null(strstr(told, strcmp(cases[c].event, CUT) == 0 ? BAD : CUT));
+        assert_non_null(strstr(told, "tls 0 s event invalid_handshake_message\n"));
+        free(told);
         app_text_free(&side[0]);
         app_text_free(&side[1]);
     }
@@ -228,6 +267,7 @@ static void test_hostile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_13), cmocka_unit_test(test_12),
+                                       cmocka_unit_test(test_damaged_certificates),
                                        cmocka_unit_test(test_hostile)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
