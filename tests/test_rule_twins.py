@@ -4,7 +4,7 @@
 
 usage: test_rule_twins.py SLUICE SAMPLES RULE-TWINS
 
-SLUICE_TEST_PARTS: of outside rule sets one of so many parts is tried (60)."""
+SLUICE_TEST_PARTS: of outside rule sets one of so many parts is tried (120)."""
 import glob
 import os
 import re
@@ -14,7 +14,7 @@ import case
 
 SLUICE, SAMPLES, TWINS = sys.argv[1:4]
 OWN = os.path.join(SAMPLES, "twins.rules")
-PARTS = int(os.environ.get("SLUICE_TEST_PARTS", "60"))
+PARTS = int(os.environ.get("SLUICE_TEST_PARTS", "120"))
 
 
 def judged(*arguments):

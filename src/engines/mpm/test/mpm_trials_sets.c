@@ -79,7 +79,7 @@ void test_random_sets(void **state)
     uint64_t random = 1;
 
     (void)state;
-    for (uint32_t round = 0; round < (SANITIZED ? 40 : 80); round++) {
+    for (uint32_t round = 0; round < (SANITIZED ? 20 : 80); round++) {
         const uint32_t max_len = max_lens[round / 4 % 5] < subject.longest_literal
                                      ? max_lens[round / 4 % 5]
                                      : subject.longest_literal;
