@@ -145,24 +145,6 @@ static uint32_t runs(const uint8_t *text, uint32_t from, uint32_t to, uint32_t *
     return n;
 }
 
-static uint32_t tiny(const struct gram_table *body, const uint8_t *text, uint32_t from, uint32_t to,
-                     uint32_t *out)
-{
-    __m512i classes[GRAM_TINY_MAX][4];
-    uint32_t n = 0;
-
-    memcpy(classes, body->tiny_classes, sizeof classes);
-    for (uint32_t at = from; at < to; at += 64) {
-        const __m512i first = lookup(classes[0], _mm512_loadu_si512(text + at));
-        const __m512i second = lookup(classes[1], _mm512_loadu_si512(text + at + 1));
-        const __m512i third = lookup(classes[2], _mm512_loadu_si512(text + at + 2));
-        const uint64_t passed = _mm512_test_epi8_mask(_mm512_and_si512(first, second), third);
-
-        n = write_positions(passed & below(at, to), at, out, n);
-    }
-    return n;
-}
-
 /* Of 16 lanes the first n. */
 static __mmask16 first_lanes(uint32_t n)
 {
@@ -239,6 +221,85 @@ static inline void load_16(const void *base, __m512i index, size_t scale, __m512
     const __m512i second = load_8(base, scale, at + 8);
     *low = _mm512_permutex2var_epi32(first, evens, second);
     *high = _mm512_permutex2var_epi32(first, odds, second);
+}
+
+/* As gram_fold8_unless. */
+static inline __m512i fold_unless(__mmask8 exact, __m512i text)
+{
+    const uint64_t upper = _mm512_cmplt_epu8_mask(_mm512_sub_epi8(text, _mm512_set1_epi8('A')),
+                                                  _mm512_set1_epi8('Z' - 'A' + 1));
+    const __m512i to_lower = _mm512_maskz_mov_epi64((__mmask8)~exact, _mm512_set1_epi8(0x20));
+
+    return _mm512_mask_add_epi8(text, upper, text, to_lower);
+}
+
+/* Of 64 positions from `at` on, those that passed. */
+static inline uint32_t write_some(uint64_t passed, uint32_t at, uint32_t *out, uint32_t n)
+{
+    const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    __m512i position = _mm512_add_epi32(_mm512_set1_epi32((int)at), lane);
+
+    for (; passed != 0; passed >>= 16) {
+        const __mmask16 some = (__mmask16)passed;
+
+        _mm512_storeu_si512(out + n, _mm512_maskz_compress_epi32(some, position));
+        n += (uint32_t)__builtin_popcount(some);
+        position = _mm512_add_epi32(position, _mm512_set1_epi32(16));
+    }
+    return n;
+}
+
+/* As gram_tiny_bit, of 16 places' bytes: whether the bits are set. */
+static inline __mmask16 is_present(const struct gram_table *body, __m512i bytes, uint32_t len)
+{
+    const __m512i own = _mm512_and_si512(bytes, _mm512_set1_epi32((1 << 8 * len) - 1));
+    const __m512i bit =
+        _mm512_srli_epi32(_mm512_mullo_epi32(_mm512_add_epi32(own, _mm512_set1_epi32((int)len)),
+                                             _mm512_set1_epi32((int)GRAM_HASH_SLOT)),
+                          32 - GRAM_TINY_PRESENT_LOG);
+    const __m512i word = _mm512_i32gather_epi32(_mm512_srli_epi32(bit, 5), body->tiny_present, 4);
+
+    return _mm512_test_epi32_mask(
+        word,
+        _mm512_sllv_epi32(_mm512_set1_epi32(1), _mm512_and_si512(bit, _mm512_set1_epi32(31))));
+}
+
+/* As gram_may_be_tiny, of n places. */
+static uint32_t keep_tiny(const struct gram_table *body, const uint8_t *text, uint32_t *places,
+                          uint32_t n)
+{
+    uint32_t kept = 0;
+
+    for (uint32_t i = 0; i < n; i += 16) {
+        const __mmask16 live = first_lanes(n - i);
+        const __m512i at = _mm512_maskz_loadu_epi32(live, places + i);
+        const __m512i bytes =
+            fold_unless(0, _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), live, at, text, 1));
+        const __mmask16 some = live & (is_present(body, bytes, 1) | is_present(body, bytes, 2) |
+                                       is_present(body, bytes, 3));
+
+        _mm512_storeu_si512(places + kept, _mm512_maskz_compress_epi32(some, at));
+        kept += (uint32_t)__builtin_popcount(some);
+    }
+    return kept;
+}
+
+static uint32_t tiny(const struct gram_table *body, const uint8_t *text, uint32_t from, uint32_t to,
+                     uint32_t *out)
+{
+    __m512i classes[GRAM_TINY_MAX][4];
+    uint32_t n = 0;
+
+    memcpy(classes, body->tiny_classes, sizeof classes);
+    for (uint32_t at = from; at < to; at += 64) {
+        const __m512i first = lookup(classes[0], _mm512_loadu_si512(text + at));
+        const __m512i second = lookup(classes[1], _mm512_loadu_si512(text + at + 1));
+        const __m512i third = lookup(classes[2], _mm512_loadu_si512(text + at + 2));
+        const uint64_t passed = _mm512_test_epi8_mask(_mm512_and_si512(first, second), third);
+
+        n = write_some(passed & below(at, to), at, out, n);
+    }
+    return keep_tiny(body, text, out, n);
 }
 
 /* Of 16 windows the bytes -1 to 2, and 3 to 6. Before a text's first byte there is a zero. */
@@ -392,16 +453,6 @@ static inline void load_words(const struct gram_view *view, const uint32_t entry
                                        _mm512_unpacklo_epi64(e26, e37));
     *mask = _mm512_permutex2var_epi64(odd_0145, firsts, odd_2367);
     *rest = _mm512_permutex2var_epi64(odd_0145, lasts, odd_2367);
-}
-
-/* As gram_fold8_unless. */
-static inline __m512i fold_unless(__mmask8 exact, __m512i text)
-{
-    const uint64_t upper = _mm512_cmplt_epu8_mask(_mm512_sub_epi8(text, _mm512_set1_epi8('A')),
-                                                  _mm512_set1_epi8('Z' - 'A' + 1));
-    const __m512i to_lower = _mm512_maskz_mov_epi64((__mmask8)~exact, _mm512_set1_epi8(0x20));
-
-    return _mm512_mask_add_epi8(text, upper, text, to_lower);
 }
 
 static void compare(const struct gram_view *view, const uint8_t *text, enum gram_kind kind,

@@ -340,21 +340,6 @@ static void scan_runs(struct scan *scan, uint32_t from, uint32_t to)
     }
 }
 
-/* Of places those where one is likely: no branch on that. */
-static uint32_t keep_tiny(const struct scan *scan, uint32_t n)
-{
-    uint32_t *passed = scan->gram->passed;
-    uint32_t kept = 0;
-
-    for (uint32_t i = 0; i < n; i++) {
-        const uint32_t at = passed[i];
-
-        passed[kept] = at;
-        kept += gram_may_be_tiny(scan->view->body, scan->bytes + at);
-    }
-    return kept;
-}
-
 /* The entries of a place's classes. */
 static void add_tiny(struct scan *scan, uint32_t at)
 {
@@ -376,8 +361,7 @@ static void add_tiny(struct scan *scan, uint32_t at)
 static void scan_tiny(struct scan *scan, uint32_t from, uint32_t to)
 {
     struct gram_cpu *gram = scan->gram;
-    const uint32_t n =
-        keep_tiny(scan, gram->filters->tiny(scan->view->body, scan->bytes, from, to, gram->passed));
+    const uint32_t n = gram->filters->tiny(scan->view->body, scan->bytes, from, to, gram->passed);
 
     gram->candidates.n = 0;
     for (uint32_t i = 0; i < n && scan->left >= 0; i++) {

@@ -35,7 +35,7 @@ struct gram_filters {
                         uint32_t to, uint32_t *out);
     /* Where a run of GRAM_RUN_MIN or more coarsely equal bytes begins. */
     uint32_t (*runs)(const uint8_t *text, uint32_t from, uint32_t to, uint32_t *out);
-    /* Where a tiny literal may begin. */
+    /* Where a tiny literal is likely to begin. */
     uint32_t (*tiny)(const struct gram_table *body, const uint8_t *text, uint32_t from, uint32_t to,
                      uint32_t *out);
 

@@ -39,13 +39,19 @@ static uint32_t runs(const uint8_t *text, uint32_t from, uint32_t to, uint32_t *
 uint32_t gram_tiny_scalar(const struct gram_table *body, const uint8_t *text, uint32_t from,
                           uint32_t to, uint32_t *out)
 {
-    uint32_t n = 0;
+    uint32_t n = 0, kept = 0;
 
     for (uint32_t at = from; at < to; at++) {
         out[n] = at;
         n += gram_tiny_classes(body, text + at) != 0;
     }
-    return n;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t at = out[i];
+
+        out[kept] = at;
+        kept += gram_may_be_tiny(body, text + at);
+    }
+    return kept;
 }
 
 /* The filter's word has all those bits clear that a short window does not name. */
