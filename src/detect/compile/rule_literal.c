@@ -121,13 +121,18 @@ static const struct rule_payload *rarest(const struct rule *rule, enum rule_payl
     return best;
 }
 
-/* One or two bytes, or a run of one: such literals occur more often than packets do, and a matcher
- * would report hardly anything else. */
-static bool is_common(const struct rule_payload *content)
+/* Two bytes, or a run of one: such literals occur in many packets, and a matcher would report
+ * hardly anything else. */
+static bool is_common(struct sl_literal literal)
 {
-    const struct sl_literal literal = rule_literal_of(content);
-
     return literal.len <= 2 || memcmp(literal.bytes, literal.bytes + 1, literal.len - 1) == 0;
+}
+
+/* Whether the rule is rather tried on each packet that its header asks for. One byte occurs more
+ * often than packets do. */
+static bool is_dearer(const struct rule *rule, struct sl_literal literal)
+{
+    return literal.len == 1 || (is_common(literal) && rule_key_of(rule) != RULE_BY_PROTOCOL);
 }
 
 const struct rule_payload *rule_literal_choose(const struct rule *rule)
@@ -136,9 +141,7 @@ const struct rule_payload *rule_literal_choose(const struct rule *rule)
 
     if (content == NULL)
         content = rarest(rule, RULE_EXPRESSION);
-    if (content != NULL && is_common(content) && rule_key_of(rule) != RULE_BY_PROTOCOL)
-        return NULL;
-    return content;
+    return content != NULL && is_dearer(rule, rule_literal_of(content)) ? NULL : content;
 }
 
 static bool few_ports(const struct rule_ranges *ports)

@@ -622,9 +622,10 @@ static void test_order(void **state)
  * count for the same item of the next batch. */
 static void test_an_evaluator_takes_batch_after_batch(void **state)
 {
-    static const char *const payloads[] = {"a", "", "bcdefghijklmnopqrstuvwxyza", "A", "bb", "aab"};
+    static const char *const payloads[] = {"aa", "",   "bcdefghijklmnopqrstuvwxyzaa",
+                                           "AA", "bb", "aab"};
     struct sl_rules *rules =
-        load_rules("alert tcp any any -> any any (content:\"a\"; nocase; sid:1;)\n"
+        load_rules("alert tcp any any -> any any (content:\"aa\"; nocase; sid:1;)\n"
                    "alert tcp any any -> any any (content:!\"b\"; sid:2;)\n");
     const struct sl_literal *literals;
     struct sl_evaluator *evaluator;
@@ -690,7 +691,7 @@ static void test_pass(void **state)
 /* Hits that name no literal or no item are nothing; a batch without origins has no flows. */
 static void test_what_is_not_there(void **state)
 {
-    struct sl_rules *rules = load_rules(RULE("tcp", "content:\"a\";"));
+    struct sl_rules *rules = load_rules(RULE("tcp", "content:\"ab\";"));
     struct sl_rules *empty = load_rules("");
     struct sl_batch *batch = fixture_batch(1);
     struct sl_hit hit[] = {{0, 1, 7}, {0, 1, 0}, {9, 1, 0}};
@@ -702,7 +703,7 @@ static void test_what_is_not_there(void **state)
     size_t n;
 
     (void)state;
-    add_packet(batch, &(struct packet){.payload = "a"});
+    add_packet(batch, &(struct packet){.payload = "ab"});
     dissect_batch(batch);
     assert_int_equal(sl_rules_evaluate(rules, batch, &hits, &alert, 1, &n), SL_EINVAL);
     assert_int_equal(sl_rules_compile(rules, &literals, &n, &diag), SL_OK);

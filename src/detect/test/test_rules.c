@@ -442,7 +442,7 @@ static void test_duplicates(void **state)
 {
     struct sl_rules *rules =
         load_rules(HEAD "(msg:\"a\"; sid:1; rev:2;)\n" HEAD "(msg:\"b\"; sid:2;)\n" HEAD
-                        "(msg:\"c\"; sid:1; rev:3; content:\"x\";)\n" HEAD
+                        "(msg:\"c\"; sid:1; rev:3; content:\"xy\";)\n" HEAD
                         "(msg:\"d\"; sid:1; gid:2;)\n" HEAD "(msg:\"e\"; sid:2;)\n");
     struct sl_diag diag;
     static const char again[] =
@@ -601,13 +601,13 @@ static void test_literals(void **state)
         "(content:\"Common\"; nocase; sid:3;)\n" HEAD "(content:\"COMMON\"; nocase; sid:4;)\n" HEAD
         "(content:\"common\"; content:\"xy\"; fast_pattern; sid:5;)\n" HEAD
         "(content:\"zzcommonzz\"; fast_pattern:2,6; sid:6;)\n" HEAD
-        "(content:!\"longer than the other\"; content:\"q\"; sid:7;)\n" HEAD
+        "(content:!\"longer than the other\"; content:\"qr\"; sid:7;)\n" HEAD
         "(content:!\"common\"; sid:8;)\n" HEAD
         "(content:\"|00 00 00 00 00|\"; content:\"ab\"; sid:9;)\n");
     static const struct {
         const char *text;
         uint32_t flags;
-    } expected[] = {{"common", 0}, {"common", SL_LITERAL_NOCASE}, {"xy", 0}, {"q", 0}, {"ab", 0}};
+    } expected[] = {{"common", 0}, {"common", SL_LITERAL_NOCASE}, {"xy", 0}, {"qr", 0}, {"ab", 0}};
     const struct sl_literal *literals;
     struct sl_diag diag;
     size_t n;
@@ -636,6 +636,7 @@ static void test_common_literals(void **state)
         {"alert tcp any 80 -> any any (content:\"xy\"; sid:1;)", true},
         {"alert tcp any any -> any 80 (content:\"aaaaaaaa\"; sid:1;)", true},
         {"alert icmp any any -> any any (itype:8; content:\"x\"; sid:1;)", true},
+        {"alert udp any any -> any any (content:\"x\"; sid:1;)", true},
         {"alert tcp any any -> any 80 (content:\"xyz\"; sid:1;)", false},
         {"alert tcp any any -> any any (content:\"xy\"; sid:1;)", false},
         {"alert tcp any any <> any 80 (content:\"xy\"; sid:1;)", false},
