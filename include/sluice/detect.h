@@ -265,6 +265,13 @@ struct sl_candidates {
     bool passed, alerted; /* what settling has found */
 };
 
+/* Takes away hits that no rule can use: by the buffer that they lie in, and by protocol, ports and
+ * flow of their packets. The alerts of a batch are the same with and without them. The batch is as
+ * sl_evaluator_run has it; the hits, of the compiled rules' literals, are in any order, and keep
+ * it. Any thread. */
+SL_API void sl_rules_sift(const struct sl_rules *rules, const struct sl_batch *batch,
+                          struct sl_hits *hits);
+
 /* Evaluates the rules on a dissected, flow-tracked host batch: the rules whose literal is among the
  * hits, and those without one. sl_app_find has found protocols, where rules ask for one.
  * sl_hits_sort has sorted the hits; they are NULL where no rule has a literal. The result is one

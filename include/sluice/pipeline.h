@@ -104,6 +104,11 @@ struct sl_pipeline_config {
      * made again, with the same results. */
     uint64_t (*make)(void *user, const struct sl_batch *batch, struct sl_batch *to, uint64_t from);
 
+    /* Takes away hits of engine e that digest can do without, before they are sorted; NULL: none.
+     * Hits in made items are their packets' by then. Workers, behind the engines, several batches
+     * at once and in any order; again where a batch is made again. */
+    void (*sift)(void *user, const struct sl_batch *batch, uint32_t e, struct sl_hits *hits);
+
     /* Evaluates a batch without knowledge of the batches before; NULL: nothing. hits[e] are engine
      * e's, sorted. Workers, after the engines, several at once and in any order. It may keep
      * results where batch->filler points; they are this batch's alone until the next fill. Results

@@ -166,15 +166,18 @@ static enum sl_status run_trials(struct trial *trials, uint32_t n, double *rate,
     return status;
 }
 
-/* Bytes a second that a device does with all its workers. */
-static enum sl_status time_device(const struct sl_pipeline_config *config, uint32_t which,
+/* Bytes a second that a device does with all its workers, over batches that only engines know. */
+static enum sl_status time_device(const struct sl_pipeline_config *of_run, uint32_t which,
                                   struct choose_rate *rate, struct sl_diag *diag)
 {
+    struct sl_pipeline_config alone = *of_run;
+    const struct sl_pipeline_config *const config = &alone;
     const bool cuda = config->devices[which].kind == SL_DEVICE_CUDA;
     struct sl_pipeline_device device = {.device = config->devices[which]};
     struct lane lane = {.device = &device};
     enum sl_status status;
 
+    alone.sift = NULL;
     rate->n_threads = lane_n_threads(config, &config->devices[which]);
     struct trial *trials = calloc(rate->n_threads, sizeof *trials);
     if (trials == NULL)

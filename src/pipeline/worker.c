@@ -455,8 +455,11 @@ enum sl_status worker_run(struct worker *worker, struct sl_batch *batch, struct 
     enum sl_status status = run_engines(worker, batch, hits, false, diag);
     if (status == SL_OK && rest != UINT64_MAX)
         status = run_rest(worker, batch, rest, hits, diag);
-    for (uint32_t e = 0; e < config->n_engines && status == SL_OK; e++)
+    for (uint32_t e = 0; e < config->n_engines && status == SL_OK; e++) {
+        if (config->sift != NULL)
+            config->sift(config->user, batch, e, &hits[e]);
         hits_sort(&hits[e], &worker->scratch);
+    }
     worker->busy_ns += clock_ns() - begin;
     return status;
 }

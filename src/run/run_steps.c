@@ -118,6 +118,16 @@ static uint64_t make(void *user, const struct sl_batch *batch, struct sl_batch *
     return UINT64_MAX;
 }
 
+static void sift(void *user, const struct sl_batch *batch, uint32_t e, struct sl_hits *hits)
+{
+    const struct run_batch *mine = batch->filler;
+    const struct run_policy *policy = mine->policy;
+
+    (void)user;
+    if ((int)e == policy->matcher_engine && policy->rules != NULL)
+        sl_rules_sift(policy->rules, batch, hits);
+}
+
 /* The batch's digest, for the policy that it holds. */
 static enum sl_status digest_of(const struct sl_run *run, struct run_batch *mine,
                                 struct sl_diag *diag)
@@ -236,6 +246,7 @@ void run_set_steps(struct sl_run *run)
     pipeline->collect = collect;
     pipeline->apply = apply;
     pipeline->make = make;
+    pipeline->sift = sift;
     pipeline->digest = digest;
     pipeline->report = report;
     pipeline->drain = drain;

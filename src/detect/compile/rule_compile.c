@@ -16,7 +16,7 @@ void rule_index_free(struct rule_index *index)
     if (index == NULL)
         return;
     free(index->literal);
-    free(index->buffers);
+    free(index->wants);
     free(index->rank);
     rule_lists_free(&index->by_literal);
     rule_lists_free(&index->by_dst_port);
@@ -36,7 +36,7 @@ struct compiler {
     struct sl_rules *rules;
     struct rule_index *index;
     struct rule_map known; /* a byte of flags and the literal -> its id + 1, as uint32_t */
-    size_t cap_literals, cap_buffers;
+    size_t cap_literals, cap_wants;
     struct rule_pairs by_literal, by_dst_port, by_src_port, by_icmp_type, by_carried, by_app;
     struct rule_pairs by_source, by_destination, by_ip_protocol, by_message;
 };
@@ -50,23 +50,54 @@ static const uint32_t *add_literal(struct compiler *compiler, const uint8_t *key
     uint8_t *copy = rule_arena_copy(&compiler->rules->shared, key, (size_t)literal.len + 1);
     struct sl_literal *grown =
         rule_grow(index->literal, &compiler->cap_literals, index->n_literals, sizeof *grown);
-
-    uint32_t *buffers =
-        rule_grow(index->buffers, &compiler->cap_buffers, index->n_literals, sizeof *buffers);
+    struct rule_wants *wants =
+        rule_grow(index->wants, &compiler->cap_wants, index->n_literals, sizeof *wants);
 
     if (grown != NULL)
         index->literal = grown;
-    if (buffers != NULL)
-        index->buffers = buffers;
-    if (grown == NULL || buffers == NULL)
+    if (wants != NULL)
+        index->wants = wants;
+    if (grown == NULL || wants == NULL)
         return NULL;
     if (id == NULL || copy == NULL ||
         !rule_map_put(&compiler->known, copy, (size_t)literal.len + 1, id))
         return NULL;
     literal.bytes = copy + 1;
-    index->buffers[index->n_literals] = 0;
+    index->wants[index->n_literals] = (struct rule_wants){0};
     index->literal[index->n_literals++] = literal;
     return id;
+}
+
+static uint64_t ports_of(const struct rule_ranges *ports)
+{
+    uint64_t of = 0;
+
+    if (ports == NULL)
+        return UINT64_MAX;
+    for (size_t i = 0; i < ports->n; i++) {
+        const uint64_t first = (uint64_t)ports->range[i].first;
+        const uint64_t last = (uint64_t)ports->range[i].last;
+
+        for (uint64_t port = first; port <= last && port < first + 64; port++)
+            of |= UINT64_C(1) << port % 64;
+    }
+    return of;
+}
+
+static void add_wants(struct rule_wants *wants, const struct rule *rule)
+{
+    const uint64_t from = ports_of(rule->from.ports), to = ports_of(rule->to.ports);
+
+    wants->from |= from | (rule->both_ways ? to : 0);
+    wants->to |= to | (rule->both_ways ? from : 0);
+    wants->buffers |= rule_buffer_searched(rule->literal->buffer);
+    wants->protocols |= rule->protocol;
+    for (unsigned flow = 0; flow < 32; flow++) {
+        const unsigned value = (flow & 15) | (flow & 16) << 3;
+
+        if ((value & rule->flow_mask) == rule->flow_flags)
+            wants->flows |= 1u << rule_flow_value((uint8_t)value);
+    }
 }
 
 static bool place_by_literal(struct compiler *compiler, uint32_t i)
@@ -83,7 +114,7 @@ static bool place_by_literal(struct compiler *compiler, uint32_t i)
         id = add_literal(compiler, key, literal);
     if (id == NULL)
         return false;
-    compiler->index->buffers[*id] |= rule_buffer_searched(content->buffer);
+    add_wants(&compiler->index->wants[*id], compiler->rules->rule[i]);
     compiler->index->all_buffers |= rule_buffer_searched(content->buffer);
     return rule_pairs_add(&compiler->by_literal, *id, i);
 }

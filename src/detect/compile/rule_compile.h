@@ -20,9 +20,23 @@ enum rule_carried {
     RULE_N_CARRIED
 };
 
+/* What some rule of a literal asks of a hit's packet. Ports are numbered by their last six bits. */
+struct rule_wants {
+    uint64_t from, to; /* the sender's ports, and the receiver's */
+    uint32_t buffers;  /* SL_BUFFER_* that the literal is searched for in */
+    uint32_t flows;    /* the values of rule_flow_value */
+    uint16_t protocols;
+};
+
+/* The flow of a view as a number below 32. */
+static inline uint32_t rule_flow_value(uint8_t flow)
+{
+    return (flow & 15u) | (flow & RULE_FLOW_KNOWN) >> 3;
+}
+
 struct rule_index {
     struct sl_literal *literal;
-    uint32_t *buffers; /* of each literal: SL_BUFFER_* that it is searched for in */
+    struct rule_wants *wants; /* of each literal */
     uint32_t n_literals;
     uint32_t all_buffers; /* of all literals */
     struct rule_lists by_literal;

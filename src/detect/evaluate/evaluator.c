@@ -186,7 +186,7 @@ static inline bool is_wanted(const struct rule_index *index, uint64_t id)
 {
     const uint32_t buffers = (uint32_t)(id >> 32);
 
-    return (index->buffers[(uint32_t)id] &
+    return (index->wants[(uint32_t)id].buffers &
             (buffers != 0 ? buffers : (uint32_t)SL_BUFFER_PAYLOAD)) != 0;
 }
 
@@ -252,7 +252,7 @@ static void try_block(struct sl_evaluator *work, const struct rule_hits *hits,
         const uint32_t id = (uint32_t)hit->id;
 
         if (!rule_stream_has(&work->stream, hit) || id >= index->n_literals ||
-            (index->buffers[id] & SL_BUFFER_PAYLOAD) == 0 || work->seen[id] == work->items)
+            (index->wants[id].buffers & SL_BUFFER_PAYLOAD) == 0 || work->seen[id] == work->items)
             continue;
         work->seen[id] = work->items;
         try_list(work, &index->by_literal, id, view);
@@ -321,7 +321,7 @@ static void try_message(struct sl_evaluator *work, const struct rule_hits *hits,
         const uint32_t id = (uint32_t)hits->hit[i].id;
         const uint32_t buffers = (uint32_t)(hits->hit[i].id >> 32) & wanted;
 
-        if (id >= index->n_literals || (index->buffers[id] & buffers) == 0 ||
+        if (id >= index->n_literals || (index->wants[id].buffers & buffers) == 0 ||
             work->seen[id] == work->items)
             continue;
         work->seen[id] = work->items;

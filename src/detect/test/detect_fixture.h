@@ -229,7 +229,7 @@ static inline struct sl_rules *load_rules(const char *text)
     return rules;
 }
 
-/* The alerts of compiled rules, malloc'ed; with true and with claimed hits they are the same. */
+/* The alerts of compiled rules, malloc'ed; they are the same with true, sifted and claimed hits. */
 static inline struct sl_alert *evaluate_rules(const struct sl_rules *rules,
                                               const struct sl_batch *batch,
                                               const struct sl_literal *literals, size_t n_literals,
@@ -247,6 +247,10 @@ static inline struct sl_alert *evaluate_rules(const struct sl_rules *rules,
 
     find_hits(&hits, batch, literals, n_literals);
     assert_int_equal(sl_rules_evaluate(rules, batch, &hits, alerts, cap, n), SL_OK);
+    sl_rules_sift(rules, batch, &hits);
+    assert_int_equal(sl_rules_evaluate(rules, batch, &hits, claimed, cap, &n_claimed), SL_OK);
+    assert_int_equal(*n, n_claimed);
+    assert_memory_equal(alerts, claimed, *n * sizeof *alerts);
     free(hits.hit);
     claim_hits(&hits, batch, n_literals);
     assert_int_equal(sl_rules_evaluate(rules, batch, &hits, claimed, cap, &n_claimed), SL_OK);

@@ -129,6 +129,7 @@ static size_t count_alerts(const char *text, const struct message *message)
     assert_true(sl_rules_need_app(rules));
     assert_int_equal(sl_app_make(batch, batch, sl_rules_buffers(rules), 0), UINT64_MAX);
     find_all(&hits, batch, literals, n_literals);
+    sl_rules_sift(rules, batch, &hits);
     assert_int_equal(sl_rules_evaluate(rules, batch, &hits, alerts, 4, &n), SL_OK);
     free(hits.hit);
     claim_all(&hits, batch, n_literals);

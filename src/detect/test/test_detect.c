@@ -662,6 +662,46 @@ static void test_an_evaluator_takes_batch_after_batch(void **state)
     sl_rules_free(rules);
 }
 
+/* Hits go that lie in a buffer, protocol, direction or port that no rule of their literal asks for.
+ * The others keep their order. */
+static void test_sifted_hits(void **state)
+{
+    struct sl_rules *rules =
+        load_rules("alert tcp any any -> any 80 (content:\"abc\"; flow:to_server; sid:1;)\n"
+                   "alert udp any 53 <> any 99 (content:\"def\"; sid:2;)\n"
+                   "alert udp any any -> any any (dns.query; content:\"ghi\"; sid:3;)\n");
+    static const struct packet packets[] = {
+        {.kind = TCP, .dst_port = 80, .flow = SL_FLOW_TO_SERVER},
+        {.kind = TCP, .dst_port = 80},
+        {.kind = TCP, .dst_port = 81, .flow = SL_FLOW_TO_SERVER},
+        {.kind = UDP, .src_port = 99, .dst_port = 53},
+        {.kind = UDP, .src_port = 99, .dst_port = 2},
+    };
+    const uint64_t back = (uint64_t)SL_BUFFER_STREAM_BACK << 32,
+                   name = (uint64_t)SL_BUFFER_DNS_QUERY << 32;
+    struct sl_hit hits[] = {{4, 1, 1}, {3, 2, 1},        {3, 1, 0},           {3, 9, name | 2},
+                            {3, 9, 2}, {3, 9, name | 1}, {0, 1, 0},           {0, 2, back},
+                            {1, 1, 0}, {2, 1, 0},        {0, 1, 3 /* none */}};
+    static const struct sl_hit left[] = {
+        {3, 2, 1}, {3, 9, (uint64_t)SL_BUFFER_DNS_QUERY << 32 | 2}, {0, 1, 0}};
+    struct sl_hits list = {hits, sizeof hits / sizeof hits[0], sizeof hits / sizeof hits[0], false};
+    struct sl_batch *batch = fixture_batch(8);
+    const struct sl_literal *literals;
+    size_t n_literals;
+
+    (void)state;
+    assert_int_equal(sl_rules_compile(rules, &literals, &n_literals, NULL), SL_OK);
+    assert_int_equal(n_literals, 3);
+    for (size_t i = 0; i < sizeof packets / sizeof packets[0]; i++)
+        add_packet(batch, &packets[i]);
+    dissect_batch(batch);
+    sl_rules_sift(rules, batch, &list);
+    assert_int_equal(list.n, sizeof left / sizeof left[0]);
+    assert_memory_equal(list.hit, left, sizeof left);
+    sl_batch_free(batch);
+    sl_rules_free(rules);
+}
+
 static void test_pass(void **state)
 {
     struct sl_rules *rules = load_rules("alert tcp any any -> any any (content:\"a\"; sid:1;)\n"
@@ -780,6 +820,7 @@ int main(void)
         cmocka_unit_test(test_tunnels),
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_an_evaluator_takes_batch_after_batch),
+        cmocka_unit_test(test_sifted_hits),
         cmocka_unit_test(test_pass),
         cmocka_unit_test(test_what_is_not_there),
         cmocka_unit_test(test_rules_without_literal_are_found),

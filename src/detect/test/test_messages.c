@@ -289,6 +289,7 @@ static bool alerts_on(const struct scene *scene, const char *text, const char *e
     }
     assert_int_equal(sl_rules_compile(rules, &literals, &n_literals, &diag), SL_OK);
     find_all(&hits, scene, literals, n_literals);
+    sl_rules_sift(rules, scene->batch, &hits);
     alerted(rules, scene, &hits, found);
     free(hits.hit);
     claim_all(&hits, scene, n_literals);

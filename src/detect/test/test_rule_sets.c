@@ -102,6 +102,7 @@ static void evaluate(struct sensor *sensor)
     const struct sl_alert *again;
     size_t n, n_held;
 
+    sl_rules_sift(sensor->rules, sensor->batch, &sensor->hits);
     assert_int_equal(sl_evaluator_run(sensor->evaluator, sensor->batch, &sensor->hits, &again, &n),
                      SL_OK);
     (void)sl_evaluator_candidates(sensor->evaluator, &n_held);

@@ -60,6 +60,7 @@ static unsigned matches(const char *options, uint64_t begin, uint32_t across)
             (struct sl_hit){2, SL_STREAM_HIT_BASE + across, (uint64_t)SL_BUFFER_STREAM << 32};
     hits.in_order = false;
     sl_hits_sort(&hits);
+    sl_rules_sift(rules, batch, &hits);
     assert_int_equal(sl_evaluator_create(&evaluator, rules, &diag), SL_OK);
     sl_evaluator_set_streams(evaluator, of_item);
     if (sl_rules_ask_stream_facts(rules))

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: MIT */
+/* Hits that no rule can use. Most are such: short literals of a few rules for a few ports. */
+#include "detect/compile/rule_compile.h"
+#include "evaluate_view.h"
+
+/* What a packet answers to a literal's wants, as it is and turned. */
+struct answers {
+    uint64_t from, to;
+    uint32_t flow[2]; /* bits of rule_flow_value */
+    uint16_t protocols;
+};
+
+static uint64_t port_bit(const struct rule_view *view, uint16_t port)
+{
+    return view->has_ports ? UINT64_C(1) << port % 64 : UINT64_MAX;
+}
+
+static struct answers answers_of(const struct sl_batch *batch, uint32_t item)
+{
+    struct rule_scan scan = {0};
+    struct rule_view view;
+
+    rule_view_packet(batch, item, &scan, &view);
+    return (struct answers){
+        .from = port_bit(&view, view.src_port),
+        .to = port_bit(&view, view.dst_port),
+        .flow = {1u << rule_flow_value(view.flow),
+                 1u << rule_flow_value(view.flow ^ SL_FLOW_TO_SERVER)},
+        .protocols = view.protocols,
+    };
+}
+
+/* Whether some rule may look for the literal in these buffers. */
+static bool wants_buffers(const struct rule_wants *wants, uint32_t buffers)
+{
+    const bool is_payload =
+        buffers == 0 || buffers == SL_BUFFER_STREAM || buffers == SL_BUFFER_STREAM_BACK;
+
+    return (wants->buffers & (is_payload ? (uint32_t)SL_BUFFER_PAYLOAD : buffers)) != 0;
+}
+
+/* Bytes of a packet and of its sender's stream are not turned, and those of its receiver's stream
+ * are. A message may be of either side. */
+static bool wants_packet(const struct rule_wants *wants, const struct answers *answers,
+                         uint32_t buffers)
+{
+    const bool straight = (wants->flows & answers->flow[0]) != 0 &&
+                          (wants->from & answers->from) != 0 && (wants->to & answers->to) != 0;
+    const bool turned = (wants->flows & answers->flow[1]) != 0 &&
+                        (wants->from & answers->to) != 0 && (wants->to & answers->from) != 0;
+
+    if ((wants->protocols & answers->protocols) == 0)
+        return false;
+    if (buffers == 0 || buffers == SL_BUFFER_STREAM)
+        return straight;
+    return turned || (straight && buffers != SL_BUFFER_STREAM_BACK);
+}
+
+void sl_rules_sift(const struct sl_rules *rules, const struct sl_batch *batch, struct sl_hits *hits)
+{
+    const struct rule_index *index = rules->index;
+    struct answers answers = {0};
+    uint32_t answered = UINT32_MAX;
+    size_t n = 0;
+
+    for (size_t i = 0; i < hits->n; i++) {
+        const struct sl_hit hit = hits->hit[i];
+        const struct rule_wants *wants = &index->wants[(uint32_t)hit.id];
+        const uint32_t buffers = (uint32_t)(hit.id >> 32);
+
+        if ((uint32_t)hit.id >= index->n_literals || !wants_buffers(wants, buffers))
+            continue;
+        if (hit.item < batch->n_items) { /* and no message of a flow that ended */
+            if (hit.item != answered)
+                answers = answers_of(batch, hit.item);
+            answered = hit.item;
+            if (!wants_packet(wants, &answers, buffers))
+                continue;
+        }
+        hits->hit[n++] = hit;
+    }
+    hits->n = n;
+}
