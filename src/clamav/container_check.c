@@ -8,6 +8,7 @@
 #include "base/diag.h"
 #include "base/hex.h"
 #include "clamav/line_internal.h"
+#include "clamav/md5.h"
 #include "clamav/signature.h"
 
 enum container_kind container_kind_of(const char *path)

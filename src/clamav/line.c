@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* A line of any database. */
-#include <openssl/evp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "clamav/line_internal.h"
+#include "clamav/md5.h"
 
 /* ---- formats --------------------------------------------------------------------------------- */
 
@@ -49,19 +49,6 @@ bool clam_is_of_pua(const char *name)
 }
 
 /* ---- ignored names --------------------------------------------------------------------------- */
-
-bool clam_md5_is_refused(void)
-{
-    EVP_MD *md5 = EVP_MD_fetch(NULL, "MD5", NULL);
-
-    EVP_MD_free(md5);
-    return md5 == NULL;
-}
-
-bool clam_md5(const void *bytes, size_t len, uint8_t digest[16])
-{
-    return EVP_Digest(bytes, len, digest, NULL, EVP_md5(), NULL) == 1;
-}
 
 /* Name, or Name:MD5 of the signature's line; .ign: Database:Line:Name. */
 static enum clam_taken read_ignore(struct sl_clamav_set *set, struct clam_text line)

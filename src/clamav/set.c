@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "clamav/md5.h"
 #include "clamav/signature.h"
 
 enum { CHAIN_HEADS = 1 << 16 };

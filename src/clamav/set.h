@@ -191,8 +191,4 @@ enum sl_status clam_set_merge(struct sl_clamav_set *set, const struct clam_block
 uint32_t clam_chain_find(const struct sl_clamav_set *set, const uint64_t key[2]);
 bool clam_chain_add(struct sl_clamav_set *set, const uint64_t key[2]);
 
-/* Whether OpenSSL refuses MD5, as its FIPS mode does. Otherwise clam_md5 fails for memory alone. */
-bool clam_md5_is_refused(void);
-bool clam_md5(const void *bytes, size_t len, uint8_t digest[16]);
-
 #endif
