@@ -59,6 +59,13 @@ function(sluice_isa level)
   set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "${SLUICE_ISA_${level}}")
 endfunction()
 
+# sluice_oracle(FILE...): sources that judge what is on trial. Sanitizers do not slow them down.
+function(sluice_oracle)
+  if(SLUICE_SANITIZE AND NOT SLUICE_FUZZ)
+    set_source_files_properties(${ARGN} PROPERTIES COMPILE_OPTIONS "-O2;-fno-sanitize=all")
+  endif()
+endfunction()
+
 # sluice_test_program(NAME SOURCES FILE... NEEDS LIBRARY...): a cmocka program, not yet a test.
 function(sluice_test_program name)
   cmake_parse_arguments(arg "" "" "SOURCES;NEEDS" ${ARGN})

@@ -150,7 +150,7 @@ struct sl_literal trial_literal_of(const char *text, uint32_t flags)
 
 uint32_t trial_fewer(uint32_t n, uint32_t few)
 {
-    return subject.one_by_one ? few : n;
+    return subject.takes_parts ? few : n;
 }
 
 double trial_seconds(void)

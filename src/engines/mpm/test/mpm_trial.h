@@ -30,7 +30,7 @@ struct trial_subject {
     enum sl_device_kind built_for; /* that of the backend, or of the one whose tiling it proves */
     struct sl_limits limits;
     uint32_t longest_literal; /* that the algorithm takes */
-    bool one_by_one;          /* the backend compares with one literal after another */
+    bool takes_parts;         /* of each large test */
     size_t content_stride;    /* of the rules' literals that it is tried with on captures, */
     double captures_s;        /* and for how long */
     struct sl_batch *batch;
@@ -77,7 +77,7 @@ void trial_add_item(const void *bytes, uint32_t len);
 
 struct sl_literal trial_literal_of(const char *text, uint32_t flags);
 
-/* The size of a test: `few` instead of n where the time is the product of literals and text. */
+/* The size of a test: `few` instead of n where the backend takes a part of it. */
 uint32_t trial_fewer(uint32_t n, uint32_t few);
 
 double trial_seconds(void);
