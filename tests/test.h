@@ -5,6 +5,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,6 +16,17 @@
 
 /* Exit status by which CTest knows a skipped test. The reason comes before it, as by test_skip. */
 enum { TEST_SKIPPED = 77 };
+
+/* The size of a trial: `few` under a sanitizer, where each step takes several times as long. */
+#ifdef SLUICE_SANITIZED
+enum { TEST_SANITIZED = true };
+#else
+enum { TEST_SANITIZED = false };
+#endif
+static inline uint32_t test_fewer(uint32_t n, uint32_t few)
+{
+    return TEST_SANITIZED ? few : n;
+}
 
 /* A seeded generator of its own, so that a failing seed fails everywhere (xorshift64*). */
 static inline uint64_t test_random(uint64_t *state)

@@ -340,12 +340,14 @@ static void check_cut(const struct reading *reading, const struct image *image, 
         check_packets(reading, image, n);
 }
 
-/* Cut 0 is the empty file. Dribbled pipes for few: they are slow. */
-static void check_every_cut(const struct image *image, enum image_packing packing)
+/* Cut 0 is the empty file. Dribbled pipes for few: they are slow. Under a sanitizer each image
+ * takes its share of the cuts. */
+static void check_every_cut(const struct image *image, enum image_packing packing, size_t number)
 {
     const struct packed packed = image_pack(image, packing);
+    const size_t step = test_fewer(1, 4);
 
-    for (size_t len = 1; len <= packed.len; len++) {
+    for (size_t len = 1 + number % step; len <= packed.len; len += step) {
         bool whole;
         const size_t image_len = image_unpacked_len(&packed, packing, len, &whole);
 
@@ -370,13 +372,13 @@ static void test_cut_at_every_byte(void **state)
         for (int i = 0; i < 6; i++) {
             struct image *const image = image_pcap(pcap_magics[i / 2], i % 2 != 0, 12);
 
-            check_every_cut(image, (enum image_packing)packing);
+            check_every_cut(image, (enum image_packing)packing, (size_t)i);
             image_free(image);
         }
         for (int big_endian = 0; big_endian < 2; big_endian++) {
             struct image *const image = image_pcapng(big_endian != 0);
 
-            check_every_cut(image, (enum image_packing)packing);
+            check_every_cut(image, (enum image_packing)packing, (size_t)(2 * big_endian + packing));
             image_free(image);
         }
     }

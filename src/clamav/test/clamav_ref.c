@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/hex.h"
+
 enum { REF_MAX = 1 << 16, REF_BYTES_MAX = 1 << 19 };
 
 struct ref {
@@ -19,17 +21,11 @@ struct ref {
 
 static bool byte_is(const struct ref *ref, const char *hex, uint8_t byte)
 {
-    char want[3], have[3];
+    const int high = hex_digit(hex[0]), low = hex_digit(hex[1]);
 
-    if (isxdigit((unsigned char)hex[0]) && isxdigit((unsigned char)hex[1])) {
-        snprintf(want, sizeof want, "%c%c", hex[0], hex[1]);
-        const int value = (int)strtol(want, NULL, 16);
-
-        return ref->nocase ? tolower(value) == tolower(byte) : value == byte;
-    }
-    snprintf(have, sizeof have, "%02x", byte);
-    return (hex[0] == '?' || tolower(hex[0]) == have[0]) &&
-           (hex[1] == '?' || tolower(hex[1]) == have[1]);
+    if (high >= 0 && low >= 0 && ref->nocase)
+        return tolower(high << 4 | low) == tolower(byte);
+    return (hex[0] == '?' || high == byte >> 4) && (hex[1] == '?' || low == (byte & 15));
 }
 
 static void go(struct ref *ref, const char *hex, size_t at, size_t part, bool fresh);

@@ -151,7 +151,7 @@ static void test_matches_are_true_and_complete(void **state)
     struct totals totals = {0};
 
     (void)state;
-    for (uint64_t seed = 1; seed <= 60; seed++)
+    for (uint64_t seed = 1; seed <= test_fewer(60, 20); seed++)
         match_stream(seed, 25, &totals);
     print_message("matched %llu of %llu bytes, %llu by greedy longest match\n",
                   (unsigned long long)totals.matched, (unsigned long long)totals.bytes,
@@ -584,7 +584,8 @@ static void test_damaged_streams(void **state)
 {
     struct sl_redundancy_config config = small_config();
     const char *const wanted = getenv("SLUICE_TEST_STREAMS");
-    const uint64_t n_streams = wanted != NULL ? strtoull(wanted, NULL, 10) : 10000;
+    const uint64_t n_streams =
+        wanted != NULL ? strtoull(wanted, NULL, 10) : test_fewer(10000, 2000);
     uint64_t n_delivered = 0;
     struct sent *const sent = malloc(sizeof *sent);
 

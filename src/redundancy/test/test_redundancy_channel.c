@@ -467,7 +467,8 @@ enum { SEEDS = 2 };
 static void test_channel(void **state)
 {
     const char *const wanted = getenv("SLUICE_TEST_PACKETS");
-    const uint64_t n_packets = wanted != NULL ? strtoull(wanted, NULL, 10) : 20000;
+    const uint64_t n_packets =
+        wanted != NULL ? strtoull(wanted, NULL, 10) : test_fewer(20000, 8000);
 
     for (uint64_t seed = 1; seed <= SEEDS; seed++)
         run_channel((const struct channel *)*state, seed, n_packets);

@@ -13,7 +13,7 @@
 
 #include "test_sink_events.h"
 
-enum { N_RANDOM = 30000 };
+enum { N_RANDOM = TEST_SANITIZED ? 5000 : 30000 };
 
 /* The events of the golden lines. */
 static const char *const golden_references[] = {

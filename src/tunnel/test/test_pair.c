@@ -742,7 +742,7 @@ static void test_forged(void **state)
 
 /* ---- what losses cost ------------------------------------------------------------------------ */
 
-enum { TRIALS = 20, LOSSES = 3 };
+enum { TRIALS = TEST_SANITIZED ? 6 : 20, LOSSES = 3 };
 
 static double trial(const struct scene *scene, uint64_t seed, uint64_t n_packets)
 {
@@ -802,7 +802,7 @@ static void test_losses(void **state)
 
 static void test_scenes(void **state)
 {
-    const uint64_t n = of_environment("SLUICE_TEST_PACKETS", 8000);
+    const uint64_t n = of_environment("SLUICE_TEST_PACKETS", test_fewer(8000, 4000));
     const uint64_t n_seeds = of_environment("SLUICE_TEST_SEEDS", 1);
 
     (void)state;

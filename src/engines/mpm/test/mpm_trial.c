@@ -9,8 +9,8 @@
 struct trial_subject subject = {
     .limits = {.max_items = MAX_ITEMS, .max_bytes = MAX_BYTES, .max_hits = MAX_HITS},
     .longest_literal = SL_LITERAL_LEN_MAX,
-    .content_stride = SANITIZED ? 20 : 1,
-    .captures_s = SANITIZED ? 1 : 3,
+    .content_stride = TEST_SANITIZED ? 20 : 1,
+    .captures_s = TEST_SANITIZED ? 1 : 3,
 };
 
 const struct sl_backend *trial_find_backend(const struct sl_mpm_table *table, const char *name)

@@ -11,12 +11,6 @@
 #include "sluice/device.h"
 #include "sluice/mpm.h"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SANITIZED = true };
-#else
-enum { SANITIZED = false };
-#endif
-
 enum {
     MAX_BYTES = 4 << 20, /* of a batch */
     MAX_ITEMS = 1 << 16,

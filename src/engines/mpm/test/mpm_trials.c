@@ -10,7 +10,7 @@ static bool takes_parts(const char *argument)
 {
     static const char *const names[] = {"rk.cuda-block", "rk.cuda-thread", "rk.tiled-block"};
 
-    if (SANITIZED && strncmp(argument, "ac.", 3) != 0 && strncmp(argument, "gram.", 5) != 0)
+    if (TEST_SANITIZED && strncmp(argument, "ac.", 3) != 0 && strncmp(argument, "gram.", 5) != 0)
         return true;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(argument, names[i]) == 0)

@@ -256,7 +256,7 @@ void test_hostile_sets(void **state)
     static void (*const make[])(struct hostile *) = {make_period, make_shared, make_runs,
                                                      make_tiny,   make_few,    make_mixed};
     struct hostile *hostile = (struct hostile *)calloc(1, sizeof *hostile);
-    const uint32_t text_len = SANITIZED ? 1 << 13 : trial_fewer(HOSTILE_TEXT, 1 << 14);
+    const uint32_t text_len = TEST_SANITIZED ? 1 << 13 : trial_fewer(HOSTILE_TEXT, 1 << 14);
 
     (void)state;
     assert_non_null(hostile);
@@ -270,7 +270,7 @@ void test_hostile_sets(void **state)
         for (uint32_t at = 0; at + 1400 < text_len; at += 1400)
             trial_add_item(hostile->text + at, 1400);
         trial_check(hostile->literals, hostile->n);
-        if (!SANITIZED && strcmp(subject.algorithm, "gram") == 0)
+        if (!TEST_SANITIZED && strcmp(subject.algorithm, "gram") == 0)
             check_switch(hostile);
     }
     free(hostile);

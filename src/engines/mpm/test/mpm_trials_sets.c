@@ -32,7 +32,7 @@ static void check_sets(const char letter[2], bool nocase)
 {
     const double end = trial_seconds() + (subject.stage != NULL ? 5 : 1e9);
     const uint32_t n_all = getenv("SLUICE_TEST_TRIES") != NULL ? 1u << UNIVERSE
-                           : SANITIZED                         ? trial_fewer(64, 16)
+                           : TEST_SANITIZED                    ? trial_fewer(64, 16)
                                                                : 1u << (UNIVERSE - 5);
     uint8_t word[UNIVERSE][3];
     uint32_t n_sets = 0;
@@ -81,7 +81,7 @@ void test_random_sets(void **state)
     uint64_t random = 1;
 
     (void)state;
-    for (uint32_t round = 0; round < (SANITIZED ? 20 : 80); round++) {
+    for (uint32_t round = 0; round < (TEST_SANITIZED ? 20 : 80); round++) {
         const uint32_t max_len = max_lens[round / 4 % 5] < subject.longest_literal
                                      ? max_lens[round / 4 % 5]
                                      : subject.longest_literal;
