@@ -85,8 +85,14 @@ struct sl_pipeline_config {
     enum sl_status (*prepare)(void *user, struct sl_batch *batch, struct sl_diag *diag);
     enum sl_status (*order)(void *user, struct sl_batch *batch, struct sl_diag *diag);
 
+    /* The work on an ordered batch that needs no batch before, so that order is quick; NULL: none.
+     * Several threads at once. `deal`, NULL: nothing, comes behind it: any thread, one batch after
+     * another in the order of filling. */
+    enum sl_status (*arrange)(void *user, struct sl_batch *batch, struct sl_diag *diag);
+    void (*deal)(void *user, struct sl_batch *batch);
+
     /* The work that is in order within each of n_shards shards (0: none), and takes most of the
-     * time that order takes; NULL: none. A shard has the ordered batches one after another, in the
+     * time that order takes; NULL: none. A shard has the dealt batches one after another, in the
      * order of filling, on any thread; several shards at once. */
     void (*collect)(void *user, struct sl_batch *batch, uint32_t shard);
     uint32_t n_shards;

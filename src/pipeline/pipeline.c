@@ -81,6 +81,7 @@ static void begin(struct pipeline *pipeline)
         pipeline->lanes[i].device = &pipeline->stats->devices[i];
         pipeline->cuda = pipeline->cuda || lane_is_cuda(&pipeline->lanes[i]);
     }
+    pipeline->deal.n_shards = config->deal != NULL ? 1 : 0;
     pipeline->collect.n_shards = config->collect != NULL ? config->n_shards : 0;
     pipeline->settle.n_shards = config->settle != NULL ? config->n_shards : 0;
     pipeline->decide.n_shards = config->decide != NULL ? 1 : 0;

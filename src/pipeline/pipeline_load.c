@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-/* Loading: a filled batch is prepared, then ordered, then collected. Loaders also digest. */
+/* Loading: a filled batch is prepared, ordered, arranged, dealt and collected. Loaders also digest.
+ */
 #include "base/clock.h"
 #include "pipeline_state.h"
 
-/* Collects the ordered batches in all shards that no other thread has, and signals those who wait
- * for them. With the lock held, which is free meanwhile. */
-static void collect(struct pipeline *pipeline)
+/* Deals what was arranged, then collects in all shards that no other thread has, and signals those
+ * who wait for a batch. With the lock held, which is free meanwhile. */
+static void deal_and_collect(struct pipeline *pipeline)
 {
+    if (pipeline->deal.n_shards != 0 && !pipeline->failed)
+        pipeline->stats->order_ns += pipeline_visit_shards(pipeline, &pipeline->deal);
+    while (pipeline_leave_step(pipeline, &pipeline->deal) != NULL)
+        pipeline_enter_step(pipeline, &pipeline->collect);
     if (pipeline->collect.n_shards != 0 && !pipeline->failed)
         pipeline->stats->order_ns += pipeline_visit_shards(pipeline, &pipeline->collect);
     while (pipeline_leave_step(pipeline, &pipeline->collect) != NULL)
@@ -30,7 +35,8 @@ bool pipeline_load(struct pipeline *pipeline, uint64_t sequence)
         pipeline_fail_locked(pipeline, status, &diag);
     } else {
         pipeline_order(pipeline);
-        collect(pipeline);
+        pipeline_arrange(pipeline);
+        deal_and_collect(pipeline);
     }
     const bool go_on = !pipeline->failed;
     pthread_mutex_unlock(&pipeline->lock);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Batches that are prepared in any order are ordered in the order of filling. */
+/* Batches that are prepared in any order are ordered in the order of filling. Then threads arrange
+ * them in any order. */
 #include "base/clock.h"
 #include "pipeline_state.h"
 
@@ -25,7 +26,8 @@ static void order_next(struct pipeline *pipeline)
         return;
     }
     pipeline->ordered++;
-    pipeline_enter_step(pipeline, &pipeline->collect);
+    slot->ordered = true;
+    pipeline->n_unarranged++;
 }
 
 void pipeline_order(struct pipeline *pipeline)
@@ -36,4 +38,52 @@ void pipeline_order(struct pipeline *pipeline)
     while (!pipeline->failed && pipeline_slot(pipeline, pipeline->ordered)->prepared)
         order_next(pipeline);
     pipeline->ordering = false;
+}
+
+/* Claims the first batch that is to be arranged; there is one. */
+static struct slot *claim_arrange(struct pipeline *pipeline)
+{
+    uint64_t sequence = atomic_load(&pipeline->deal.n_ready);
+
+    while (!pipeline_slot(pipeline, sequence)->ordered)
+        sequence++;
+    pipeline_slot(pipeline, sequence)->ordered = false;
+    pipeline->n_unarranged--;
+    return pipeline_slot(pipeline, sequence);
+}
+
+/* With the lock held, which is free meanwhile. */
+static void arrange_next(struct pipeline *pipeline)
+{
+    const struct sl_pipeline_config *config = pipeline->config;
+    struct slot *slot = claim_arrange(pipeline);
+    struct sl_diag diag = {0};
+
+    if (config->arrange != NULL) {
+        pthread_mutex_unlock(&pipeline->lock);
+        const uint64_t begin = clock_ns();
+        const enum sl_status status = config->arrange(config->user, slot->batch, &diag);
+        const uint64_t busy = clock_ns() - begin;
+
+        pthread_mutex_lock(&pipeline->lock);
+        pipeline->stats->load_ns += busy;
+        if (status != SL_OK) {
+            pipeline_fail_locked(pipeline, status, &diag);
+            return;
+        }
+    }
+    slot->arranged = true;
+}
+
+/* Each batch behind the last one that was arranged in order may be dealt. */
+void pipeline_arrange(struct pipeline *pipeline)
+{
+    struct slot *slot;
+
+    while (!pipeline->failed && pipeline->n_unarranged != 0)
+        arrange_next(pipeline);
+    while ((slot = pipeline_slot(pipeline, atomic_load(&pipeline->deal.n_ready)))->arranged) {
+        slot->arranged = false;
+        pipeline_enter_step(pipeline, &pipeline->deal);
+    }
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* Collecting, settling and deciding: steps in which each shard has the batches one after another,
- * and shards do not wait for each other. Deciding has one shard. A thread that has made a batch
- * ready for the step goes through the shards. It passes over a shard that another thread owns, as
- * that thread takes the batch too. */
+/* Dealing, collecting, settling and deciding: steps in which each shard has the batches one after
+ * another, and shards do not wait for each other. Dealing and deciding have one shard. A thread
+ * that has made a batch ready for the step goes through the shards. It passes over a shard that
+ * another thread owns, as that thread takes the batch too. */
 #include "base/clock.h"
 #include "pipeline_state.h"
 
@@ -11,7 +11,9 @@ static void call_step(const struct pipeline *pipeline, const struct shard_step *
 {
     const struct sl_pipeline_config *config = pipeline->config;
 
-    if (step == &pipeline->collect)
+    if (step == &pipeline->deal)
+        config->deal(config->user, slot->batch);
+    else if (step == &pipeline->collect)
         config->collect(config->user, slot->batch, shard);
     else if (slot->batch->n_items == 0)
         return;

@@ -4,7 +4,7 @@
  * | Role | File | Threads |
  * |---|---|---|
  * | fill | pipeline_fill.c | one |
- * | load: prepare, order, collect | pipeline_{load,order,shards}.c | loaders, or workers' own |
+ * | load: prepare to collect | pipeline_{load,order,shards}.c | loaders, or workers' own |
  * | work: apply, engines | pipeline_work.c | those of each lane |
  * | digest | pipeline_digest.c | those of each lane, and loaders |
  * | settle, decide, report | pipeline_{settle,shards}.c | as digest |
@@ -13,11 +13,12 @@
  * | take over from a lost GPU | pipeline_lost.c | the last thread of its lane |
  *
  * A batch has a sequence number; batch s lies in slot s modulo n_slots. One lock guards the
- * counters below, the slots' flags and what lanes count. `collected`, `settled` and `decided` are
- * n_left of these steps, and `digested` is n_ready of settling. With the lock held these hold
- * always:
+ * counters below, the slots' flags and what lanes count. `dealt`, `collected`, `settled` and
+ * `decided` are n_left of these steps, `arranged` is n_ready of dealing, and `digested` of
+ * settling. With the lock held these hold always:
  *
- * - drained <= collected <= ordered <= loading <= filled: a batch goes through its stages in order
+ * - drained <= collected <= dealt <= arranged <= ordered <= loading <= filled: a batch goes through
+ *   its stages in order
  * - filled <= drained + n_slots: a slot is filled again after its batch was drained
  * - drained <= taken: work on a batch begins before it is drained
  * - taken <= collected: workers take collected batches
@@ -27,6 +28,8 @@
  * - n_redo == slots with redo set: a batch that a GPU failed on is taken before all others
  * - n_offered == slots that are offered: any thread may digest them
  * - prepared is set from prepare to order: one thread orders at a time, `ordering`
+ * - n_unarranged == slots that are ordered, and that no thread arranges: threads do in any order
+ * - arranged is the first batch whose slot is not arranged
  * - n_left of a step <= next of each shard <= n_ready: a shard goes through the batches in order
  *
  * A shard has no part in the lock: the thread that sets `busy` has the shard until it clears it. */
@@ -48,7 +51,7 @@ struct slot {
     struct sl_batch *batch;
     struct sl_hits hits[SL_PIPELINE_ENGINES_MAX];
     struct sl_pipeline_device *device; /* that ran the engines */
-    bool done, redo, prepared, offered, digested;
+    bool done, redo, prepared, ordered, arranged, offered, digested;
     _Atomic uint32_t n_shards_left; /* that have not had it in the step at hand */
 };
 
@@ -58,7 +61,7 @@ struct shard {
     _Atomic uint64_t next; /* the batch that it has next */
 };
 
-/* A step that is in order within each shard: collect, settle, and decide with one shard. */
+/* A step that is in order within each shard: collect, settle, and with one shard deal, decide. */
 struct shard_step {
     struct shard shards[SL_PIPELINE_SHARDS_MAX];
     uint32_t n_shards;        /* 0: there is nothing to do */
@@ -67,7 +70,7 @@ struct shard_step {
 };
 
 struct pipeline {
-    struct shard_step collect, settle, decide;
+    struct shard_step deal, collect, settle, decide;
 
     const struct sl_pipeline_config *config;
     struct slot *slots;
@@ -85,6 +88,7 @@ struct pipeline {
     uint64_t filled, loading, ordered, taken, reporting, drained;
     uint32_t n_done;
     uint32_t n_redo;
+    uint32_t n_unarranged;
     uint32_t n_offered;
     uint32_t n_idle_loaders; /* that wait for has_filled */
     bool filling, ordering, draining;
@@ -136,12 +140,15 @@ void pipeline_fail(struct pipeline *pipeline, enum sl_status status, const struc
 void *pipeline_fill_loop(void *argument);
 void *pipeline_load_loop(void *argument);
 
-/* Prepares a filled batch, then orders and collects what can be, and waits for no other batch.
+/* Prepares a filled batch, then orders to collects what can be, and waits for no other batch.
  * False: the run is over. */
 bool pipeline_load(struct pipeline *pipeline, uint64_t sequence);
 
 /* Orders the prepared batches, unless another thread does. With the lock held. */
 void pipeline_order(struct pipeline *pipeline);
+
+/* Arranges the ordered batches that no other thread does. With the lock held. */
+void pipeline_arrange(struct pipeline *pipeline);
 
 /* ---- pipeline_shards.c; all with the lock held ----------------------------------------------- */
 

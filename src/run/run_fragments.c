@@ -8,18 +8,8 @@
 #include "stream/defrag.h"
 
 enum {
-    ETHERNET = 1,   /* LINKTYPE_ETHERNET */
-    NESTED_MAX = 4, /* datagrams whose inner packet is a fragment again */
-    ALIGN = SL_BATCH_ALIGN - 1
-};
-
-/* A whole datagram. */
-struct joined {
-    uint32_t behind; /* the item of the fragment that completed it */
-    uint32_t at;     /* its bytes lie here, among those of all */
-    struct sl_packet packet;
-    struct sl_span payload; /* offset: from the packet's first byte */
-    struct sl_origin origin;
+    ETHERNET = 1,  /* LINKTYPE_ETHERNET */
+    NESTED_MAX = 4 /* datagrams whose inner packet is a fragment again */
 };
 
 struct run_fragments {
@@ -27,12 +17,8 @@ struct run_fragments {
     const struct run_hosts *hosts;
     uint64_t room; /* bytes that datagrams may take at the moment */
     uint64_t left_out;
-    /* Of the batch at hand. Memory is kept. */
-    struct joined *joined;
-    uint32_t n, max;
-    uint8_t *bytes; /* of the datagrams */
-    uint32_t len, cap;
-    uint8_t *copy; /* of the batch's bytes */
+    struct run_datagrams *made; /* of the batch at hand */
+    uint8_t *copy;              /* of a datagram that is a fragment */
     uint32_t copy_cap;
 };
 
@@ -57,8 +43,6 @@ void run_fragments_free(struct run_fragments *fragments)
     if (fragments == NULL)
         return;
     defrag_free(fragments->defrag);
-    free(fragments->joined);
-    free(fragments->bytes);
     free(fragments->copy);
     free(fragments);
 }
@@ -71,26 +55,6 @@ void run_fragments_stats(const struct run_fragments *fragments, struct sl_fragme
 
 /* ---- taking ---------------------------------------------------------------------------------- */
 
-static uint32_t aligned(uint32_t len)
-{
-    return (len + ALIGN) & ~(uint32_t)ALIGN;
-}
-
-/* Room for n elements of a size at *memory. False: no memory. */
-static bool reserve(void **memory, uint32_t *cap, uint64_t n, size_t size)
-{
-    if (n <= *cap)
-        return true;
-    const uint64_t wanted = n + n / 2;
-    void *grown = wanted <= UINT32_MAX ? realloc(*memory, wanted * size) : NULL;
-
-    if (grown == NULL)
-        return false;
-    *memory = grown;
-    *cap = (uint32_t)wanted;
-    return true;
-}
-
 /* A fragment that was taken has its bytes in its datagram: only headers are left, and no transport
  * header. */
 static void cut(struct run_fragments *fragments, struct sl_batch *batch, uint32_t item,
@@ -99,7 +63,7 @@ static void cut(struct run_fragments *fragments, struct sl_batch *batch, uint32_
     struct sl_packet *packet = &batch->packet[item];
     const uint32_t len = (uint32_t)(fragment->bytes - (batch->bytes + packet->offset));
 
-    fragments->room += aligned(packet->len) - aligned(len);
+    fragments->room += run_datagrams_aligned(packet->len) - run_datagrams_aligned(len);
     if (fragments->room > RUN_FRAGMENTS_ROOM)
         fragments->room = RUN_FRAGMENTS_ROOM;
     packet->len = len;
@@ -112,24 +76,27 @@ static void cut(struct run_fragments *fragments, struct sl_batch *batch, uint32_
 static bool add(struct run_fragments *fragments, uint32_t behind, const struct sl_origin *origin,
                 const struct defrag_datagram *datagram)
 {
-    if (aligned(datagram->len) > fragments->room) {
+    struct run_datagrams *const made = fragments->made;
+    const uint32_t takes = run_datagrams_aligned(datagram->len);
+
+    if (takes > fragments->room) {
         fragments->left_out++;
         return true;
     }
-    if (!reserve((void **)&fragments->bytes, &fragments->cap,
-                 (uint64_t)fragments->len + datagram->len, 1) ||
-        !reserve((void **)&fragments->joined, &fragments->max, (uint64_t)fragments->n + 1,
-                 sizeof *fragments->joined))
+    if (!run_datagrams_reserve((void **)&made->bytes, &made->cap,
+                               (uint64_t)made->len + datagram->len, 1) ||
+        !run_datagrams_reserve((void **)&made->datagram, &made->max, (uint64_t)made->n + 1,
+                               sizeof *made->datagram))
         return false;
-    fragments->room -= aligned(datagram->len);
-    memcpy(fragments->bytes + fragments->len, datagram->bytes, datagram->len);
-    struct joined *joined = &fragments->joined[fragments->n++];
-    *joined = (struct joined){
-        .behind = behind, .at = fragments->len, .packet.len = datagram->len, .origin = *origin};
-    joined->origin.wire_len = datagram->len;
-    joined->origin.link_type = ETHERNET;
-    joined->origin.arrival_ns = 0; /* no packet of its own arrived */
-    fragments->len += datagram->len;
+    fragments->room -= takes;
+    memcpy(made->bytes + made->len, datagram->bytes, datagram->len);
+    struct run_datagram *added = &made->datagram[made->n++];
+    *added = (struct run_datagram){
+        .behind = behind, .at = made->len, .packet.len = datagram->len, .origin = *origin};
+    added->origin.wire_len = datagram->len;
+    added->origin.link_type = ETHERNET;
+    added->origin.arrival_ns = 0; /* no packet of its own arrived */
+    made->len += datagram->len;
     return true;
 }
 
@@ -138,7 +105,7 @@ static bool add(struct run_fragments *fragments, uint32_t behind, const struct s
 static bool take(struct run_fragments *fragments, struct sl_batch *batch, uint32_t item,
                  uint32_t behind, bool *adds)
 {
-    const uint32_t n = fragments->n;
+    const uint32_t n = fragments->made->n;
     struct defrag_fragment fragment;
     struct defrag_datagram datagram;
     bool done = true;
@@ -152,41 +119,45 @@ static bool take(struct run_fragments *fragments, struct sl_batch *batch, uint32
         batch->packet[item].flags |= SL_PACKET_OVERLAP;
     if (taken.is_held)
         cut(fragments, batch, item, &fragment);
+    fragments->made->took |= taken.is_held;
     if (taken.is_whole)
         done = add(fragments, behind, &batch->origin[item], &datagram);
-    *adds = fragments->n != n;
+    *adds = fragments->made->n != n;
     return done;
 }
 
 /* The newest datagram as a batch. */
-static struct sl_batch newest(struct run_fragments *fragments)
+static struct sl_batch newest(const struct run_datagrams *made)
 {
-    struct joined *joined = &fragments->joined[fragments->n - 1];
+    struct run_datagram *datagram = &made->datagram[made->n - 1];
 
     return (struct sl_batch){.n_items = 1,
                              .max_items = 1,
-                             .bytes = fragments->bytes + joined->at,
-                             .payload = &joined->payload,
-                             .packet = &joined->packet,
-                             .origin = &joined->origin};
+                             .bytes = made->bytes + datagram->at,
+                             .payload = &datagram->payload,
+                             .packet = &datagram->packet,
+                             .origin = &datagram->origin};
 }
 
 /* The same with a datagram that is a fragment itself, behind the headers of a tunnel. */
 static bool take_nested(struct run_fragments *fragments, struct sl_batch *batch, uint32_t item,
                         struct sl_dissect_stats *dissected)
 {
+    struct run_datagrams *const made = fragments->made;
     bool adds, done = take(fragments, batch, item, item, &adds);
 
     for (uint32_t depth = 0; done && adds; depth++) {
-        struct sl_batch one = newest(fragments);
+        struct sl_batch one = newest(made);
 
         sl_dissect(&one, dissected);
-        if (depth == NESTED_MAX || !reserve((void **)&fragments->joined, &fragments->max,
-                                            (uint64_t)fragments->n + 1, sizeof *fragments->joined))
+        if (depth == NESTED_MAX ||
+            !run_datagrams_reserve((void **)&made->datagram, &made->max, (uint64_t)made->n + 1,
+                                   sizeof *made->datagram))
             return depth == NESTED_MAX;
-        one = newest(fragments);
+        one = newest(made);
         /* A copy: the datagrams' bytes may move. */
-        if (!reserve((void **)&fragments->copy, &fragments->copy_cap, one.packet->len, 1))
+        if (!run_datagrams_reserve((void **)&fragments->copy, &fragments->copy_cap, one.packet->len,
+                                   1))
             return false;
         memcpy(fragments->copy, one.bytes, one.packet->len);
         one.bytes = fragments->copy;
@@ -195,70 +166,21 @@ static bool take_nested(struct run_fragments *fragments, struct sl_batch *batch,
     return done;
 }
 
-/* ---- adding ---------------------------------------------------------------------------------- */
-
-/* Appends a packet with its columns to the batch. */
-static void append(struct sl_batch *batch, const uint8_t *bytes, const struct sl_packet *packet,
-                   uint32_t payload_at, uint32_t payload_len, const struct sl_origin *origin)
-{
-    if (packet->len != 0)
-        memcpy(batch->bytes + batch->bytes_len, bytes, packet->len);
-    const uint32_t offset = batch->bytes_len, item = sl_batch_append(batch, packet->len, 0);
-
-    batch->packet[item] = *packet;
-    batch->packet[item].offset = offset;
-    batch->payload[item] = (struct sl_span){offset + payload_at, payload_len};
-    batch->origin[item] = *origin;
-}
-
-/* Lays the batch anew, with the datagrams. Its columns move back first, so that each item is read
- * before another takes its place. */
-static void lay(struct run_fragments *fragments, struct sl_batch *batch)
-{
-    const uint32_t n_items = batch->n_items, n = fragments->n;
-    uint32_t next = 0;
-
-    memcpy(fragments->copy, batch->bytes, batch->bytes_len);
-    memmove(batch->packet + n, batch->packet, n_items * sizeof *batch->packet);
-    memmove(batch->payload + n, batch->payload, n_items * sizeof *batch->payload);
-    memmove(batch->origin + n, batch->origin, n_items * sizeof *batch->origin);
-    batch->n_items = batch->bytes_len = 0;
-    for (uint32_t i = 0; i < n_items; i++) {
-        const struct sl_packet packet = batch->packet[n + i];
-        const struct sl_span payload = batch->payload[n + i];
-        const struct sl_origin origin = batch->origin[n + i];
-
-        append(batch, fragments->copy + packet.offset, &packet, payload.offset - packet.offset,
-               payload.len, &origin);
-        for (; next < n && fragments->joined[next].behind == i; next++) {
-            const struct joined *joined = &fragments->joined[next];
-
-            append(batch, fragments->bytes + joined->at, &joined->packet, joined->payload.offset,
-                   joined->payload.len, &joined->origin);
-        }
-    }
-}
-
 enum sl_status run_fragments_join(struct run_fragments *fragments, struct sl_batch *batch,
-                                  struct sl_dissect_stats *dissected, uint32_t *n_joined,
+                                  struct run_datagrams *made, struct sl_dissect_stats *dissected,
                                   struct sl_diag *diag)
 {
     bool done = true;
 
-    fragments->n = fragments->len = 0;
+    fragments->made = made;
     for (uint32_t item = 0; item < batch->n_items && done; item++)
         if ((batch->packet[item].flags & SL_PACKET_FRAGMENT) != 0)
             done = take_nested(fragments, batch, item, dissected);
-    if (fragments->n > batch->max_items - batch->n_items) { /* items of less than 16 bytes alone */
-        fragments->left_out += fragments->n - (batch->max_items - batch->n_items);
-        fragments->n = batch->max_items - batch->n_items;
-    }
-    if (done && fragments->n != 0)
-        done = reserve((void **)&fragments->copy, &fragments->copy_cap, batch->bytes_len, 1);
     if (!done)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for fragments");
-    if (fragments->n != 0)
-        lay(fragments, batch);
-    *n_joined = fragments->n;
+    if (made->n > batch->max_items - batch->n_items) { /* items of less than 16 bytes alone */
+        fragments->left_out += made->n - (batch->max_items - batch->n_items);
+        made->n = batch->max_items - batch->n_items;
+    }
     return SL_OK;
 }

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
-/* Fragments of a run: datagrams that are whole go on as packets, right behind the fragment that
- * completed them. */
+/* Fragments of a run become datagrams, in order. */
 #ifndef RUN_FRAGMENTS_H
 #define RUN_FRAGMENTS_H
 
+#include "run_datagrams.h"
 #include "run_hosts.h"
-#include "sluice/batch.h"
 
 /* Bytes of a batch that are kept free for datagrams. Fragments that were taken are cut to their
  * headers. So the datagrams of a batch find room, as long as all of the run, at any time, have at
@@ -23,12 +22,10 @@ enum sl_status run_fragments_create(struct run_fragments **out, const struct run
                                     const uint64_t hash_key[2], struct sl_diag *diag);
 void run_fragments_free(struct run_fragments *fragments); /* accepts NULL */
 
-/* Takes the fragments of a dissected batch, and adds the datagrams that they make whole. They are
- * counted in *dissected. Batch by batch, in order. *n_joined are packets that were added.
- * SL_ENOMEM.
- */
+/* Takes the fragments of a dissected batch, and appends the datagrams that they make whole to
+ * *made, which is empty. They are counted in *dissected. Batch by batch, in order. SL_ENOMEM. */
 enum sl_status run_fragments_join(struct run_fragments *fragments, struct sl_batch *batch,
-                                  struct sl_dissect_stats *dissected, uint32_t *n_joined,
+                                  struct run_datagrams *made, struct sl_dissect_stats *dissected,
                                   struct sl_diag *diag);
 
 /* The counters so far. */

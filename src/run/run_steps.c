@@ -36,13 +36,25 @@ static enum sl_status order(void *user, struct sl_batch *batch, struct sl_diag *
     struct sl_run *run = user;
     struct run_batch *mine = batch->filler;
 
-    const enum sl_status status = source_batch_order(&mine->source, &run->source, batch, diag);
+    return source_batch_order(&mine->source, &run->source, batch, diag);
+}
 
-    if (status != SL_OK)
-        return status;
+static enum sl_status arrange(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    const struct sl_run *run = user;
+    struct run_batch *mine = batch->filler;
+
+    source_batch_arrange(&mine->source, &run->source, batch);
     return run->streams != NULL
                ? stream_batch_begin(&mine->streams, batch, mine->policy->asks_stream_facts, diag)
                : SL_OK;
+}
+
+static void deal(void *user, struct sl_batch *batch)
+{
+    const struct run_batch *mine = batch->filler;
+
+    source_batch_deal(&mine->source, &((struct sl_run *)user)->source, batch);
 }
 
 /* NULL: no TCP checksum is checked. */
@@ -243,6 +255,8 @@ void run_set_steps(struct sl_run *run)
     pipeline->fill = fill;
     pipeline->prepare = prepare;
     pipeline->order = order;
+    pipeline->arrange = arrange;
+    pipeline->deal = deal;
     pipeline->collect = collect;
     pipeline->apply = apply;
     pipeline->make = make;

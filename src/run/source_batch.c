@@ -31,6 +31,7 @@ void source_batch_abandon(struct source_batch *part, struct run_source *source)
 void source_batch_clear(struct source_batch *part)
 {
     sl_flow_keys_free(part->keys);
+    run_datagrams_clear(&part->made);
     free(part->mark);
 }
 
@@ -126,7 +127,7 @@ enum sl_status source_batch_fill(struct source_batch *part, struct run_source *s
     return status;
 }
 
-/* ---- prepare, order, collect, apply -------------------------------------------------- */
+/* ---- prepare to apply ------------------------------------------------------------------------ */
 
 static void dissect(struct source_batch *part, const struct run_source *source,
                     struct sl_batch *batch)
@@ -172,14 +173,12 @@ static void add_dissected(struct sl_dissect_stats *sum, const struct sl_dissect_
         sum->unknown_links[i] += more->unknown_links[i];
 }
 
-/* The keys are read again, as items moved. */
 static enum sl_status join_fragments(struct source_batch *part, struct run_source *source,
                                      struct sl_batch *batch, struct sl_diag *diag)
 {
     const enum sl_status status =
-        run_fragments_join(source->fragments, batch, &part->dissected, &part->n_joined, diag);
+        run_fragments_join(source->fragments, batch, &part->made, &part->dissected, diag);
 
-    sl_flow_keys_read(part->keys, source->flows, batch);
     pthread_mutex_lock(&source->lock);
     run_fragments_stats(source->fragments, &source->fragment_stats);
     pthread_mutex_unlock(&source->lock);
@@ -189,16 +188,29 @@ static enum sl_status join_fragments(struct source_batch *part, struct run_sourc
 enum sl_status source_batch_order(struct source_batch *part, struct run_source *source,
                                   struct sl_batch *batch, struct sl_diag *diag)
 {
-    enum sl_status status = SL_OK;
-
     if (part->capture != NULL)
         join(part, source, batch);
-    part->n_joined = 0;
-    if (source->joins && part->dissected.packets[SL_PROTOCOL_FRAGMENT] != 0)
-        status = join_fragments(part, source, batch, diag);
-    if (status == SL_OK)
-        sl_flow_deal(source->flows, batch, part->keys);
-    return status;
+    part->made.n = part->made.len = 0;
+    part->made.took = false;
+    return source->joins && part->dissected.packets[SL_PROTOCOL_FRAGMENT] != 0
+               ? join_fragments(part, source, batch, diag)
+               : SL_OK;
+}
+
+/* The keys are read again, as items moved. */
+void source_batch_arrange(struct source_batch *part, const struct run_source *source,
+                          struct sl_batch *batch)
+{
+    if (!part->made.took)
+        return;
+    run_datagrams_lay(&part->made, batch);
+    sl_flow_keys_read(part->keys, source->flows, batch);
+}
+
+void source_batch_deal(const struct source_batch *part, struct run_source *source,
+                       const struct sl_batch *batch)
+{
+    sl_flow_deal(source->flows, batch, part->keys);
 }
 
 void source_batch_collect(const struct source_batch *part, struct run_source *source,
@@ -214,7 +226,7 @@ void source_batch_apply(const struct source_batch *part, struct run_source *sour
         sl_capture_number(&part->part, batch);
     sl_flow_keys_apply(part->keys, batch);
     pthread_mutex_lock(&source->lock);
-    source->packets += batch->n_items - part->n_joined;
+    source->packets += batch->n_items - part->made.n;
     source->bytes += part->bytes;
     add_dissected(&source->dissected, &part->dissected);
     sl_flow_keys_stats(part->keys, source->flows, &source->flow_stats);

@@ -14,7 +14,7 @@ struct source_batch {
     struct sl_flow_keys *keys;
     struct sl_flow_mark *mark; /* of packets, while they are listed */
     uint64_t bytes;            /* captured, of its packets */
-    uint32_t n_joined;         /* packets that are datagrams of fragments, and were not captured */
+    struct run_datagrams made; /* packets that were not captured */
 };
 
 /* Of a zeroed struct. */
@@ -26,15 +26,19 @@ void source_batch_abandon(struct source_batch *part, struct run_source *source);
 void source_batch_clear(struct source_batch *part);
 
 /* The pipeline's steps. fill: packets, or a claim on a part of a file; prepare: packets, dissected;
- * order: their place in the capture, and datagrams of fragments; collect: their flows; apply: each
- * packet's number and flow. Files that cannot be read, or not to their end, are notices, and the
- * next one follows. */
+ * order: their place in the capture, and datagrams of fragments; arrange: these as packets; deal:
+ * the clock; collect: their flows; apply: each packet's number and flow. Files that cannot be read,
+ * or not to their end, are notices, and the next one follows. */
 enum sl_status source_batch_fill(struct source_batch *part, struct run_source *source,
                                  struct sl_batch *batch, struct sl_diag *diag);
 void source_batch_prepare(struct source_batch *part, const struct run_source *source,
                           struct sl_batch *batch);
 enum sl_status source_batch_order(struct source_batch *part, struct run_source *source,
                                   struct sl_batch *batch, struct sl_diag *diag);
+void source_batch_arrange(struct source_batch *part, const struct run_source *source,
+                          struct sl_batch *batch);
+void source_batch_deal(const struct source_batch *part, struct run_source *source,
+                       const struct sl_batch *batch);
 void source_batch_collect(const struct source_batch *part, struct run_source *source,
                           struct sl_batch *batch, uint32_t shard);
 void source_batch_apply(const struct source_batch *part, struct run_source *source,

@@ -15,14 +15,15 @@ enum { N_SHARDS = 5 };
 struct prepared {
     uint32_t collected[N_SHARDS]; /* batches, by shard */
     uint32_t settled[N_SHARDS];   /* the same, with the empty ones */
-    uint32_t n_batches, filled, ordered, decided, drained;
-    atomic_uint prepared, digested;
+    uint32_t n_batches, filled, ordered, dealt, decided, drained;
+    atomic_uint prepared, arranged, digested;
     uint32_t seen_by_first; /* batches that were prepared before it */
-    uint32_t fail_prepare_at, fail_order_at, fail_digest_at, fail_report_at;
+    uint32_t fail_prepare_at, fail_order_at, fail_arrange_at, fail_digest_at, fail_report_at;
     uint32_t wait_for; /* batches that are to be prepared before number 0 is */
     bool digest, settle, decide;
     struct mark {
         uint32_t number;
+        atomic_uint n_arranged;
         atomic_uint n_collected; /* shards that had it */
         atomic_uint n_settled;   /* shards that settled it */
         atomic_bool digested;
@@ -37,6 +38,7 @@ static struct prepared run_of(uint32_t n)
     return (struct prepared){.n_batches = n,
                              .fail_prepare_at = UINT32_MAX,
                              .fail_order_at = UINT32_MAX,
+                             .fail_arrange_at = UINT32_MAX,
                              .fail_digest_at = UINT32_MAX,
                              .fail_report_at = UINT32_MAX};
 }
@@ -86,6 +88,31 @@ static enum sl_status order(void *user, struct sl_batch *batch, struct sl_diag *
     return run->ordered++ == run->fail_order_at ? SL_EFORMAT : SL_OK;
 }
 
+static enum sl_status arrange(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    struct prepared *run = user;
+    struct mark *mark = batch->filler;
+    uint64_t seed = mark->number + 3;
+
+    if (test_below(&seed, 4) == 0)
+        usleep(test_below(&seed, 500));
+    mark->n_arranged++;
+    atomic_fetch_add(&run->arranged, 1);
+    strcpy(diag->text, "not arranged");
+    return mark->number == run->fail_arrange_at ? SL_EIO : SL_OK;
+}
+
+static void deal(void *user, struct sl_batch *batch)
+{
+    struct prepared *run = user;
+    const struct mark *mark = batch->filler;
+
+    assert_int_equal(mark->number, run->dealt); /* no lock: one at a time */
+    assert_int_equal(mark->n_arranged, 1);
+    assert_int_equal(mark->n_collected, 0);
+    run->dealt++;
+}
+
 /* Takes long now and then, so that batches of other threads pile up before a shard. */
 static void collect(void *user, struct sl_batch *batch, uint32_t shard)
 {
@@ -93,6 +120,7 @@ static void collect(void *user, struct sl_batch *batch, uint32_t shard)
     uint64_t seed = number_of(batch) * N_SHARDS + shard + 1;
 
     assert_int_equal(number_of(batch), run->collected[shard]); /* no lock: one at a time */
+    assert_int_equal(((struct mark *)batch->filler)->n_arranged, 1);
     if (test_below(&seed, 8) == 0)
         usleep(test_below(&seed, 500));
     run->collected[shard]++;
@@ -209,6 +237,8 @@ static enum sl_status run_watched(struct prepared *run, uint32_t n_workers, uint
     config.fill = fill_later;
     config.prepare = prepare;
     config.order = order;
+    config.arrange = arrange;
+    config.deal = deal;
     config.collect = collect;
     config.n_shards = N_SHARDS;
     config.apply = apply;
@@ -240,6 +270,8 @@ static void test_batches_are_prepared_at_once_and_ordered_one_by_one(void **stat
             assert_int_equal(run_prepared(&run, n_workers, n_loaders, &stats, &diag), SL_OK);
             assert_int_equal(run.ordered, 200);
             assert_int_equal(run.prepared, 200);
+            assert_int_equal(run.arranged, 200);
+            assert_int_equal(run.dealt, 200);
             assert_int_equal(run.drained, 200);
             for (uint32_t shard = 0; shard < N_SHARDS; shard++)
                 assert_int_equal(run.collected[shard], 200);
@@ -354,6 +386,11 @@ static void test_batches_that_cannot_be_prepared_end_the_run(void **state)
         assert_int_equal(run_prepared(&run, 2, n_loaders, &stats, &diag), SL_EFORMAT);
         assert_string_equal(diag.text, "not ordered");
         assert_true(run.ordered == 31 && run.drained <= 30);
+        run = run_of(200);
+        run.fail_arrange_at = 40;
+        assert_int_equal(run_prepared(&run, 2, n_loaders, &stats, &diag), SL_EIO);
+        assert_string_equal(diag.text, "not arranged");
+        assert_true(run.dealt <= 40 && run.drained <= 40);
     }
 }
 

@@ -181,12 +181,14 @@ static void take_batch(struct plain *plain)
     const struct sl_hits *header = &plain->engine[0].hits;
     struct sl_dissect_stats stats = {0};
     struct sl_diag diag;
-    uint32_t n_joined;
+    struct run_datagrams made = {0};
     size_t n_alerts, h = 0, a = 0;
 
     sl_dissect(plain->batch, &stats);
-    assert_int_equal(run_fragments_join(plain->fragments, plain->batch, &stats, &n_joined, &diag),
+    assert_int_equal(run_fragments_join(plain->fragments, plain->batch, &made, &stats, &diag),
                      SL_OK);
+    run_datagrams_lay(&made, plain->batch);
+    run_datagrams_clear(&made);
     sl_flow_track(plain->flows, plain->batch);
     if (sl_rules_need_app(plain->task->rules))
         sl_app_find(plain->batch);
