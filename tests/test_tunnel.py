@@ -4,7 +4,7 @@
 
 usage: test_tunnel.py SLUICE
 
-SLUICE_TEST_TRIES lengthens the test of killed boxes.
+SLUICE_TEST_KILLS lengthens the test of killed boxes, and SLUICE_TEST_SECONDS that of memory.
 """
 import json
 import os
@@ -23,7 +23,8 @@ import case
 SLUICE = sys.argv[1]
 # Such boxes cannot keep up, so flows that repeat nothing pass by the encoder.
 SANITIZED = case.is_sanitized(SLUICE)
-TRIES = int(os.environ.get("SLUICE_TEST_TRIES", "1"))
+KILLS = int(os.environ.get("SLUICE_TEST_KILLS", "4" if SANITIZED else "20"))
+SECONDS = int(os.environ.get("SLUICE_TEST_SECONDS", "0"))
 SEED = int(os.environ.get("SLUICE_TEST_SEED", "1"))
 PORT = 8000
 WHOLE = b"""# a box
@@ -251,6 +252,31 @@ class Boxes(case.Case):
         told = float(re.search(r"all: ([0-9.]+) MB", told)[1]) * 1e6
         self.assertLess(int(lines["VmRSS"].split()[0]) << 10, told + 20e6)
 
+    WARM = 20  # files, after which every table has been full once
+
+    def resident(self, i):
+        with open(f"/proc/{self.boxes[i].pid}/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+    @unittest.skipUnless(SECONDS, "SLUICE_TEST_SECONDS is not set")
+    def test_memory_stays_flat(self):
+        contents = random.Random(10)
+        self.begin(peer={"Cache": "1M", "Compress": "yes"})
+        self.serve(b"")
+        told = []
+        end = time.monotonic() + SECONDS
+        while len(told) <= 2 * self.WARM or time.monotonic() < end:
+            content = contents.randbytes(4000000)
+            self.path("www/file", content)
+            self.assertEqual(self.fetch(rate="2M").returncode, 0)
+            self.assertEqual(self.fetched(), content)
+            told.append([self.resident(i) for i in range(2)])
+            if len(told) % 30 == 0:
+                print(f"{len(told)} files, bytes resident: {told[-1]}", flush=True)
+        for i in range(2):
+            after = [sizes[i] for sizes in told[self.WARM:]]
+            self.assertLess(max(after), min(after) + (1 << 20), told)
+
     def test_a_silent_peer_takes_the_carrier_down(self):
         self.begin()
         self.boxes[1].send_signal(signal.SIGSTOP)
@@ -261,24 +287,29 @@ class Boxes(case.Case):
         self.wait(lambda: "is back" in self.log(0))
         self.assertGreaterEqual(self.status(0)["peers"][0]["deaths"], 1)
 
+    def kill_or_stop(self, sort):
+        """Sorts 0 and 1 kill a box, which starts again. 2 and 3 stop one for a moment."""
+        box = sort % 2
+        if sort < 2:
+            self.boxes[box].kill()
+            self.boxes[box].wait()
+            self.start(box)
+        else:
+            self.boxes[box].send_signal(signal.SIGSTOP)
+            time.sleep(0.05)
+            self.boxes[box].send_signal(signal.SIGCONT)
+
     def test_killed_and_stopped_boxes_under_load(self):
         content = random.Random(2).randbytes(2000000)
         self.begin()
         self.serve(content)
-        for attempt in range(4 * TRIES):
-            number = attempt % 2
+        for _ in range(KILLS // 2):
             done = []
-            thread = threading.Thread(target=lambda: done.append(self.fetch(rate="4M")))
+            thread = threading.Thread(target=lambda done=done: done.append(self.fetch(rate="1M")))
             thread.start()
-            time.sleep(0.2)
-            if attempt % 4 < 2:
-                self.boxes[number].kill()
-                self.boxes[number].wait()
-                self.start(number)
-            else:
-                self.boxes[number].send_signal(signal.SIGSTOP)
-                time.sleep(0.1)
-                self.boxes[number].send_signal(signal.SIGCONT)
+            for sort in (0, 1, 2, 3) * 2:
+                time.sleep(0.15)
+                self.kill_or_stop(sort)
             thread.join()
             self.assertEqual(done[0].returncode, 0, self.log(0) + self.log(1))
             self.assertEqual(self.fetched(), content)
