@@ -473,6 +473,7 @@ void sl_flow_track(struct sl_flow_table *table, struct sl_batch *batch)
         block.first_item = first;
         block.n_runs = 0;
         block.min_time = block.max_time = 0;
+        block.goes_back = false;
         flow_keys_read_block(&block, table, batch, flow_block_at(batch->n_items, first));
         track_block(table, batch, &block);
     }

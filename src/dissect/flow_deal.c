@@ -17,12 +17,17 @@ static void deal_runs(struct sl_flow_table *table, const struct sl_batch *batch,
     }
 }
 
+/* Where no time goes back within the batch, the earliest is compared with the clock before it. Many
+ * batches last longer than flows are kept. */
 void sl_flow_deal(struct sl_flow_table *table, const struct sl_batch *batch,
                   struct sl_flow_keys *keys)
 {
     keys->before = table->clock;
-    keys->set_back = !flow_clock_pass(&table->clock, table, keys->min_time, keys->max_time);
+    keys->set_back =
+        keys->goes_back || !flow_clock_pass(&table->clock, table, keys->min_time, keys->min_time);
     if (keys->set_back)
         deal_runs(table, batch, keys);
+    else if (keys->max_time != 0 && keys->max_time > table->clock.now)
+        table->clock.now = keys->max_time;
     keys->after = table->clock;
 }

@@ -118,6 +118,13 @@ static void add_time(int64_t *min, int64_t *max, int64_t time)
         *min = time;
 }
 
+/* Unsigned, as times may lie further apart than 2^63. */
+static bool is_far_before(const struct sl_flow_table *table, int64_t time, int64_t max)
+{
+    return time != 0 && max != 0 && time < max &&
+           (uint64_t)max - (uint64_t)time > table->longest_timeout_ns;
+}
+
 static void read_packet(struct sl_flow_keys *keys, const struct sl_flow_table *table,
                         const struct sl_batch *batch, uint32_t item)
 {
@@ -144,6 +151,7 @@ static void read_packet(struct sl_flow_keys *keys, const struct sl_flow_table *t
     run->bytes[packet->sender] += batch->origin[item].wire_len;
     run->tcp_flags[packet->sender] |= packet->tcp_flags;
     add_time(&run->min_time, &run->max_time, batch->origin[item].time_ns);
+    keys->goes_back |= is_far_before(table, batch->origin[item].time_ns, keys->max_time);
     add_time(&keys->min_time, &keys->max_time, batch->origin[item].time_ns);
 }
 
@@ -191,6 +199,7 @@ void sl_flow_keys_read(struct sl_flow_keys *keys, const struct sl_flow_table *ta
 {
     keys->n_runs = 0;
     keys->min_time = keys->max_time = 0;
+    keys->goes_back = false;
     for (uint32_t first = 0; first < batch->n_items; first += FLOW_BLOCK)
         flow_keys_read_block(keys, table, batch, flow_block_at(batch->n_items, first));
     sort_by_shard(keys);

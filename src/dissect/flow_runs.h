@@ -80,6 +80,7 @@ struct sl_flow_keys {
     uint32_t n_runs;
     uint32_t first_item;
     int64_t min_time, max_time; /* of the runs' */
+    bool goes_back; /* a time is further before an earlier packet's than flows are kept */
 
     /* The runs with a flow, by shard: those of shard s are by_shard[first_of[s]] and following. */
     uint8_t *shard; /* of each run; FLOW_SHARDS_MAX where it has no flow */
