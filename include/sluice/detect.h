@@ -197,7 +197,8 @@ SL_API void sl_rules_free(struct sl_rules *rules);
 struct sl_alert {
     uint32_t item;      /* of a flow that ended: the packet that ended it */
     uint32_t signature; /* index for sl_rules_signature */
-    uint32_t message;   /* index of the message that it is of; SL_ALERT_NO_MESSAGE: of none */
+    uint32_t message;   /* index of the message that it is of; SL_ALERT_NO_MESSAGE: of none. Behind
+                           all messages: of the stream of a flow that ended (struct sl_late) */
 };
 
 #define SL_ALERT_NO_MESSAGE UINT32_MAX
@@ -309,15 +310,19 @@ struct sl_late {
     const uint32_t *before;                /* of each: the packet that ended it; they ascend */
     const struct sl_app_message *messages; /* in the order of the packets that stand for them */
     uint32_t n_messages;
+    const struct sl_stream_part *const *streams; /* of each packet: the first part that its sender's
+                                                    stream got at the end, or NULL. NULL: none */
 };
 
 /* Flows that ended in the batch that comes next, valid until it is decided; NULL: there are none.
- * Rules look at their messages, whose indices are behind those of the batch's messages. Their
- * alerts come before those of the packet. Hits in what they say have the items of the packets that
- * stand for them, behind those of the batch. Call it after sl_evaluator_set_messages. */
+ * Rules look at their streams, and at their messages, whose indices are behind those of the batch's
+ * messages. An alert of packet i's stream has index i behind those. Their alerts come before those
+ * of the packet. Hits in what they say have the items of the packets that stand for them, behind
+ * those of the batch. Call it after sl_evaluator_set_messages. */
 SL_API void sl_evaluator_set_late(struct sl_evaluator *evaluator, const struct sl_late *late);
 
-/* From now on rules look at messages alone: the packets of batches stand for flows that ended. */
+/* From now on rules look at messages and streams alone: the packets of batches stand for flows that
+ * ended. */
 SL_API void sl_evaluator_see_messages(struct sl_evaluator *evaluator);
 
 /* The *n packets of the last run that have candidates, in their order. */

@@ -99,8 +99,8 @@ struct sl_stream_stats {
     uint64_t gap_bytes[SL_N_GAPS];
     uint64_t unacknowledged; /* times that bytes were taken as acknowledged, as too many waited */
     uint64_t contexts_lost;  /* halves whose last bytes were given up, as memory was short */
-    uint64_t unevaluated;    /* bytes that rules did not see, as the packets of their flow had ended
-                                when the wait for others ended. A run counts them */
+    uint64_t unevaluated;    /* bytes that rules did not see, as another flow's packet, for which
+                                memory was short, ended the wait for others. A run counts them */
 };
 
 /* Why a fragment of IP is no part of a datagram. */

@@ -200,8 +200,9 @@ static enum sl_status late_alert_event(struct batch_events *events, struct sl_ev
 
     event->kind = SL_EVENT_ALERT;
     event->signature = sl_rules_signature(events->digest->policy->rules, alert->signature);
-    event->message = &rules->late.messages[alert->message - events->apps->n];
-    if (is_datagram(event->message))
+    if (alert->message - events->apps->n < rules->late.n_messages)
+        event->message = &rules->late.messages[alert->message - events->apps->n];
+    if (event->message != NULL && is_datagram(event->message))
         describe_datagram(event, event->message);
     return status;
 }

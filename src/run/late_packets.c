@@ -6,62 +6,109 @@
 
 /* ---- listing --------------------------------------------------------------------------------- */
 
+int late_flow_compare(const struct late_flow *left, const struct late_flow *right)
+{
+    const struct sl_flow_record *const l = &left->record, *const r = &right->record;
+
+    if (left->item != right->item)
+        return left->item < right->item ? -1 : 1;
+    if (l->first_ns != r->first_ns)
+        return l->first_ns < r->first_ns ? -1 : 1;
+    return l->id < r->id ? -1 : l->id > r->id;
+}
+
 /* Where the next of all lists belongs. */
 struct listing {
     struct late_packets *packets;
+    const struct late_said *said;
     struct late_part *part; /* the last */
+    uint32_t at_flow, at;   /* of what was said */
     uint32_t n_sides, n;    /* of all parts */
 };
 
-static void begin_part(struct listing *listing, struct late_message *late)
+static void begin_part(struct listing *listing)
 {
     struct late_packets *const packets = listing->packets;
 
     listing->part = &packets->part[packets->n_parts++];
     *listing->part = (struct late_part){.side = &packets->side[listing->n_sides],
+                                        .stream = &packets->stream[listing->n_sides],
                                         .message = &packets->message[listing->n],
-                                        .late = late};
+                                        .late = listing->said->message + listing->at};
 }
 
-/* Lists what one side of a flow says in n messages. */
-static void list_side(struct listing *listing, const struct late_message *late, uint32_t n,
+/* Lists what one side of a flow says in the next n messages. */
+static void list_side(struct listing *listing, const struct late_flow *flow, uint32_t n,
                       uint8_t side)
 {
+    const struct late_message *const late = listing->said->message + listing->at;
+    struct late_packets *const packets = listing->packets;
     struct late_part *const part = listing->part;
-    const uint32_t item = part->n_sides;
+    bool speaks = flow->part[side] != NULL;
 
     for (uint32_t i = 0; i < n; i++) {
         if (late[i].message.side != side)
             continue;
-        if (part->n_sides == item) {
-            listing->packets->side[listing->n_sides++] =
-                (struct late_side){late[i].flow, late[i].message.item, side};
-            part->n_sides++;
-        }
-        listing->packets->message[listing->n] = late[i].message;
-        listing->packets->message[listing->n++].item = item;
+        speaks = true;
+        packets->message[listing->n] = late[i].message;
+        packets->message[listing->n++].item = part->n_sides;
         part->n++;
     }
+    if (!speaks)
+        return;
+    packets->side[listing->n_sides] = (struct late_side){flow, side};
+    packets->stream[listing->n_sides++] = flow->part[side];
+    part->n_sides++;
 }
 
-bool late_packets_list(struct late_packets *packets, struct late_message *late, uint32_t n,
-                       uint32_t items_max)
+/* The next flow that says something; NULL: there is none. */
+static const struct late_flow *next_flow(struct listing *listing)
 {
-    struct listing listing = {.packets = packets};
-    uint32_t end;
+    const struct late_said *const said = listing->said;
+    const struct late_flow *const talks =
+        listing->at < said->n_messages ? said->message[listing->at].flow : NULL;
+
+    while (listing->at_flow < said->n_flows) {
+        const struct late_flow *const flow = said->flow[listing->at_flow++];
+
+        if (flow == talks || flow->part[0] != NULL || flow->part[1] != NULL)
+            return flow;
+    }
+    return NULL;
+}
+
+static bool reserve(struct late_packets *packets, const struct late_said *said, uint32_t items_max)
+{
+    const size_t n = said->n_messages + 2 * (size_t)said->n_flows;
 
     packets->side = malloc(n * sizeof *packets->side);
-    packets->message = malloc(n * sizeof *packets->message);
-    packets->part = malloc(((size_t)n / (items_max - 1) + 1) * sizeof *packets->part);
-    if (packets->side == NULL || packets->message == NULL || packets->part == NULL)
+    packets->stream = malloc(n * sizeof(const struct sl_stream_part *));
+    packets->message = malloc((said->n_messages + 1) * sizeof *packets->message);
+    packets->part = malloc((n / (items_max - 1) + 1) * sizeof *packets->part);
+    return packets->side != NULL && packets->stream != NULL && packets->message != NULL &&
+           packets->part != NULL;
+}
+
+bool late_packets_list(struct late_packets *packets, const struct late_said *said,
+                       uint32_t items_max)
+{
+    struct listing listing = {.packets = packets, .said = said};
+    const struct late_flow *flow;
+
+    if (said->n_flows == 0)
+        return true;
+    if (!reserve(packets, said, items_max))
         return false;
-    for (uint32_t from = 0; from < n; from = end) {
-        for (end = from + 1; end < n && late[end].flow == late[from].flow; end++)
-            ;
+    while ((flow = next_flow(&listing)) != NULL) {
+        uint32_t n = 0;
+
+        while (listing.at + n < said->n_messages && said->message[listing.at + n].flow == flow)
+            n++;
         if (listing.part == NULL || listing.part->n_sides + 2 > items_max)
-            begin_part(&listing, &late[from]);
+            begin_part(&listing);
         for (uint8_t side = 0; side < 2; side++)
-            list_side(&listing, &late[from], end - from, side);
+            list_side(&listing, flow, n, side);
+        listing.at += n;
     }
     return true;
 }
@@ -69,6 +116,7 @@ bool late_packets_list(struct late_packets *packets, struct late_message *late, 
 void late_packets_clear(struct late_packets *packets)
 {
     free(packets->side);
+    free(packets->stream);
     free(packets->message);
     free(packets->part);
     *packets = (struct late_packets){.n_parts = 0};
@@ -146,6 +194,7 @@ static void add_packet(struct sl_batch *batch, const struct late_side *side)
     memcpy(origin->vlan, record->vlan, sizeof origin->vlan);
     origin->link_type = LINK_RAW;
     origin->source = record->source;
+    origin->app = side->flow->app;
     origin->flow_flags = (uint8_t)((side->side == 0 ? SL_FLOW_TO_SERVER : 0) |
                                    (record->state != SL_FLOW_STATE_NEW ? SL_FLOW_ESTABLISHED : 0) |
                                    (record->midstream ? SL_FLOW_MIDSTREAM : 0));

@@ -16,6 +16,7 @@ struct finish {
     struct run_policy *policy; /* its rules, without other engines */
     struct run_digest *digest;
     struct sl_flow_keys *keys; /* whose ends are the flows */
+    struct stream_batch *streams;
     struct app_batch *said;
     struct late_packets packets;
     uint32_t next;          /* the first of their parts that is not filled */
@@ -41,13 +42,24 @@ static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *d
     return finish->next < finish->packets.n_parts ? SL_OK : SL_END;
 }
 
+/* What streams need comes first, then what messages say. */
+#define OF_MESSAGES (UINT64_C(1) << 62)
+
 static uint64_t make(void *user, const struct sl_batch *batch, struct sl_batch *to, uint64_t from)
 {
     const struct finish *finish = user;
     const struct late_part *const part = batch->filler;
     const struct app_batch said = {.message = part->message, .n = part->n};
+    uint64_t next = UINT64_MAX;
 
-    return app_batch_make(&said, to, batch->n_items, finish->policy->buffers, from);
+    if ((from & OF_MESSAGES) == 0)
+        next = finish->policy->sees_streams ? run_streams_make(part->stream, batch, 0, to, from)
+                                            : UINT64_MAX;
+    if (next != UINT64_MAX)
+        return next;
+    next = app_batch_make(&said, to, batch->n_items, finish->policy->buffers,
+                          (from & OF_MESSAGES) != 0 ? from & ~OF_MESSAGES : 0);
+    return next != UINT64_MAX ? next | OF_MESSAGES : UINT64_MAX;
 }
 
 /* In the order of flows, then of sides. */
@@ -72,13 +84,12 @@ static void settle(struct finish *finish, const struct sl_batch *batch)
 static enum sl_status evaluate(struct finish *finish, const struct sl_batch *batch,
                                const struct sl_hits *hits, struct sl_diag *diag)
 {
-    static const struct stream_batch no_streams;
     const struct late_part *const part = batch->filler;
+    const struct run_seen seen = {part->stream, NULL, &finish->heard};
 
     finish->heard.message = part->message;
     finish->heard.n = part->n;
-    const enum sl_status status =
-        run_digest_evaluate(finish->digest, batch, &no_streams, &finish->heard, hits, diag);
+    const enum sl_status status = run_digest_evaluate(finish->digest, batch, &seen, hits, diag);
 
     if (status == SL_OK && finish->run->source.settles)
         settle(finish, batch);
@@ -107,7 +118,7 @@ static enum sl_status drain(void *user, const struct sl_batch *batch, const stru
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* Rules, where they look at messages, and their matcher. */
+/* Rules, where they look at messages or streams, and their matcher. */
 static enum sl_status choose_policy(struct finish *finish, struct sl_pipeline_config *pipeline,
                                     struct sl_diag *diag)
 {
@@ -116,9 +127,10 @@ static enum sl_status choose_policy(struct finish *finish, struct sl_pipeline_co
 
     if (policy == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for what flows say at the end");
-    if (!whole->hears)
+    if (!whole->hears && !whole->sees_streams)
         return SL_OK;
     policy->rules = whole->rules;
+    policy->sees_streams = whole->sees_streams;
     policy->buffers = whole->buffers;
     if (whole->matcher_engine < 0)
         return SL_OK;
@@ -148,9 +160,10 @@ static enum sl_status open_pipeline(struct finish *finish, struct sl_pipeline_co
 /* Late messages become events with the first packet of their flow. */
 static bool list_packets(struct finish *finish)
 {
-    const struct app_batch *const said = finish->said;
+    const struct late_said said = {finish->streams->ended, finish->streams->n_ended,
+                                   finish->said->late, finish->said->n_late};
 
-    if (!late_packets_list(&finish->packets, said->late, said->n_late, LATE_ITEMS_MAX))
+    if (!late_packets_list(&finish->packets, &said, LATE_ITEMS_MAX))
         return false;
     for (uint32_t p = 0; p < finish->packets.n_parts; p++) {
         const struct late_part *const part = &finish->packets.part[p];
@@ -170,8 +183,6 @@ static enum sl_status write_messages(struct finish *finish, struct sl_diag *diag
     struct sl_pipeline_stats stats;
     enum sl_status status = open_pipeline(finish, &pipeline, diag);
 
-    if (status == SL_OK && !list_packets(finish))
-        status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for what flows say at the end");
     if (status == SL_OK)
         status = choose_policy(finish, &pipeline, diag);
     if (status == SL_OK)
@@ -185,8 +196,9 @@ static enum sl_status open_finish(struct finish *finish, struct sl_run *run, str
 {
     finish->run = run;
     finish->whole = run_take_policy(run);
+    finish->streams = calloc(1, sizeof *finish->streams);
     finish->said = calloc(1, sizeof *finish->said);
-    if (finish->said == NULL)
+    if (finish->streams == NULL || finish->said == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for what flows say at the end");
     return sl_flow_keys_create(&finish->keys, 1, diag);
 }
@@ -198,6 +210,9 @@ static void close_finish(struct finish *finish)
     if (finish->said != NULL)
         app_batch_clear(finish->said);
     free(finish->said);
+    if (finish->streams != NULL)
+        stream_batch_clear(finish->streams);
+    free(finish->streams);
     sl_flow_keys_free(finish->keys);
     run_policy_release(finish->policy);
     run_policy_release(finish->whole);
@@ -213,9 +228,12 @@ enum sl_status message_events_finish(struct sl_run *run, struct sl_diag *diag)
 
     if (status == SL_OK) {
         sl_flow_table_finish(run->source.flows, finish->keys);
-        status = run_streams_finish(run->streams, run->apps, finish->keys, finish->said, diag);
+        status = run_streams_finish(run->streams, run->apps, finish->keys, finish->streams,
+                                    finish->said, diag);
     }
-    if (status == SL_OK && finish->said->n_late != 0)
+    if (status == SL_OK && !list_packets(finish))
+        status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for what flows say at the end");
+    if (status == SL_OK && finish->packets.n_parts != 0)
         status = write_messages(finish, diag);
     if (finish->said != NULL && run->apps != NULL)
         app_batch_count(finish->said, run->apps);

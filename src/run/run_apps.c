@@ -119,33 +119,21 @@ void app_batch_datagram(const struct app_collecting *mine, const struct sl_flow_
     set_app(mine, seen->item, slot->app);
 }
 
-const struct late_flow *app_batch_late(const struct app_collecting *mine,
-                                       const struct sl_flow_keys *keys, uint32_t shard,
-                                       const struct sl_flow_ended *ended,
-                                       const struct stream *stream)
+bool app_batch_may_speak(const struct app_collecting *mine, const struct sl_flow_ended *ended)
 {
-    const struct app_slot *slot = &mine->of_flow[ended->entry];
-    struct late_flow *flow;
+    const struct app_slot *const slot = &mine->of_flow[ended->entry];
 
-    if (slot->is_left ||
-        (slot->flow == NULL && stream->rest[0].queue == 0 && stream->rest[1].queue == 0))
-        return NULL;
-    flow = app_arena_take(&mine->output->arena, sizeof *flow);
-    if (flow != NULL) {
-        sl_flow_ended_record(keys, shard, ended->index, &flow->record);
-        flow->shard = shard;
-        flow->index = ended->index;
-    } else {
-        mine->output->no_memory = true;
-    }
-    return flow;
+    return slot->flow != NULL && !slot->is_left;
 }
 
 void app_batch_end(const struct app_collecting *mine, const struct sl_flow_ended *ended,
-                   const struct late_flow *late)
+                   struct late_flow *late)
 {
-    const struct app_place place = {&mine->of_flow[ended->entry], ended->flow, ended->item, late};
+    struct app_slot *const slot = &mine->of_flow[ended->entry];
+    const struct app_place place = {slot, ended->flow, ended->item, late};
 
+    if (late != NULL)
+        late->app = slot->app;
     app_end(mine->shard, &place);
 }
 
@@ -207,18 +195,13 @@ static void add_late(void *user, const struct sl_app_message *message, const str
     mine->late[mine->n_late++] = (struct late_message){*message, flow};
 }
 
-/* By the packet that ended the flow, then as flows that end are ordered. */
 static int compare_late(const void *a, const void *b)
 {
     const struct late_message *left = a, *right = b;
-    const struct sl_flow_record *l = &left->flow->record, *r = &right->flow->record;
+    const int order = late_flow_compare(left->flow, right->flow);
 
-    if (left->message.item != right->message.item)
-        return left->message.item < right->message.item ? -1 : 1;
-    if (l->first_ns != r->first_ns)
-        return l->first_ns < r->first_ns ? -1 : 1;
-    if (l->id != r->id)
-        return l->id < r->id ? -1 : 1;
+    if (order != 0)
+        return order;
     /* The messages of a flow keep their order. */
     if (left->message.transaction != right->message.transaction)
         return left->message.transaction < right->message.transaction ? -1 : 1;
@@ -246,7 +229,6 @@ void app_batch_apply(struct app_batch *mine, const struct sl_batch *batch, uint3
     uint32_t n = 0;
 
     mine->n = mine->n_late = 0;
-    mine->rules.late = (struct sl_late){.batch = NULL};
     mine->no_memory = false;
     for (uint32_t s = 0; s < n_shards; s++) {
         n += mine->shard[s].n;
@@ -259,7 +241,7 @@ void app_batch_apply(struct app_batch *mine, const struct sl_batch *batch, uint3
         list(mine, batch, n_shards);
 }
 
-/* ---- packets of late messages ---------------------------------------------------------------- */
+/* ---- packets of flows that ended ------------------------------------------------------------- */
 
 /* An empty batch with room for n packets. False: no memory. */
 static bool reserve_packets(struct late_rules *rules, uint32_t n, bool has_totals)
@@ -277,23 +259,29 @@ static bool reserve_packets(struct late_rules *rules, uint32_t n, bool has_total
            (!has_totals || sl_batch_reserve_totals(rules->batch, NULL) == SL_OK);
 }
 
-void app_batch_stand_in(struct app_batch *mine, bool has_totals)
+void app_batch_stand_in(struct app_batch *mine, struct late_flow *const *flow, uint32_t n_flows,
+                        bool has_totals)
 {
+    const struct late_said said = {flow, n_flows, mine->late, mine->n_late};
     struct late_rules *const rules = &mine->rules;
     const struct late_part *part;
 
-    if (mine->n_late == 0 || mine->no_memory)
+    rules->late = (struct sl_late){.batch = NULL};
+    if (mine->no_memory)
         return;
     late_packets_clear(&rules->packets);
-    mine->no_memory = !late_packets_list(&rules->packets, mine->late, mine->n_late, UINT32_MAX);
+    mine->no_memory = !late_packets_list(&rules->packets, &said, UINT32_MAX);
+    if (mine->no_memory || rules->packets.n_parts == 0)
+        return;
     part = rules->packets.part;
-    mine->no_memory = mine->no_memory || !reserve_packets(rules, part->n_sides, has_totals);
+    mine->no_memory = !reserve_packets(rules, part->n_sides, has_totals);
     if (mine->no_memory)
         return;
     late_packets_fill(part, rules->batch);
     for (uint32_t i = 0; i < part->n_sides; i++)
-        rules->before[i] = part->side[i].before;
-    rules->late = (struct sl_late){rules->batch, rules->before, part->message, part->n};
+        rules->before[i] = part->side[i].flow->item;
+    rules->late =
+        (struct sl_late){rules->batch, rules->before, part->message, part->n, part->stream};
 }
 
 /* ---- made items ------------------------------------------------------------------------------ */

@@ -29,7 +29,7 @@ enum sl_status run_apps_create(struct run_apps **out, const struct sl_flow_table
                                const struct app_config *config, struct sl_diag *diag);
 void run_apps_free(struct run_apps *apps); /* accepts NULL */
 
-/* Packets that stand for the flows of late messages. */
+/* Packets that stand for flows that ended. */
 struct late_rules {
     struct late_packets packets; /* in one part */
     struct sl_batch *batch;      /* NULL: none was made so far */
@@ -42,7 +42,7 @@ struct app_batch {
     struct sl_app_message *message; /* in the order of items */
     struct late_message *late;      /* in the order of items */
     uint32_t n, max, n_late, max_late;
-    struct late_rules rules; /* what rules see of late messages */
+    struct late_rules rules; /* what rules see of flows that ended */
     bool no_memory;          /* messages are missing: the caller fails with SL_ENOMEM */
     uint32_t *count;         /* of items, while they are listed */
     uint32_t max_items;
@@ -75,21 +75,19 @@ void app_batch_segment(const struct app_collecting *mine, const struct sl_flow_s
 
 void app_batch_datagram(const struct app_collecting *mine, const struct sl_flow_segment *seen);
 
-/* A flow that ended and may have something to say, as long as the batch; NULL: it has not. */
-const struct late_flow *app_batch_late(const struct app_collecting *mine,
-                                       const struct sl_flow_keys *keys, uint32_t shard,
-                                       const struct sl_flow_ended *ended,
-                                       const struct stream *stream);
+/* Whether a flow that ended may have something to say. */
+bool app_batch_may_speak(const struct app_collecting *mine, const struct sl_flow_ended *ended);
 
-/* The flow ended, and its last records were taken. */
+/* The flow ended, and its last records were taken. Notes its protocol, unless `late` is NULL. */
 void app_batch_end(const struct app_collecting *mine, const struct sl_flow_ended *ended,
-                   const struct late_flow *late);
+                   struct late_flow *late);
 
 /* Lists the messages, once all shards were collected. */
 void app_batch_apply(struct app_batch *mine, const struct sl_batch *batch, uint32_t n_shards);
 
-/* Behind it: makes packets of late messages, for rules. */
-void app_batch_stand_in(struct app_batch *mine, bool has_totals);
+/* Behind it: makes packets of these flows that ended, for rules. */
+void app_batch_stand_in(struct app_batch *mine, struct late_flow *const *flow, uint32_t n_flows,
+                        bool has_totals);
 
 /* Appends made items to `to`, as sl_app_make does: values that belong to one of `buffers` where a
  * message says them first, and what it adds to a body. Those of late messages have the items of

@@ -78,15 +78,16 @@ static enum sl_status evaluate_rules(struct run_digest *digest, const struct sl_
 }
 
 enum sl_status run_digest_evaluate(struct run_digest *digest, const struct sl_batch *batch,
-                                   const struct stream_batch *streams, const struct app_batch *apps,
-                                   const struct sl_hits *hits, struct sl_diag *diag)
+                                   const struct run_seen *seen, const struct sl_hits *hits,
+                                   struct sl_diag *diag)
 {
     const bool sees = digest->policy->sees_streams;
+    const struct app_batch *const apps = seen->apps;
 
     digest->apps = apps;
     if (digest->evaluator != NULL) {
-        sl_evaluator_set_streams(digest->evaluator, sees ? streams->of_item : NULL);
-        sl_evaluator_set_stream_facts(digest->evaluator, sees ? streams->facts : NULL);
+        sl_evaluator_set_streams(digest->evaluator, sees ? seen->parts : NULL);
+        sl_evaluator_set_stream_facts(digest->evaluator, sees ? seen->facts : NULL);
         sl_evaluator_set_messages(digest->evaluator, apps->message, apps->n);
         sl_evaluator_set_late(digest->evaluator,
                               apps->rules.late.batch != NULL ? &apps->rules.late : NULL);

@@ -43,11 +43,17 @@ enum sl_status run_digest_create(struct run_digest **digest, struct run_policy *
                                  const struct run_sinks *sinks, struct sl_diag *diag);
 void run_digest_free(struct run_digest *digest); /* accepts NULL */
 
-/* Evaluates the rules and verifies the virus signatures of a batch; hits[e] are of engine e.
- * `streams` and `apps` have the batch's. */
+/* What rules see of a batch beside its packets. */
+struct run_seen {
+    const struct sl_stream_part *const *parts; /* see sl_evaluator_set_streams */
+    const struct sl_stream_facts *facts;       /* of each item; NULL: none */
+    const struct app_batch *apps;
+};
+
+/* Evaluates the rules and verifies the virus signatures of a batch; hits[e] are of engine e. */
 enum sl_status run_digest_evaluate(struct run_digest *digest, const struct sl_batch *batch,
-                                   const struct stream_batch *streams, const struct app_batch *apps,
-                                   const struct sl_hits *hits, struct sl_diag *diag);
+                                   const struct run_seen *seen, const struct sl_hits *hits,
+                                   struct sl_diag *diag);
 
 /* What a flow that ended says: the flow is settled with it before it goes. */
 struct late_mark {
@@ -62,9 +68,14 @@ static inline uint32_t run_digest_late(const struct run_digest *digest,
 {
     const struct app_batch *apps = digest->apps;
 
-    return apps == NULL || alert->message == SL_ALERT_NO_MESSAGE || alert->message < apps->n
-               ? SL_ALERT_NO_MESSAGE
-               : apps->rules.late.messages[alert->message - apps->n].item;
+    const struct sl_late *late;
+    uint32_t index;
+
+    if (apps == NULL || alert->message == SL_ALERT_NO_MESSAGE || alert->message < apps->n)
+        return SL_ALERT_NO_MESSAGE;
+    late = &apps->rules.late;
+    index = alert->message - apps->n;
+    return index < late->n_messages ? late->messages[index].item : index - late->n_messages;
 }
 
 /* Lists the marks of flows that ended. False: no memory. */

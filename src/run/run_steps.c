@@ -90,28 +90,36 @@ static void apply(void *user, struct sl_batch *batch)
         stream_batch_apply(&mine->streams, batch, run->streams->n_shards);
     if (run->apps != NULL)
         app_batch_apply(&mine->apps, batch, run->apps->n_shards);
-    if (run->apps != NULL && mine->policy->hears)
-        app_batch_stand_in(&mine->apps, source->totals);
+    if (mine->policy->sees_streams || mine->policy->hears) {
+        stream_batch_list_ended(&mine->streams, run->streams->n_shards);
+        app_batch_stand_in(&mine->apps, mine->streams.ended, mine->streams.n_ended, source->totals);
+    }
     if (mine->policy->finds_app || run_source_reports_flows(source))
         sl_app_find(batch);
 }
 
-/* Names of datagrams come first, then what streams need, then what messages say. */
-enum { MADE_NAMES, MADE_STREAMS, MADE_VALUES, N_MADE };
+/* Names of datagrams come first, then what streams need, those of flows that ended behind the
+ * others, then what messages say. */
+enum { MADE_NAMES, MADE_STREAMS, MADE_LATE, MADE_VALUES, N_MADE };
 
-#define MADE_AT 62 /* the bit from which on a number says which of them is next */
+#define MADE_AT 61 /* the bit from which on a number says which of them is next */
 
 static uint64_t make_some(const struct sl_run *run, const struct sl_batch *batch,
                           struct sl_batch *to, uint64_t which, uint64_t from)
 {
     const struct run_batch *mine = batch->filler;
     const struct run_policy *policy = mine->policy;
+    const struct sl_late *late = &mine->apps.rules.late;
 
     if (which == MADE_NAMES)
         return sl_app_make(batch, to, policy->buffers, from);
     if (which == MADE_STREAMS)
-        return policy->sees_streams ? stream_batch_make(&mine->streams, batch, to, from)
+        return policy->sees_streams ? run_streams_make(mine->streams.of_item, batch, 0, to, from)
                                     : UINT64_MAX;
+    if (which == MADE_LATE)
+        return late->batch != NULL
+                   ? run_streams_make(late->streams, late->batch, batch->n_items, to, from)
+                   : UINT64_MAX;
     return run->apps != NULL
                ? app_batch_make(&mine->apps, to, batch->n_items, policy->buffers, from)
                : UINT64_MAX;
@@ -155,12 +163,13 @@ static enum sl_status digest(void *user, const struct sl_batch *batch, const str
 {
     struct sl_run *run = user;
     struct run_batch *mine = batch->filler;
+    const struct run_seen seen = {mine->streams.of_item, mine->streams.facts, &mine->apps};
     enum sl_status status = digest_of(run, mine, diag);
 
     if (status == SL_OK && (mine->streams.no_memory || mine->apps.no_memory))
         status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the streams of a batch");
     if (status == SL_OK)
-        status = run_digest_evaluate(mine->digest, batch, &mine->streams, &mine->apps, hits, diag);
+        status = run_digest_evaluate(mine->digest, batch, &seen, hits, diag);
     if (status == SL_OK && !run_digest_mark_late(mine->digest))
         status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for flows that end in a batch");
     if (status == SL_OK && run->source.settles)

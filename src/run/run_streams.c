@@ -112,9 +112,11 @@ void stream_batch_clear(struct stream_batch *mine)
 {
     for (uint32_t i = 0; i < RUN_SHARDS_MAX; i++) {
         stream_output_free(&mine->shard[i].output);
+        app_arena_free(&mine->shard[i].arena);
         free(mine->shard[i].part);
     }
     free(mine->of_item);
+    free(mine->ended);
     free(mine->facts_memory);
 }
 
@@ -193,21 +195,54 @@ static void take_datagram(void *user, const struct sl_flow_segment *seen)
     app_batch_datagram(collecting->apps, seen);
 }
 
+/* Adds a flow that ends, and may have something to say; NULL: it has not, or there is no memory. */
+static struct stream_ended *add_ended(const struct collecting *collecting,
+                                      const struct sl_flow_ended *ended)
+{
+    struct stream_parts *const parts = &collecting->mine->shard[collecting->index];
+    const struct stream *const stream = &collecting->of_flow[ended->entry];
+    struct stream_ended *added;
+
+    if (stream->rest[0].queue == 0 && stream->rest[1].queue == 0 &&
+        (collecting->apps == NULL || !app_batch_may_speak(collecting->apps, ended)))
+        return NULL;
+    added = app_arena_take(&parts->arena, sizeof *added);
+    parts->no_memory |= added == NULL;
+    if (added == NULL)
+        return NULL;
+    *added = (struct stream_ended){
+        .begin = parts->output.n,
+        .flow = {.shard = collecting->index, .item = ended->item, .index = ended->index}};
+    sl_flow_ended_record(collecting->keys, collecting->index, ended->index, &added->flow.record);
+    *parts->last = added;
+    parts->last = &added->next;
+    parts->n_ended++;
+    return added;
+}
+
 static void end(void *user, const struct sl_flow_ended *ended)
 {
     const struct collecting *collecting = user;
-    struct stream *const stream = &collecting->of_flow[ended->entry];
-    const uint32_t n_records = collecting->output->n;
-    const struct late_flow *late = NULL;
+    struct stream_ended *const added = add_ended(collecting, ended);
+    struct late_flow *const late = added != NULL ? &added->flow : NULL;
 
-    if (collecting->apps != NULL)
-        late = app_batch_late(collecting->apps, collecting->keys, collecting->index, ended, stream);
-    stream_end(collecting->shard, stream, ended->flow, ended->item);
+    stream_end(collecting->shard, &collecting->of_flow[ended->entry], ended->flow, ended->item);
     if (late != NULL)
-        app_batch_take(collecting->apps, collecting->output, n_records, collecting->of_flow,
+        added->behind = collecting->output->n;
+    if (late != NULL && collecting->apps != NULL)
+        app_batch_take(collecting->apps, collecting->output, added->begin, collecting->of_flow,
                        ended->flow, late);
     if (collecting->apps != NULL)
         app_batch_end(collecting->apps, ended, late);
+}
+
+static void begin_ended(struct stream_parts *parts)
+{
+    app_arena_reset(&parts->arena);
+    parts->last = &parts->ended;
+    parts->ended = NULL;
+    parts->n_ended = 0;
+    parts->no_memory = false;
 }
 
 void stream_batch_collect(struct stream_batch *mine, struct run_streams *streams,
@@ -229,6 +264,7 @@ void stream_batch_collect(struct stream_batch *mine, struct run_streams *streams
     const struct sl_flow_visitor visitor = {take, datagrams ? take_datagram : NULL, end,
                                             &collecting};
 
+    begin_ended(&mine->shard[shard]);
     stream_shard_begin(collecting.shard, &mine->shard[shard].output, batch->bytes);
     sl_flow_visit_shard(streams->flows, batch, keys, shard, &visitor);
     stream_shard_end(collecting.shard);
@@ -236,13 +272,11 @@ void stream_batch_collect(struct stream_batch *mine, struct run_streams *streams
 
 /* ---- the end of a run ------------------------------------------------------------------------ */
 
-/* No packet comes any more that the bytes could be evaluated with. */
-static bool finish_shards(struct stream_batch *mine, struct run_streams *streams,
-                          const struct run_apps *apps, struct app_batch *said,
-                          const struct sl_flow_keys *keys)
+enum sl_status run_streams_finish(struct run_streams *streams, const struct run_apps *apps,
+                                  const struct sl_flow_keys *keys, struct stream_batch *mine,
+                                  struct app_batch *said, struct sl_diag *diag)
 {
     struct sl_batch empty = {.n_items = 1, .max_items = 1};
-    bool done = true;
 
     for (uint32_t i = 0; i < streams->n_shards; i++) {
         struct app_collecting collecting = {0};
@@ -251,28 +285,15 @@ static bool finish_shards(struct stream_batch *mine, struct run_streams *streams
             collecting = app_batch_begin(said, apps, &empty, i);
         stream_batch_collect(mine, streams, &empty, keys, NULL, apps != NULL ? &collecting : NULL,
                              i);
-        mine->shard[i].unevaluated = mine->shard[i].output.stats.bytes;
-        done = done && !mine->shard[i].output.no_memory;
     }
     if (apps != NULL)
         app_batch_apply(said, &empty, streams->n_shards);
-    return done && !said->no_memory;
-}
-
-enum sl_status run_streams_finish(struct run_streams *streams, const struct run_apps *apps,
-                                  const struct sl_flow_keys *keys, struct app_batch *said,
-                                  struct sl_diag *diag)
-{
-    struct stream_batch *mine = calloc(1, sizeof *mine);
-    bool done = mine != NULL;
-
-    if (done) {
-        done = finish_shards(mine, streams, apps, said, keys);
-        stream_batch_count(mine, streams);
-        stream_batch_clear(mine);
-    }
-    free(mine);
-    return done ? SL_OK : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the ends of streams");
+    stream_batch_apply(mine, &empty, streams->n_shards);
+    stream_batch_list_ended(mine, streams->n_shards);
+    stream_batch_count(mine, streams);
+    return !mine->no_memory && !said->no_memory
+               ? SL_OK
+               : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the ends of streams");
 }
 
 /* ---- parts ----------------------------------------------------------------------------------- */
@@ -312,41 +333,79 @@ static void fill_part(struct stream_parts *parts, const struct sl_batch *batch, 
                                 .offset = record->offset,
                                 .before = before,
                                 .len = record->len,
-                                .known = known < SL_STREAM_KNOWN ? known : SL_STREAM_KNOWN,
-                                .reversed = record->half != half_of(&batch->origin[record->item])};
+                                .known = known < SL_STREAM_KNOWN ? known : SL_STREAM_KNOWN};
 }
 
-/* Fills the parts of a shard, and lists those of each packet. Bytes of another flow than the
- * packet's are of flows that ended or gave way: no packet tells what to look at them with, so that
- * they are counted. */
+/* The parts of a shard while they are listed. */
+struct linking {
+    struct stream_batch *mine;
+    struct stream_parts *parts;
+    const struct sl_batch *batch;
+    struct stream_ended *ended; /* the first whose records are not behind us */
+    uint32_t first, last;       /* records of the packet at hand */
+    uint32_t last_of[2];        /* of the flow that ended, by half */
+};
+
+/* A part that the packet of its record adds. Bytes of another flow than the packet's are of flows
+ * that gave way: no packet tells what to look at them with, so that they are counted. */
+static void link_packet(struct linking *linking, uint32_t r)
+{
+    struct stream_parts *const parts = linking->parts;
+    const struct stream_record *const record = &parts->output.record[r];
+    const struct sl_origin *const origin = &linking->batch->origin[record->item];
+
+    if (record->flow != origin->flow) {
+        parts->unevaluated += record->len;
+        return;
+    }
+    if (linking->last == 0 || parts->output.record[linking->last].item != record->item) {
+        linking->first = r;
+        linking->mine->of_item[record->item] = &parts->part[r];
+    } else {
+        parts->part[linking->last].next = &parts->part[r];
+    }
+    linking->last = r;
+    parts->part[r].reversed = record->half != half_of(origin);
+    if (record->kind == STREAM_PACKET && record->source == record->item)
+        parts->part[linking->first].whole |=
+            record->len == linking->batch->payload[record->item].len;
+}
+
+/* A part that a flow got when it ended. */
+static void link_ended(struct linking *linking, uint32_t r)
+{
+    struct stream_parts *const parts = linking->parts;
+    const uint8_t half = parts->output.record[r].half;
+    struct late_flow *const flow = &linking->ended->flow;
+
+    if (flow->part[half] == NULL)
+        flow->part[half] = &parts->part[r];
+    else
+        parts->part[linking->last_of[half]].next = &parts->part[r];
+    linking->last_of[half] = r;
+}
+
+/* Fills the parts of a shard, and lists those of each packet and each flow that ended. */
 static void link_parts(struct stream_batch *mine, struct stream_parts *parts,
                        const struct sl_batch *batch)
 {
-    uint32_t first = 0, last = 0; /* of the packet at hand */
+    struct linking linking = {mine, parts, batch, parts->ended, 0, 0, {0, 0}};
 
     parts->unevaluated = 0;
     for (uint32_t r = 1; parts->part != NULL && r < parts->output.n; r++) {
         const struct stream_record *record = &parts->output.record[r];
-        const uint32_t item = record->item;
 
         if (!adds_bytes(record) && record->kind != STREAM_CONTEXT)
             continue;
         fill_part(parts, batch, r);
         if (!adds_bytes(record) || record->len == 0)
             continue;
-        if (record->flow != batch->origin[item].flow) {
-            parts->unevaluated += record->len;
-            continue;
-        }
-        if (last == 0 || parts->output.record[last].item != item)
-            first = r;
-        if (first == r)
-            mine->of_item[item] = &parts->part[r];
+        while (linking.ended != NULL && linking.ended->behind <= r)
+            linking.ended = linking.ended->next;
+        if (linking.ended != NULL && linking.ended->begin <= r)
+            link_ended(&linking, r);
         else
-            parts->part[last].next = &parts->part[r];
-        last = r;
-        if (record->kind == STREAM_PACKET && record->source == item)
-            parts->part[first].whole |= record->len == batch->payload[item].len;
+            link_packet(&linking, r);
     }
 }
 
@@ -365,12 +424,42 @@ void stream_batch_apply(struct stream_batch *mine, const struct sl_batch *batch,
 {
     mine->no_memory = false;
     for (uint32_t i = 0; i < n_shards; i++) {
-        mine->no_memory |= mine->shard[i].output.no_memory || !reserve(&mine->shard[i]);
+        mine->no_memory |= mine->shard[i].output.no_memory || mine->shard[i].no_memory ||
+                           !reserve(&mine->shard[i]);
         if (!mine->no_memory)
             link_parts(mine, &mine->shard[i], batch);
         if (!mine->no_memory && mine->facts != NULL)
             note_events(mine, &mine->shard[i].output, batch);
     }
+}
+
+static int compare_ended(const void *a, const void *b)
+{
+    const struct late_flow *const *left = a, *const *right = b;
+
+    return late_flow_compare(*left, *right);
+}
+
+void stream_batch_list_ended(struct stream_batch *mine, uint32_t n_shards)
+{
+    uint32_t n = 0;
+
+    mine->n_ended = 0;
+    for (uint32_t i = 0; i < n_shards; i++) {
+        n += mine->shard[i].n_ended;
+        mine->no_memory |= mine->shard[i].no_memory;
+    }
+    if (mine->max_ended < n) {
+        free(mine->ended);
+        mine->ended = malloc(n * sizeof *mine->ended);
+        mine->max_ended = mine->ended != NULL ? n : 0;
+        mine->no_memory |= mine->ended == NULL;
+    }
+    for (uint32_t i = 0; i < n_shards && !mine->no_memory; i++)
+        for (struct stream_ended *at = mine->shard[i].ended; at != NULL; at = at->next)
+            mine->ended[mine->n_ended++] = &at->flow;
+    if (mine->n_ended > 1)
+        qsort(mine->ended, mine->n_ended, sizeof(const struct late_flow *), compare_ended);
 }
 
 /* ---- made items ------------------------------------------------------------------------------ */
@@ -400,7 +489,7 @@ static bool lies_in_packet(const struct sl_batch *batch, uint32_t item,
 struct making {
     const struct sl_batch *batch;
     struct sl_batch *to;
-    uint32_t item;
+    uint32_t item, made_of;             /* in `batch`, in `to` */
     const struct sl_stream_part *first; /* of the item and the direction */
     const struct sl_stream_part *part;
 };
@@ -420,7 +509,7 @@ static bool make_piece(const struct making *making, uint32_t at, uint32_t len)
     memcpy(room + before - own, part->bytes + at - own, own + len);
     sl_batch_append_made(
         making->to, before + len,
-        (struct sl_made){.item = making->item,
+        (struct sl_made){.item = making->made_of,
                          .buffers = part->reversed ? SL_BUFFER_STREAM_BACK : SL_BUFFER_STREAM,
                          .base = (uint32_t)(SL_STREAM_HIT_BASE +
                                             (part->offset - making->first->offset) + at - before)});
@@ -456,19 +545,20 @@ static const struct sl_stream_part *first_of(const struct sl_stream_part *part, 
 }
 
 /* Made items are counted: a packet's from 0 on. Each part of a packet may have up to 2^12. */
-uint64_t stream_batch_make(const struct stream_batch *mine, const struct sl_batch *batch,
-                           struct sl_batch *to, uint64_t from)
+uint64_t run_streams_make(const struct sl_stream_part *const *of_item, const struct sl_batch *batch,
+                          uint32_t first, struct sl_batch *to, uint64_t from)
 {
     uint32_t n_parts = (uint32_t)from >> 16, skip = (uint32_t)from & 0xFFFF;
 
     for (uint32_t item = (uint32_t)(from >> 32); item < batch->n_items; item++, n_parts = 0) {
-        const struct sl_stream_part *const head = mine->of_item[item];
+        const struct sl_stream_part *const head = of_item[item];
         uint32_t i = 0;
 
         if (head == NULL || head->len == 0)
             continue;
         for (const struct sl_stream_part *part = head; part != NULL; part = part->next, i++) {
-            const struct making making = {batch, to, item, first_of(head, part->reversed), part};
+            const struct making making = {
+                batch, to, item, first + item, first_of(head, part->reversed), part};
 
             if (i < n_parts)
                 continue;

@@ -28,12 +28,24 @@ enum sl_status run_streams_create(struct run_streams **out, const struct run_sou
                                   struct sl_diag *diag);
 void run_streams_free(struct run_streams *streams); /* accepts NULL */
 
+/* The end of a flow in a shard, and its records. */
+struct stream_ended {
+    struct stream_ended *next;
+    uint32_t begin, behind;
+    struct late_flow flow;
+};
+
 /* The parts of a shard. */
 struct stream_parts {
     struct stream_output output;
     struct sl_stream_part *part; /* one for each of its records */
     uint32_t max;
-    uint64_t unevaluated; /* bytes of flows whose packets have ended */
+    uint64_t unevaluated;       /* bytes of flows that gave way */
+    struct stream_ended *ended; /* in their order: flows that may have something to say */
+    struct stream_ended **last; /* where the next of them belongs */
+    uint32_t n_ended;
+    bool no_memory;
+    struct app_arena arena; /* that they lie in */
 };
 
 /* The parts of a batch. Zeroed at first. */
@@ -42,6 +54,8 @@ struct stream_batch {
     struct sl_stream_facts *facts;         /* of each item; NULL: no rule asks */
     struct sl_stream_facts *facts_memory;
     uint32_t max_items, max_facts;
+    struct late_flow **ended; /* in the order of late_flow_compare */
+    uint32_t n_ended, max_ended;
     bool no_memory; /* parts are missing: the caller fails with SL_ENOMEM */
     struct stream_parts shard[RUN_SHARDS_MAX];
 };
@@ -60,18 +74,24 @@ void stream_batch_collect(struct stream_batch *mine, struct run_streams *streams
                           uint32_t shard);
 
 /* After the last batch: ends the streams of all flows, which are the ends of `keys`, as the end of
- * a batch without packets. `said` gets what flows say then, where `apps` is not NULL. SL_ENOMEM. */
+ * a batch without packets. `mine` gets their last parts, and `said` what flows say then, where
+ * `apps` is not NULL. SL_ENOMEM. */
 enum sl_status run_streams_finish(struct run_streams *streams, const struct run_apps *apps,
-                                  const struct sl_flow_keys *keys, struct app_batch *said,
-                                  struct sl_diag *diag);
+                                  const struct sl_flow_keys *keys, struct stream_batch *mine,
+                                  struct app_batch *said, struct sl_diag *diag);
 
-/* Lists the parts of each packet, once all shards were collected and flows applied. */
+/* Lists the parts of each packet and of flows that ended, once all shards were collected and flows
+ * applied. */
 void stream_batch_apply(struct stream_batch *mine, const struct sl_batch *batch, uint32_t n_shards);
 
+/* Lists the flows that ended. Behind it. */
+void stream_batch_list_ended(struct stream_batch *mine, uint32_t n_shards);
+
 /* Appends made items to `to`, as sl_app_make does: seams, which hold the bytes on both sides of the
- * place where a part begins, and the parts that do not lie in their packet. */
-uint64_t stream_batch_make(const struct stream_batch *mine, const struct sl_batch *batch,
-                           struct sl_batch *to, uint64_t from);
+ * place where a part begins, and the parts that do not lie in their packet. `of_item` are the first
+ * parts of a batch's items, as sl_evaluator_set_streams has them. Item 0 is `first` in `to`. */
+uint64_t run_streams_make(const struct sl_stream_part *const *of_item, const struct sl_batch *batch,
+                          uint32_t first, struct sl_batch *to, uint64_t from);
 
 /* ---- counters (stream_counts.c) ---------------------------------------------------------------
  */

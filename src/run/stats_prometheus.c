@@ -194,8 +194,7 @@ static void put_streams(struct exposition *to, const struct sl_stream_stats *str
     count(to, "sluice_stream_dropped_bytes_total", "Bytes in doubt that no one acknowledged.",
           streams->dropped);
     count(to, "sluice_stream_unevaluated_bytes_total",
-          "Bytes that waited until their flow had ended, and that rules did not see.",
-          streams->unevaluated);
+          "Bytes that rules did not see, as their flow gave way to another.", streams->unevaluated);
     count(to, "sluice_stream_unacknowledged_total",
           "Times that bytes were taken as acknowledged, as too many waited.",
           streams->unacknowledged);

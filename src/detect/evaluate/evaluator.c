@@ -40,8 +40,8 @@ struct sl_evaluator {
     const struct sl_late *late;      /* NULL: none */
     uint32_t at_late;                /* the next of its packets */
     size_t at_late_hit;
-    bool is_late;        /* one of them is at hand */
-    bool messages_alone; /* packets are passed over */
+    const struct sl_late *ended; /* of the packet at hand; NULL: it is of the batch */
+    bool messages_alone;         /* packets are passed over */
     struct rule_buffers buffers;
     struct rule_findings findings; /* of the last run */
 };
@@ -56,6 +56,21 @@ static inline void find_home(struct sl_evaluator *work, const struct rule_view *
     work->saw_home = true;
 }
 
+/* The batch of the packet at hand, and the first part of a stream that the packet adds; NULL: none.
+ */
+static const struct sl_batch *batch_at_hand(const struct sl_evaluator *work)
+{
+    return work->ended != NULL ? work->ended->batch : work->batch;
+}
+
+static const struct sl_stream_part *part_of(const struct sl_evaluator *work, uint32_t item)
+{
+    const struct sl_stream_part *const *parts =
+        work->ended != NULL ? work->ended->streams : work->parts;
+
+    return parts != NULL ? parts[item] : NULL;
+}
+
 /* Whether the payload meets a section: of a message's packet, or, where it is in a stream, a part
  * that the message's side adds to it, with what is known before. */
 static bool meets_payload(struct sl_evaluator *work, const struct rule_payload *steps, size_t n,
@@ -63,16 +78,14 @@ static bool meets_payload(struct sl_evaluator *work, const struct rule_payload *
 {
     static const struct rule_hits none;
     const struct sl_stream_part *head =
-        view->message != NULL && work->parts != NULL && !work->is_late
-            ? work->parts[view->message->item]
-            : NULL;
+        view->message != NULL ? part_of(work, view->message->item) : NULL;
 
     if (head == NULL)
         return rule_section_match(steps, n, view->scan, &work->work);
     for (const struct sl_stream_part *part = head; part != NULL; part = part->next) {
         if (part->reversed != view->turned || part->len == 0)
             continue;
-        rule_stream_begin(&work->stream, work->batch, view->message->item, head, part);
+        rule_stream_begin(&work->stream, batch_at_hand(work), view->message->item, head, part);
         if (!rule_stream_next_block(&work->stream, &none, true))
             continue;
         if (!rule_stream_take(&work->stream)) {
@@ -275,13 +288,15 @@ static bool match_part(struct sl_evaluator *work, const struct rule_hits *hits,
     return true;
 }
 
-/* The same on all its parts. Its hits are those from `first` up to the one at hand. */
-static bool match_stream(struct sl_evaluator *work, uint32_t item, size_t first,
-                         const struct sl_stream_part *head, const struct rule_view *packet)
+/* The same on all its parts. Its hits are those from `first` up to `end`. */
+static bool match_stream(struct sl_evaluator *work, uint32_t item, size_t first, size_t end,
+                         const struct rule_view *packet)
 {
-    struct rule_hits hits = {NULL, work->at_hit - first};
+    const struct sl_stream_part *const head = part_of(work, item);
+    struct rule_hits hits = {NULL, end - first};
 
-    if (head->len == 0)
+    if (head == NULL || head->len == 0 ||
+        (hits.n == 0 && !work->rules->index->any_stream_without_literal))
         return true;
     if (hits.n != 0)
         hits.hit = work->hits->hit + first;
@@ -297,7 +312,7 @@ static bool match_stream(struct sl_evaluator *work, uint32_t item, size_t first,
         if (part->reversed != is_turned)
             rule_view_turn(&view);
         is_turned = part->reversed;
-        rule_stream_begin(&work->stream, work->batch, item, head, part);
+        rule_stream_begin(&work->stream, batch_at_hand(work), item, head, part);
         if (!match_part(work, &hits, &view))
             return false;
     }
@@ -413,7 +428,7 @@ static bool match_item(struct sl_evaluator *work, uint32_t item)
         return true;
 
     const size_t first = work->at_hit;
-    const struct sl_stream_part *head = work->parts != NULL ? work->parts[item] : NULL;
+    const struct sl_stream_part *head = part_of(work, item);
     struct rule_view view;
 
     rule_view_packet(work->batch, item, &work->scan, &view);
@@ -426,8 +441,7 @@ static bool match_item(struct sl_evaluator *work, uint32_t item)
     find_home(work, &view);
     if (any_hit)
         try_hits(work, item, &view);
-    if (head != NULL && (any_hit || work->rules->index->any_stream_without_literal) &&
-        !match_stream(work, item, first, head, &view))
+    if (!match_stream(work, item, first, work->at_hit, &view))
         return false;
     if (any_message && !match_messages(work, &work->talk, item, first, work->at_hit, &view))
         return false;
@@ -436,7 +450,7 @@ static bool match_item(struct sl_evaluator *work, uint32_t item)
     return true;
 }
 
-/* The rules that look at messages, on those of a flow that ended. */
+/* The rules that look at streams and messages, on those of a flow that ended. */
 static bool match_late(struct sl_evaluator *work, uint32_t late)
 {
     const uint32_t item = work->batch->n_items + late;
@@ -446,10 +460,13 @@ static bool match_late(struct sl_evaluator *work, uint32_t late)
     rule_findings_begin_item(&work->findings);
     while (work->at_late_hit < work->n_hits && work->hits->hit[work->at_late_hit].item == item)
         work->at_late_hit++;
-    if (!has_messages(&work->late_talk, late))
+    if (!has_messages(&work->late_talk, late) && part_of(work, late) == NULL)
         return true;
     rule_view_packet(work->late->batch, late, &work->scan, &view);
     rule_buffers_begin(&work->buffers);
+    work->findings.message = work->late_talk.base + (uint32_t)work->late_talk.n + late;
+    if (!match_stream(work, late, first, work->at_late_hit, &view))
+        return false;
     return match_messages(work, &work->late_talk, late, first, work->at_late_hit, &view);
 }
 
@@ -458,7 +475,7 @@ static bool match_ended(struct sl_evaluator *work, uint32_t item)
 {
     bool done = true;
 
-    work->is_late = true;
+    work->ended = work->late;
     for (; done && work->at_late < work->late->batch->n_items &&
            work->late->before[work->at_late] == item;
          work->at_late++) {
@@ -466,7 +483,7 @@ static bool match_ended(struct sl_evaluator *work, uint32_t item)
         done = match_late(work, work->at_late) && rule_findings_end_item(&work->findings, item);
     }
     work->findings.late = 0;
-    work->is_late = false;
+    work->ended = NULL;
     return done;
 }
 
@@ -552,7 +569,7 @@ void sl_evaluator_set_late(struct sl_evaluator *evaluator, const struct sl_late 
 {
     const uint32_t base = evaluator->late_talk.base;
 
-    evaluator->late = evaluator->rules->index->any_message ? late : NULL;
+    evaluator->late = late;
     evaluator->findings.late_batch = late != NULL ? late->batch : NULL;
     evaluator->late_talk = (struct evaluator_talk){.base = base};
     if (late != NULL)
