@@ -57,7 +57,7 @@ struct sl_pipeline_config {
     uint32_t n_devices;
     uint32_t batch_len;   /* arena bytes a batch; at least SL_CAPTURE_PACKET_MAX for captures */
     uint32_t batch_items; /* items a batch */
-    uint32_t n_batches;   /* in flight; 0: one a thread, two for workers that load, and three */
+    uint32_t n_batches;   /* in flight; 0: two for each worker and loader, and three */
 
     /* Threads that run engines, of each device. 0: for the CPU the machine's cores; for a GPU half
      * of them, at most 12. A GPU has at most six batches at once. One of its waiting threads, and

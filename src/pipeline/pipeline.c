@@ -113,11 +113,11 @@ enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
 
     /* Workers open first: a GPU without room for the tables fails here. */
     status = lanes_open(pipeline.lanes, config, stats, diag);
-    /* One batch being filled, one being drained, and one waiting, beside those being worked on. */
+    /* One batch being filled, one being drained, and one waiting. Each thread has one, and another
+     * for it waits for batches before it. */
     pipeline.n_slots = config->n_batches;
     if (pipeline.n_slots == 0)
-        pipeline.n_slots =
-            (pipeline.n_loaders == 0 ? 2 : 1) * stats->n_workers + pipeline.n_loaders + 3;
+        pipeline.n_slots = 2 * (stats->n_workers + pipeline.n_loaders) + 3;
     stats->n_batches = pipeline.n_slots;
     if (status == SL_OK)
         status = pipeline_open_slots(&pipeline, diag);
