@@ -202,6 +202,7 @@ static bool check_events(const struct run_options *options)
         {SL_EVENT_HTTP_MESSAGE, names || streams, "--stream-memory above 0"},
         {SL_EVENT_TLS_MESSAGE, names || streams, "--stream-memory above 0"},
         {SL_EVENT_QUIC_MESSAGE, streams, "--stream-memory above 0"},
+        {SL_EVENT_PACKET, options->rule_files.n_paths != 0, "--rules"},
         {SL_EVENT_FILE, streams, "--stream-memory above 0"},
     };
 

@@ -166,7 +166,8 @@ SL_API bool sl_rules_need_totals(const struct sl_rules *rules);
  * evaluator can tell (struct sl_state). */
 SL_API bool sl_rules_have_state(const struct sl_rules *rules);
 
-/* Whether some compiled rule depends on hosts, or on how often it matches (sl_state_decide). */
+/* Whether some compiled rule depends on hosts, or on how often it matches, or tags packets
+ * (sl_state_decide). */
 SL_API bool sl_rules_decide(const struct sl_rules *rules);
 
 /* Whether compiled rules name HOME_NET, and it has its default. */
@@ -334,6 +335,10 @@ SL_API const struct sl_candidates *sl_evaluator_candidates(const struct sl_evalu
 SL_API void sl_evaluator_conclude(struct sl_evaluator *evaluator, const struct sl_alert **alerts,
                                   size_t *n);
 
+/* The *n packets of the last run that rules have tagged by packets before them, in their order:
+ * known once all is decided (sl_state_decide). Until the next run. */
+SL_API const uint32_t *sl_evaluator_tagged(const struct sl_evaluator *evaluator, size_t *n);
+
 /* How often the last run left out a part of a rule on a packet, because its expressions or the
  * choice of its occurrences took more steps than a packet may cost. A match may be missed there. */
 SL_API uint64_t sl_evaluator_stopped(const struct sl_evaluator *evaluator);
@@ -361,8 +366,8 @@ SL_CHECK SL_API enum sl_status sl_rules_evaluate(const struct sl_rules *rules,
 struct sl_state;
 
 struct sl_state_config {
-    uint32_t max_hosts;   /* variables of hosts and counts of rules; the one that was used longest
-                             ago gives way */
+    uint32_t max_hosts;   /* variables of hosts, counts of rules and tags; the one that was used
+                             longest ago gives way */
     bool keeps_alerted;   /* for sl_state_alerted */
     uint64_t hash_key;    /* keys the table's hash: a random value resists crafted collisions */
     uint64_t reserved[4]; /* 0: room to grow */
@@ -374,7 +379,7 @@ SL_API void sl_state_config_init(struct sl_state_config *config);
 struct sl_state_stats {
     uint64_t flow_bits;         /* variables of flows that are set now */
     uint64_t flow_bits_refused; /* not set: the flow had 64, or its shard had no memory for more */
-    uint64_t hosts;             /* variables and counts now */
+    uint64_t hosts;             /* variables, counts and tags now */
     uint64_t hosts_evicted;     /* that gave way */
     uint64_t data_values;       /* in sets of data that rules change */
     uint64_t data_refused;      /* not set: the set had no memory for more */

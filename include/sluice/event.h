@@ -35,11 +35,12 @@ enum sl_event_kind {
     SL_EVENT_TLS_MESSAGE,  /* a handshake that is over */
     SL_EVENT_QUIC_MESSAGE, /* a client's hello */
     SL_EVENT_FILE,         /* a file that is over */
+    SL_EVENT_PACKET,       /* a packet that a rule has tagged */
     SL_N_EVENT_KINDS
 };
 
 /* "alert", "anomaly", "dns", "http", "tls", "ndn", "flow", "dns", "http", "tls", "quic",
- * "fileinfo". */
+ * "fileinfo", "packet". */
 SL_API const char *sl_event_type(enum sl_event_kind kind);
 
 /* The part of a rule that an alert shows. Strings have the bytes of the rule file, in UTF-8 or not,
@@ -114,6 +115,11 @@ struct sl_event {
                                  is the transaction */
     const uint8_t *payload;   /* the packet's payload; NULL where payload_len is 0 */
     uint32_t payload_len;     /* bytes */
+    struct {
+        const uint8_t *bytes;
+        uint32_t len;
+        const char *link; /* the name of its link type */
+    } packet;             /* SL_EVENT_PACKET: the whole of it */
 };
 
 enum { SL_EVENT_PAYLOAD_MAX = 4096 }; /* bytes of an alert's payload in its field, as Suricata */

@@ -18,10 +18,10 @@ struct sl_sink;
 
 /* Opens a sink: "console" (one line an event on standard output), "eve:FILE" or "eve:-" (EVE JSON
  * lines, field names as Suricata's), or "sqlite:FILE" (tables `alerts`, `anomalies`, `names`,
- * `flows`, `dns`, `http`, `tls` and `files`). An existing EVE file gets further lines, and its last
- * line is ended where a kill or a full disk has cut it. An existing database gets further rows.
- * SL_EINVAL: the kind is unknown; diag names the known ones. SL_EIO: the file cannot be opened, or
- * the database's tables are of another program. SL_ENOMEM. */
+ * `flows`, `dns`, `http`, `tls`, `files` and `packets`). An existing EVE file gets further lines,
+ * and its last line is ended where a kill or a full disk has cut it. An existing database gets
+ * further rows. SL_EINVAL: the kind is unknown; diag names the known ones. SL_EIO: the file cannot
+ * be opened, or the database's tables are of another program. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_sink_open(struct sl_sink **sink, const char *spec,
                                             struct sl_diag *diag);
 

@@ -69,14 +69,14 @@ static void put_option(struct explain_text *text, const struct sl_rules *rules,
 
 /* ---- filters --------------------------------------------------------------------------------- */
 
+static const char *const scopes[] = {
+    [STATE_FLOW] = "flow",          [STATE_SRC] = "source",
+    [STATE_DST] = "destination",    [STATE_EITHER] = "source or destination",
+    [STATE_PAIR] = "pair of hosts", [STATE_ALL] = "rule",
+};
+
 static void put_filter(struct explain_text *text, const struct state_filter *filter)
 {
-    static const char *const scopes[] = {
-        [STATE_FLOW] = "flow",          [STATE_SRC] = "source",
-        [STATE_DST] = "destination",    [STATE_EITHER] = "source or destination",
-        [STATE_PAIR] = "pair of hosts", [STATE_ALL] = "rule",
-    };
-
     explain_put(text, "state: ");
     if (filter->kind == STATE_BACKOFF) {
         explain_put(text, "of a flow alert %u, and then each %u times as late\n", filter->count,
@@ -102,6 +102,14 @@ static void put_filter(struct explain_text *text, const struct state_filter *fil
                 filter->seconds, scopes[filter->scope]);
 }
 
+static void put_tag(struct explain_text *text, const struct state_tag *tag)
+{
+    static const char *const units[STATE_N_TAG_METRICS] = {"packets", "bytes", "seconds"};
+
+    explain_put(text, "state: tags %u %s of its %s\n", tag->count, units[tag->metric],
+                scopes[tag->scope]);
+}
+
 void explain_state(struct explain_text *text, const struct sl_rules *rules, const struct rule *rule)
 {
     const struct rule_state *state = rule->state;
@@ -112,6 +120,8 @@ void explain_state(struct explain_text *text, const struct sl_rules *rules, cons
         put_option(text, rules, &state->option[i]);
     for (size_t i = 0; i < state->n_filters; i++)
         put_filter(text, &state->filter[i]);
+    for (const struct state_tag *tag = state->tag; tag != NULL; tag = tag->next)
+        put_tag(text, tag);
     if (state->noalert)
         explain_put(text, "state: it raises no alert\n");
     if (state->late)

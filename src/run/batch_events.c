@@ -42,6 +42,7 @@ void batch_events_begin(struct batch_events *events)
     events->v = alerts ? 0 : payload_scan_count(events->digest->scan);
     events->f = events->first_flow;
     events->n = events->m = 0;
+    events->t = is_wanted(events, SL_EVENT_PACKET) ? 0 : events->digest->n_tagged;
     events->l = events->s = 0;
     if (events->digest->name_events != NULL)
         name_events_begin(events->digest->name_events);
@@ -169,6 +170,16 @@ static enum sl_status name_event(struct batch_events *events, struct sl_event *e
                : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the names of a batch");
 }
 
+static void packet_event(struct batch_events *events, struct sl_event *event)
+{
+    const struct sl_packet *packet = &events->batch->packet[events->digest->tagged[events->t++]];
+
+    event->kind = SL_EVENT_PACKET;
+    event->packet.bytes = events->batch->bytes + packet->offset;
+    event->packet.len = packet->len;
+    event->packet.link = sl_link_type_name(event->origin.link_type, events->link);
+}
+
 static void alert_event(const struct batch_events *events, struct sl_event *event,
                         const struct sl_alert *alert)
 {
@@ -224,8 +235,9 @@ static enum sl_status next_of_packets(struct batch_events *events, struct sl_eve
     const uint32_t of_message =
         events->m < digest->messages.n ? digest->messages.item[events->m] : end;
     const uint32_t of_late = item_of_late(events, end), of_said = item_of_said(events, end);
+    const uint32_t of_tagged = events->t < digest->n_tagged ? digest->tagged[events->t] : end;
     const uint32_t first = least(least(least(of_header, of_alert), least(of_virus, of_name)),
-                                 least(of_message, of_said));
+                                 least(least(of_message, of_said), of_tagged));
 
     if (late_alert(events) != NULL && of_alert <= least(least(of_flow, of_late), first))
         return late_alert_event(events, event, diag);
@@ -250,8 +262,10 @@ static enum sl_status next_of_packets(struct batch_events *events, struct sl_eve
     else if (of_message == first) {
         event->kind = SL_EVENT_DNS_MESSAGE;
         events->m++;
-    } else {
+    } else if (of_said == first) {
         said_event(events, event);
+    } else {
+        packet_event(events, event);
     }
     return status;
 }

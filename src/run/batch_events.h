@@ -6,9 +6,9 @@
 #include "run_digest.h"
 #include "run_source.h"
 
-/* Messages of flows that ended, flows that ended, anomalies, alerts, viruses, names, DNS messages
- * and messages of flows, each in the order of items, merged. What ended comes before the other
- * events of the packet that ended it. A copy begins again where the original was. */
+/* Messages of flows that ended, flows that ended, anomalies, alerts, viruses, names, DNS messages,
+ * messages of flows and tagged packets, each in the order of items, merged. What ended comes before
+ * the other events of the packet that ended it. A copy begins again where the original was. */
 struct batch_events {
     const struct run_source *source;
     const struct sl_batch *batch;
@@ -18,9 +18,11 @@ struct batch_events {
     const struct app_batch *apps;     /* of the batch */
     size_t first_flow, end_flow;      /* of these; at first all */
     struct community_ids *ids;        /* NULL, as at first: events get none */
-    size_t f, h, a, v, n, m;          /* the next flow, anomaly, alert, virus, name, DNS message, */
+    size_t f, h, a, v, n, m, t;       /* the next flow, anomaly, alert, virus, name, DNS message,
+                                         tagged packet, */
     uint32_t l, s;                    /* message of a flow that ended, and of another */
     struct sl_flow_record record;     /* the last flow */
+    char link[32];                    /* name of the link type of the last packet */
 };
 
 /* At the first event. The batch was digested and its ended flows are sorted; hits[e] are of engine

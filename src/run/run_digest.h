@@ -28,6 +28,8 @@ struct run_digest {
     struct sl_evaluator *evaluator; /* NULL: there are no rules */
     const struct sl_alert *alerts;
     size_t n_alerts;
+    const uint32_t *tagged; /* packets that rules have tagged */
+    size_t n_tagged;
     const struct app_batch *apps; /* of the batch */
     struct late_mark *late_mark;  /* of flows that ended: by shard and index of the end */
     uint32_t n_late_marks, max_late_marks;

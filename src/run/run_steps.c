@@ -211,9 +211,12 @@ static enum sl_status report(void *user, const struct sl_batch *batch, const str
         status = source_batch_sort_ends(&mine->source, &run->source, diag);
     if (status != SL_OK)
         return status;
-    if (run->state != NULL)
+    if (run->state != NULL) {
+        mine->digest->tagged =
+            sl_evaluator_tagged(mine->digest->evaluator, &mine->digest->n_tagged);
         sl_evaluator_conclude(mine->digest->evaluator, &mine->digest->alerts,
                               &mine->digest->n_alerts);
+    }
     const struct batch_events events =
         batch_events_of(&run->source, batch, hits, mine->digest, mine->source.keys, &mine->apps);
     return run_sinks_write_ahead(&run->sinks, mine->digest->held, &events, diag);

@@ -271,6 +271,15 @@ EVENT_INLINE void event_flow(const struct event_visit *visit, const struct sl_ev
         event_tcp(visit, flow, texts);
 }
 
+EVENT_INLINE void event_packet(const struct event_visit *visit, const struct sl_event *event)
+{
+    event_bytes(visit, FIELD_PACKET, SL_FIELD_BYTES, event->packet.bytes, event->packet.len);
+    event_object(visit, FIELD_PACKET_INFO);
+    event_number(visit, FIELD_LINK_TYPE, event->origin.link_type);
+    event_text(visit, FIELD_LINK_NAME, event->packet.link);
+    event_end(visit);
+}
+
 /* The fields of a packet's event behind its head. */
 EVENT_INLINE void event_body(const struct event_visit *visit, const struct sl_event *event,
                              struct event_texts *texts)
@@ -297,6 +306,9 @@ EVENT_INLINE void event_body(const struct event_visit *visit, const struct sl_ev
         return;
     case SL_EVENT_FILE:
         event_fileinfo(visit, event->message, texts);
+        return;
+    case SL_EVENT_PACKET:
+        event_packet(visit, event);
         return;
     case SL_EVENT_DNS:
         event_dns(visit, event->match, texts);

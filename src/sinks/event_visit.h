@@ -116,6 +116,10 @@
     FIELD(FILE_STORED, "stored")                    \
     FIELD(FILE_SIZE, "size")                        \
     FIELD(FILE_TX_ID, "tx_id")                      \
+    FIELD(PACKET, "packet")                         \
+    FIELD(PACKET_INFO, "packet_info")               \
+    FIELD(LINK_TYPE, "linktype")                    \
+    FIELD(LINK_NAME, "linktype_name")               \
     FIELD(NDN, "ndn")                               \
     FIELD(NDN_TYPE, "type")                         \
     FIELD(NDN_NAME, "name")                         \

@@ -229,6 +229,14 @@ static void put_file(struct line_sink *out, const struct event_picks *picks)
     put_field(out, "  sha256 ", picks, FIELD_FILE_SHA256);
 }
 
+/* "PACKET  1500 bytes" */
+static void put_packet(struct line_sink *out, const struct event_picks *picks)
+{
+    line_text(out, "  PACKET  ");
+    line_uint(out, picks->field[FIELD_PACKET].n);
+    line_text(out, " bytes");
+}
+
 static void put_message_of_flow(struct line_sink *out, const struct event_picks *picks,
                                 enum sl_event_kind kind)
 {
@@ -285,6 +293,8 @@ static enum sl_status console_write(struct sl_sink *sink, const struct sl_event 
         put_flow(out, &picks);
     if (event->kind == SL_EVENT_DNS_MESSAGE)
         put_message(out, &picks);
+    if (event->kind == SL_EVENT_PACKET)
+        put_packet(out, &picks);
     put_message_of_flow(out, &picks, event->kind);
     put_field(out, "  ANOMALY  ", &picks, FIELD_ANOMALY_EVENT);
     if (picks.has[FIELD_SRC_IP])

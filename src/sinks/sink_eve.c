@@ -5,7 +5,7 @@
  * - A line is UTF-8 whatever rules, file names and payloads hold; base/utf8.h has the details.
  * - proto is the protocol's name where Suricata has one in use, else its number as a string.
  * - IPv6 addresses are in the short form of RFC 5952.
- * - Alerts carry a payload, as Base64 and as printable text. Other events carry none.
+ * - Alerts carry a payload, as Base64 and as printable text. Tagged packets are in Base64.
  * - Stats are an object that the caller made.
  *
  * All strings that are not sluice's own pass eve_put_characters or the keys of metadata.
@@ -84,10 +84,13 @@ static void put_base64(struct line_sink *out, const uint8_t *bytes, uint32_t len
     line_text(out, "\"");
 }
 
-/* The payload's two forms; the key of the first is written. */
-static void put_payload(struct line_sink *out, const uint8_t *bytes, uint32_t len)
+/* A packet, or the payload's two forms; the key of the first is written. */
+static void put_payload(struct line_sink *out, enum event_field id, const uint8_t *bytes,
+                        uint32_t len)
 {
     put_base64(out, bytes, len);
+    if (id == FIELD_PACKET)
+        return;
     line_text(out, ",\"payload_printable\":\"");
     out->len += payload_printable(line_room(out, payload_text_room(len)), bytes, len);
     line_text(out, "\"");
@@ -240,7 +243,7 @@ EVENT_INLINE void put_field(void *to, enum event_field id, const struct sl_field
         put_numbers(out, field->numbers, field->n);
         break;
     case SL_FIELD_BYTES:
-        put_payload(out, field->bytes, field->n);
+        put_payload(out, id, field->bytes, field->n);
         break;
     case SL_FIELD_TIME:
         put_value(out, put_time(at, field->time_ns));

@@ -138,7 +138,16 @@ static const char schema_4[] =
     "CREATE INDEX files_by_time ON files(time);\n"
     "PRAGMA user_version = 4;\n";
 
-const char *const table_schemas[DATABASE_VERSION] = {schema_1, schema_2, schema_3, schema_4};
+static const char schema_5[] =
+    "CREATE TABLE packets(\n" EVENT_COLUMNS "  linktype INTEGER NOT NULL,\n"
+    "  bytes BLOB NOT NULL,\n"
+    "  community_id TEXT\n"
+    ");\n"
+    "CREATE INDEX packets_by_time ON packets(time);\n"
+    "PRAGMA user_version = 5;\n";
+
+const char *const table_schemas[DATABASE_VERSION] = {schema_1, schema_2, schema_3, schema_4,
+                                                     schema_5};
 
 /* ---- the fields of the columns --------------------------------------------------------------- */
 
@@ -238,6 +247,9 @@ static const struct table_column file_columns[] = {
     {.fields = {FIELD_HTTP_HOSTNAME}}, {.fields = {FIELD_HTTP_URL}},
 };
 
+static const struct table_column packet_columns[] = {{.fields = {FIELD_LINK_TYPE}},
+                                                     {.fields = {FIELD_PACKET}}};
+
 #define COLUMNS(array) (array), sizeof(array) / sizeof *(array)
 
 const struct table_insert table_inserts[N_TABLES] = {
@@ -258,6 +270,8 @@ const struct table_insert table_inserts[N_TABLES] = {
                    COLUMNS(tls_columns)},
     [TABLE_FILES] = {"INSERT INTO files VALUES(NULL," EVENT_VALUES ",?,?,?,?,?,?,?,?,?,?,?)",
                      COLUMNS(file_columns)},
+    [TABLE_PACKETS] = {"INSERT INTO packets VALUES(NULL," EVENT_VALUES ",?,?,?)",
+                       COLUMNS(packet_columns)},
 };
 
 enum table table_of(enum sl_event_kind kind)
@@ -278,6 +292,8 @@ enum table table_of(enum sl_event_kind kind)
         return TABLE_TLS;
     case SL_EVENT_FILE:
         return TABLE_FILES;
+    case SL_EVENT_PACKET:
+        return TABLE_PACKETS;
     default:
         return TABLE_NAMES;
     }

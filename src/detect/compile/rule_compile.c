@@ -406,7 +406,9 @@ static bool compile_state(struct sl_rules *rules, struct rule_index *index)
         any |= state != NULL || index->any_pass;
         index->any_data |= state != NULL && state->asks_data;
         index->any_late |= state != NULL && (state->late || state->n_filters != 0);
+        index->any_tag |= state != NULL && state->tag != NULL;
     }
+    index->any_late |= index->any_tag;
     if (!any)
         return true;
     index->rank = calloc(rules->n_rules, sizeof *index->rank);

@@ -61,7 +61,8 @@ struct rule_index {
     bool any_app;     /* some rule asks for a protocol of enum sl_app */
     uint32_t *rank;   /* of each rule, see state_rank; NULL: no rule has state */
     bool any_data;    /* some rule asks a set of data that rules change */
-    bool any_late;    /* some rule is late, or filters its alerts */
+    bool any_late;    /* some rule is late, filters its alerts or tags */
+    bool any_tag;     /* some rule tags packets */
     bool any_pass;    /* some rule passes what follows in a flow, or alerts though it passes */
 };
 

@@ -626,13 +626,14 @@ enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_
 {
     enum { AHEAD = 8 };
 
-    *n = evaluator->findings.n = evaluator->findings.n_held = 0;
+    *n = 0;
     rule_values_begin_batch(&evaluator->findings.values);
     evaluator->work.n_stopped = 0;
     if (batch->memory == SL_MEMORY_DEVICE || batch->packet == NULL ||
         (hits == NULL && evaluator->rules->index->n_literals != 0))
         return SL_EINVAL;
-    if (!grow_scan(evaluator, batch))
+    if (!rule_findings_begin(&evaluator->findings, batch, evaluator->messages_alone) ||
+        !grow_scan(evaluator, batch))
         return SL_ENOMEM;
     evaluator->buffers.no_memory = evaluator->work.decoded.no_memory = false;
     evaluator->batch = batch;
@@ -668,6 +669,12 @@ const struct sl_candidates *sl_evaluator_candidates(const struct sl_evaluator *e
 {
     *n = evaluator->findings.n_held;
     return evaluator->findings.held;
+}
+
+const uint32_t *sl_evaluator_tagged(const struct sl_evaluator *evaluator, size_t *n)
+{
+    *n = evaluator->findings.n_tagged;
+    return evaluator->findings.tagged;
 }
 
 void sl_evaluator_conclude(struct sl_evaluator *evaluator, const struct sl_alert **alerts,

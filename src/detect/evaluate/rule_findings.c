@@ -26,6 +26,19 @@ void rule_findings_close(struct rule_findings *findings)
     free(findings->ask);
     rule_values_close(&findings->values);
     free(findings->held);
+    free(findings->tagged);
+}
+
+bool rule_findings_begin(struct rule_findings *findings, const struct sl_batch *batch,
+                         bool stand_ins)
+{
+    findings->n = findings->n_held = findings->n_tagged = 0;
+    if (!findings->rules->index->any_tag || stand_ins || findings->cap_tagged >= batch->n_items)
+        return true;
+    free(findings->tagged);
+    findings->tagged = malloc(batch->n_items * sizeof *findings->tagged);
+    findings->cap_tagged = findings->tagged != NULL ? batch->n_items : 0;
+    return findings->tagged != NULL;
 }
 
 bool rule_findings_begin_message(struct rule_findings *findings, uint32_t message)

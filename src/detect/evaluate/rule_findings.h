@@ -41,12 +41,18 @@ struct rule_findings {
     size_t n, cap;
     struct sl_candidates *held; /* packets whose alerts need state; grows */
     size_t n_held, cap_held;
+    uint32_t *tagged; /* packets that are; NULL: no rule tags, or all are stand-ins */
+    size_t n_tagged, cap_tagged;
     struct rule_values values;
 };
 
 /* Of a zeroed struct. False: no memory. */
 bool rule_findings_open(struct rule_findings *findings, const struct sl_rules *rules);
 void rule_findings_close(struct rule_findings *findings);
+
+/* Before a batch, whose packets may be stand-ins. False: no memory. */
+bool rule_findings_begin(struct rule_findings *findings, const struct sl_batch *batch,
+                         bool stand_ins);
 
 static inline void rule_findings_begin_item(struct rule_findings *findings)
 {

@@ -262,6 +262,19 @@ enum sl_status rule_filter_add(struct rule_parser *parser, const struct state_fi
     return SL_OK;
 }
 
+enum sl_status rule_tag_add(struct rule_parser *parser, const struct state_tag *tag)
+{
+    struct rule_state *state = state_of(parser);
+    struct state_tag *added =
+        state != NULL ? rule_arena_copy(&parser->rules->arena, tag, sizeof *tag) : NULL;
+
+    if (added == NULL)
+        return rule_no_memory(parser);
+    added->next = state->tag;
+    state->tag = added;
+    return SL_OK;
+}
+
 /* Messages of a protocol alone have variables of their own. */
 static bool lacks_message(const struct rule_parser *parser)
 {

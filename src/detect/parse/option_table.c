@@ -266,6 +266,7 @@ static const struct rule_option options[] = {
     {"flowint", rule_read_flowint, RULE_A_VALUE},
     {"threshold", rule_read_threshold, RULE_A_VALUE},
     {"detection_filter", rule_read_detection_filter, RULE_A_VALUE},
+    {"tag", rule_read_tag, RULE_A_VALUE},
     {"noalert", rule_read_noalert, RULE_NO_VALUE},
     {"alert", rule_read_alert, RULE_NO_VALUE},
 
@@ -286,7 +287,6 @@ static const struct rule_option options[] = {
     {"rem", rule_read_nothing, RULE_MAYBE_VALUE},
     {"target", rule_read_target, RULE_A_VALUE},
     {"soid", rule_read_nothing, RULE_A_VALUE},
-    {"tag", rule_read_nothing, RULE_A_VALUE},
     {"filestore", rule_read_nothing, RULE_MAYBE_VALUE},
     {"prefilter", rule_read_nothing, RULE_NO_VALUE},
     {"bypass", rule_read_nothing, RULE_NO_VALUE},

@@ -158,6 +158,9 @@ enum sl_status rule_content_passes(struct rule_parser *parser, const struct rule
 /* option_filter.c */
 rule_option_reader rule_read_threshold, rule_read_detection_filter;
 
+/* option_tag.c */
+rule_option_reader rule_read_tag;
+
 /* option_state.c */
 rule_option_reader rule_read_flowbits, rule_read_xbits, rule_read_flowint, rule_read_noalert,
     rule_read_alert;
@@ -166,6 +169,11 @@ struct state_filter;
 
 /* Adds a filter to the rule's. SL_ENOMEM. */
 enum sl_status rule_filter_add(struct rule_parser *parser, const struct state_filter *filter);
+
+struct state_tag;
+
+/* Adds a tag to those of the rule. SL_ENOMEM. */
+enum sl_status rule_tag_add(struct rule_parser *parser, const struct state_tag *tag);
 
 /* Fills the rule's state with its options. */
 enum sl_status rule_state_finish(struct rule_parser *parser);

@@ -75,14 +75,31 @@ struct state_filter {
     uint64_t key;                        /* of gid, sid, kind and scope */
 };
 
+/* What a tag counts. */
+enum state_tag_metric {
+    STATE_TAG_PACKETS,
+    STATE_TAG_BYTES,
+    STATE_TAG_SECONDS,
+    STATE_N_TAG_METRICS
+};
+
+/* The packets behind an alert that become events. */
+struct state_tag {
+    const struct state_tag *next;
+    enum state_scope scope; /* STATE_FLOW, STATE_SRC or STATE_DST */
+    enum state_tag_metric metric;
+    uint32_t count; /* with the packet of the alert */
+};
+
 struct rule_state {
     const struct state_option *option; /* conditions before effects */
     size_t n_options;
     struct state_filter *filter; /* all of them must let the alert pass */
     size_t n_filters;
-    bool asks_data; /* of sets of data that rules change */
-    bool noalert;   /* the rule raises no alert */
-    bool late;      /* its options are decided in the order of all packets, and not of its flow's */
+    const struct state_tag *tag; /* a list */
+    bool asks_data;              /* of sets of data that rules change */
+    bool noalert;                /* the rule raises no alert */
+    bool late; /* its options are decided in the order of all packets, and not of its flow's */
 };
 
 static inline bool state_is_effect(enum state_act act)

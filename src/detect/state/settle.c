@@ -271,6 +271,16 @@ bool state_settle(struct rule_findings *findings, size_t i, const struct state_p
     return held->alerted;
 }
 
+/* Whether a rule tags packets: it raises an alert, or wants none. */
+static bool tags(const struct rule_findings *findings, size_t candidate)
+{
+    const struct rule_state *state = rule_of(findings, candidate)->state;
+    const uint8_t outcome = findings->outcome[candidate];
+
+    return state != NULL && state->tag != NULL &&
+           (outcome == RULE_RAISED || (outcome == RULE_SILENT && state->noalert));
+}
+
 bool state_decide(struct rule_findings *findings, size_t i, const struct state_place *place)
 {
     struct sl_candidates *held = &findings->held[i];
@@ -283,6 +293,8 @@ bool state_decide(struct rule_findings *findings, size_t i, const struct state_p
         if (findings->outcome[c] == RULE_RAISED && rule->state != NULL &&
             !state_filters_pass(place->table, rule->state, place->packet))
             findings->outcome[c] = RULE_SILENT;
+        else if (tags(findings, c))
+            state_tags_start(place->tags, place->table, rule->state, place->packet);
         alerted |= findings->outcome[c] == RULE_RAISED;
     }
     return alerted;

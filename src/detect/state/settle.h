@@ -8,12 +8,14 @@
 #include "state.h"
 #include "state_data.h"
 #include "state_filter.h"
+#include "state_tags.h"
 
 /* Where the variables of a packet lie. */
 struct state_place {
     struct flow_bits_pool *pool; /* settling: of its flow; NULL: the packet has none */
     struct flow_bits *bits;
     struct state_table *table; /* deciding; NULL: settling */
+    struct state_tags *tags;   /* deciding */
     struct state_data *data;   /* deciding; NULL: sets of data are as they were loaded */
     const struct state_packet *packet;
     struct state_message *message; /* NULL: there are no rules to settle */

@@ -15,6 +15,7 @@ struct sl_state {
     struct flow_bits_pool *pool; /* of each shard */
     uint32_t n_shards;
     struct state_table hosts; /* deciding alone */
+    struct state_tags tags;   /* as hosts */
     struct state_data data;
     int64_t now; /* the time of the last packet that has one */
     bool keeps_alerted;
@@ -156,7 +157,8 @@ static struct state_packet packet_of(struct sl_state *state, const struct sl_bat
                                      uint32_t item)
 {
     const struct sl_origin *origin = batch->origin != NULL ? &batch->origin[item] : NULL;
-    struct state_packet packet = {.flow = origin != NULL ? origin->flow : 0};
+    struct state_packet packet = {.flow = origin != NULL ? origin->flow : 0,
+                                  .len = batch->packet[item].len};
 
     if (origin != NULL && origin->time_ns != 0)
         state->now = origin->time_ns;
@@ -172,19 +174,41 @@ static void decide(struct sl_state *state, struct state_data *data, struct rule_
     const struct state_packet packet = held->late != 0
                                            ? packet_of(state, findings->late_batch, held->late - 1)
                                            : packet_of(state, batch, held->item);
-    const struct state_place place = {.table = &state->hosts, .data = data, .packet = &packet};
+    const struct state_place place = {
+        .table = &state->hosts, .tags = &state->tags, .data = data, .packet = &packet};
 
     if (state_decide(findings, i, &place) && !held->alerted && state->keeps_alerted)
         keep_alerted(state, packet.flow);
+}
+
+/* Lists the packets from *next to `end` that are tagged. */
+static void list_tagged(struct sl_state *state, struct rule_findings *findings,
+                        const struct sl_batch *batch, uint32_t *next, uint32_t end)
+{
+    for (; *next < end && state->tags.last * 1000000000 >= state->now; ++*next) {
+        const struct state_packet packet = packet_of(state, batch, *next);
+
+        if (state_tags_take(&state->tags, &state->hosts, &packet))
+            findings->tagged[findings->n_tagged++] = *next;
+    }
+    *next = end;
 }
 
 void sl_state_decide(struct sl_state *state, struct sl_evaluator *evaluator,
                      const struct sl_batch *batch)
 {
     struct rule_findings *findings = evaluator_findings(evaluator);
+    uint32_t next = 0;
 
-    for (size_t i = 0; i < findings->n_held; i++)
+    for (size_t i = 0; i < findings->n_held; i++) {
+        const struct sl_candidates *held = &findings->held[i];
+
+        if (findings->tagged != NULL)
+            list_tagged(state, findings, batch, &next, held->item + (held->late == 0));
         decide(state, &state->data, findings, i, batch);
+    }
+    if (findings->tagged != NULL)
+        list_tagged(state, findings, batch, &next, batch->n_items);
 }
 
 bool state_settle_alone(struct sl_evaluator *evaluator, const struct sl_batch *batch)

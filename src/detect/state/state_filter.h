@@ -11,6 +11,7 @@
 struct state_packet {
     int64_t now;
     uint64_t flow; /* 0: none */
+    uint32_t len;  /* bytes, with all headers */
     bool has_tuple;
     struct sl_tuple tuple;
 };

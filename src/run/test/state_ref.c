@@ -4,7 +4,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FLOWS_MAX = 4096, BITS = 16, HOST_BITS_MAX = 1 << 16, WINDOWS_MAX = 1 << 16 };
+enum {
+    FLOWS_MAX = 4096,
+    BITS = 16,
+    HOST_BITS_MAX = 1 << 16,
+    WINDOWS_MAX = 1 << 16,
+    TAGS_MAX = 1 << 16
+};
 
 static const int64_t SECOND = 1000000000;
 
@@ -35,6 +41,15 @@ struct window {
     bool has[2]; /* the client's port, the server's */
 };
 
+/* What an alert has tagged. */
+struct tagged {
+    const struct ref_tag *tag;
+    uint32_t host; /* or the flow */
+    uint64_t used;
+    int64_t since, last;
+    bool over;
+};
+
 struct state_ref {
     const struct ref_rule *rules;
     size_t n_rules;
@@ -46,6 +61,8 @@ struct state_ref {
     size_t n_host_bits;
     struct window window[WINDOWS_MAX];
     size_t n_windows;
+    struct tagged tagged[TAGS_MAX];
+    size_t n_tagged;
     size_t *order; /* of the rules */
 };
 
@@ -395,11 +412,69 @@ static bool passes(struct state_ref *ref, size_t rule, const struct ref_packet *
     return true;
 }
 
+/* ---- tags ------------------------------------------------------------------------------------ */
+
+static bool is_of(const struct state_ref *ref, const struct tagged *tagged,
+                  const struct ref_packet *packet, const struct flow *flow)
+{
+    return tagged->tag->owner == REF_FLOW
+               ? tagged->host == (uint32_t)(flow - ref->flow)
+               : tagged->host == packet->client || tagged->host == packet->server;
+}
+
+/* Ten minutes of silence end those that do not count seconds. */
+static bool take(struct tagged *tagged, const struct ref_packet *packet)
+{
+    const struct ref_tag *tag = tagged->tag;
+
+    if (tag->unit == REF_TAG_SECONDS) {
+        tagged->over = packet->time / SECOND - tagged->since / SECOND > tag->count;
+    } else {
+        tagged->used += tag->unit == REF_TAG_PACKETS ? 1 : packet->len;
+        tagged->over =
+            tagged->used > tag->count || packet->time - tagged->last > (int64_t)600 * SECOND;
+    }
+    tagged->last = packet->time;
+    return !tagged->over;
+}
+
+static bool is_tagged(struct state_ref *ref, const struct ref_packet *packet,
+                      const struct flow *flow)
+{
+    bool found = false;
+
+    for (size_t i = 0; i < ref->n_tagged; i++)
+        if (!ref->tagged[i].over && is_of(ref, &ref->tagged[i], packet, flow))
+            found |= take(&ref->tagged[i], packet);
+    return found;
+}
+
+static void start_tags(struct state_ref *ref, const struct ref_rule *rule,
+                       const struct ref_packet *packet, const struct flow *flow)
+{
+    for (uint32_t i = 0; i < rule->n_tags; i++) {
+        const struct ref_tag *tag = &rule->tag[i];
+        uint32_t host, none;
+
+        owner_of(tag->owner, packet, &host, &none);
+        if (ref->n_tagged == TAGS_MAX)
+            abort();
+        ref->tagged[ref->n_tagged++] = (struct tagged){
+            .tag = tag,
+            .host = tag->owner == REF_FLOW ? (uint32_t)(flow - ref->flow) : host,
+            .used = tag->unit == REF_TAG_BYTES ? packet->len : 1,
+            .since = packet->time,
+            .last = packet->time,
+        };
+    }
+}
+
 /* ---- packets --------------------------------------------------------------------------------- */
 
-void state_ref_packet(struct state_ref *ref, const struct ref_packet *packet, bool *alerts)
+bool state_ref_packet(struct state_ref *ref, const struct ref_packet *packet, bool *alerts)
 {
     struct flow *flow = flow_of(ref, packet);
+    const bool tagged = is_tagged(ref, packet, flow);
     bool passed = false;
 
     memset(alerts, 0, ref->n_rules * sizeof *alerts);
@@ -412,8 +487,15 @@ void state_ref_packet(struct state_ref *ref, const struct ref_packet *packet, bo
             continue;
         apply(ref, rule, packet, flow);
         passed |= rule->action == REF_PASS;
-        alerts[index] = rule->action != REF_PASS && !rule->noalert;
+        alerts[index] = rule->action != REF_PASS;
     }
-    for (size_t i = 0; i < ref->n_rules; i++)
-        alerts[i] = alerts[i] && !passed && passes(ref, i, packet, flow);
+    for (size_t i = 0; i < ref->n_rules; i++) {
+        const bool is_silent = ref->rules[i].noalert;
+
+        alerts[i] = alerts[i] && !passed && (is_silent || passes(ref, i, packet, flow));
+        if (alerts[i])
+            start_tags(ref, &ref->rules[i], packet, flow);
+        alerts[i] = alerts[i] && !is_silent;
+    }
+    return tagged;
 }

@@ -14,7 +14,8 @@ enum {
     REF_FILTERS_MAX = 2,
     REF_SETS = 4,
     REF_SET_MAX = 16,
-    REF_ASKS_MAX = 2
+    REF_ASKS_MAX = 2,
+    REF_TAGS_MAX = 2
 };
 
 enum ref_action { REF_PASS, REF_DROP, REF_REJECT, REF_ALERT };
@@ -70,6 +71,15 @@ enum ref_side { REF_TO_SERVER, REF_TO_CLIENT, REF_EITHER_SIDE, REF_BOTH_SIDES };
 
 enum ref_ask { REF_IS_IN, REF_IS_NOT_IN, REF_PUT, REF_TAKE };
 
+enum ref_unit { REF_TAG_PACKETS, REF_TAG_BYTES, REF_TAG_SECONDS };
+
+/* Packets of a flow or host behind an alert, whose own packet counts. */
+struct ref_tag {
+    enum ref_owner owner; /* REF_FLOW, REF_SRC, REF_DST */
+    enum ref_unit unit;
+    uint32_t count;
+};
+
 /* It is for packets whose payload has the letter. */
 struct ref_rule {
     enum ref_action action;
@@ -91,6 +101,8 @@ struct ref_rule {
     bool noalert;
     struct ref_filter filter[REF_FILTERS_MAX];
     uint32_t n_filters;
+    struct ref_tag tag[REF_TAGS_MAX];
+    uint32_t n_tags;
 };
 
 struct ref_packet {
@@ -107,8 +119,8 @@ struct state_ref;
 struct state_ref *state_ref_create(const struct ref_rule *rules, size_t n_rules,
                                    struct ref_set *sets);
 
-/* Writes whether each rule alerts on the next packet. */
-void state_ref_packet(struct state_ref *ref, const struct ref_packet *packet, bool *alerts);
+/* Writes whether each rule alerts on the next packet. Returns whether it is tagged. */
+bool state_ref_packet(struct state_ref *ref, const struct ref_packet *packet, bool *alerts);
 
 void state_ref_free(struct state_ref *ref);
 

@@ -20,6 +20,7 @@ struct scene {
     struct ref_packet packet[N_PACKETS];
     char payload[N_PACKETS][8];
     bool expected[N_PACKETS][N_RULES];
+    bool tagged[N_PACKETS];
     struct ref_set set[REF_SETS]; /* as they are at last */
 };
 
@@ -263,6 +264,25 @@ static void draw_sum(struct scene *scene, struct ref_rule *rule)
         (unsigned long long)rule->below);
 }
 
+static void draw_tags(struct scene *scene, struct ref_rule *rule)
+{
+    static const char *const units[] = {"packets", "bytes", "seconds"};
+    static const uint32_t most[] = {12, 500, 20};
+
+    for (uint32_t n = below(scene, REF_TAGS_MAX + 1); rule->n_tags < n; rule->n_tags++) {
+        struct ref_tag *tag = &rule->tag[rule->n_tags];
+
+        tag->owner = below(scene, 2) == 0 ? REF_FLOW : (enum ref_owner)(REF_SRC + below(scene, 2));
+        tag->unit = (enum ref_unit)below(scene, REF_TAG_SECONDS + 1);
+        tag->count = 1 + below(scene, most[tag->unit]);
+        put(scene->text, " tag:%s,%u,%s%s;", tag->owner == REF_FLOW ? "session" : "host",
+            tag->count, units[tag->unit],
+            tag->owner == REF_FLOW  ? ""
+            : tag->owner == REF_SRC ? ",src"
+                                    : ",dst");
+    }
+}
+
 static void draw_option(struct scene *scene, struct ref_option *option)
 {
     const uint32_t kind = below(scene, 5);
@@ -299,6 +319,8 @@ static void draw_rule(struct scene *scene, uint32_t i)
         draw_sum(scene, rule);
     if (below(scene, 3) == 0)
         draw_asks(scene, rule);
+    if (below(scene, 6) == 0)
+        draw_tags(scene, rule);
     put(scene->text, " sid:%u;)\n", i + 1);
     if (below(scene, 8) == 0)
         draw_suppress(scene, i);
@@ -354,7 +376,7 @@ static void draw(struct scene *scene, uint64_t seed)
     struct state_ref *ref = state_ref_create(scene->rule, N_RULES, scene->set);
 
     for (uint32_t i = 0; i < N_PACKETS; i++)
-        state_ref_packet(ref, &scene->packet[i], scene->expected[i]);
+        scene->tagged[i] = state_ref_packet(ref, &scene->packet[i], scene->expected[i]);
     state_ref_free(ref);
 }
 
@@ -365,6 +387,7 @@ struct sensor {
     uint64_t seed;
     uint32_t next, max_items;
     bool found[N_PACKETS][N_RULES];
+    bool tagged[N_PACKETS];
 };
 
 static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *diag)
@@ -389,9 +412,10 @@ static enum sl_status on_event(void *user, const struct sl_event *event, struct 
     struct sensor *sensor = user;
 
     (void)diag;
-    assert_int_equal(event->kind, SL_EVENT_ALERT);
 
-    bool *found = &sensor->found[event->origin.position - 1][event->signature->sid - 1];
+    bool *found = event->kind == SL_EVENT_PACKET
+                      ? &sensor->tagged[event->origin.position - 1]
+                      : &sensor->found[event->origin.position - 1][event->signature->sid - 1];
 
     assert_false(*found);
     *found = true;
@@ -425,7 +449,7 @@ static void run(struct sensor *sensor, const char *devices, uint32_t n_workers)
     config.event = on_event;
     config.user = sensor;
     config.flow_seed = seed;
-    config.events = 1u << SL_EVENT_ALERT;
+    config.events = 1u << SL_EVENT_ALERT | 1u << SL_EVENT_PACKET;
     assert_int_equal(sl_run_create(&sluice, &config, &diag), SL_OK);
     sluice->pipeline.n_workers = n_workers;
     if (sl_run_execute(sluice, &diag) != SL_OK)
@@ -445,13 +469,19 @@ static void compare(const struct scene *scene, const char *devices, uint64_t see
     sensor->seed = seed + max_items;
     sensor->max_items = max_items;
     run(sensor, devices, n_workers);
-    for (uint32_t i = 0; i < N_PACKETS; i++)
+    for (uint32_t i = 0; i < N_PACKETS; i++) {
+        if (sensor->tagged[i] != scene->tagged[i]) {
+            fputs(scene->text, stderr);
+            fail_msg("%s, seed %llu, packet %u is %stagged", devices, (unsigned long long)seed, i,
+                     sensor->tagged[i] ? "" : "not ");
+        }
         for (uint32_t r = 0; r < N_RULES; r++)
             if (sensor->found[i][r] != scene->expected[i][r]) {
                 fputs(scene->text, stderr);
                 fail_msg("%s, seed %llu, packet %u, sid %u: %s alert", devices,
                          (unsigned long long)seed, i, r + 1, scene->expected[i][r] ? "no" : "an");
             }
+    }
     free(sensor);
 }
 
@@ -461,7 +491,7 @@ static void test_alerts_are_those_of_the_reference(void **state)
     struct scene *scene = calloc(1, sizeof *scene);
     const char *longer = getenv("SLUICE_TEST_SCENES");
     const uint64_t n_scenes = longer != NULL ? strtoull(longer, NULL, 10) : test_fewer(24, 8);
-    uint64_t n_alerts = 0;
+    uint64_t n_alerts = 0, n_tagged = 0;
 
     (void)state;
     for (uint64_t seed = 1; seed <= n_scenes; seed++) {
@@ -469,10 +499,13 @@ static void test_alerts_are_those_of_the_reference(void **state)
         compare(scene, "cpu", seed, max_items[seed % 4], 1 + seed % 8);
         if (seed % 4 == 0)
             compare(scene, "cuda:0,1", seed, max_items[seed / 4 % 4], 0);
-        for (uint32_t i = 0; i < N_PACKETS; i++)
+        for (uint32_t i = 0; i < N_PACKETS; i++) {
+            n_tagged += scene->tagged[i];
             for (uint32_t r = 0; r < N_RULES; r++)
                 n_alerts += scene->expected[i][r];
+        }
     }
+    assert_true(n_tagged > n_scenes * N_PACKETS / 20);
     assert_true(n_alerts > n_scenes * N_PACKETS / 2);
     free(scene);
 }

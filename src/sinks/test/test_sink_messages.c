@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What sinks write of messages of HTTP, TLS and QUIC, and of files: golden lines and rows. */
+/* What sinks write of messages of HTTP, TLS and QUIC, of files and of tagged packets: golden lines
+ * and rows. */
 #include <sqlite3.h>
 
 #include "test_sink_events.h"
 
-enum { N_EVENTS = 5 };
+enum { N_EVENTS = 6 };
 
 #define VALUE(value_id, string)                                                         \
     {                                                                                   \
@@ -87,14 +88,18 @@ static const struct sl_app_message messages[N_EVENTS] = {
 };
 
 static const enum sl_event_kind kinds[N_EVENTS] = {SL_EVENT_HTTP_MESSAGE, SL_EVENT_HTTP_MESSAGE,
-                                                   SL_EVENT_TLS_MESSAGE, SL_EVENT_QUIC_MESSAGE,
-                                                   SL_EVENT_FILE};
+                                                   SL_EVENT_TLS_MESSAGE,  SL_EVENT_QUIC_MESSAGE,
+                                                   SL_EVENT_FILE,         SL_EVENT_PACKET};
 
 static struct sl_event event_of(int i)
 {
     struct sl_event event = golden_event(kinds[i], SL_IP_TCP, 80);
 
     event.message = &messages[i];
+    event.origin.link_type = 1;
+    event.packet.bytes = (const uint8_t *)"\x01\x02\xff";
+    event.packet.len = 3;
+    event.packet.link = "EN10MB";
     return event;
 }
 
@@ -109,6 +114,7 @@ static void test_console(void **state)
         TIME "TLS  shop.test  TLS 1.2  CN=shop.test" ENDS,
         TIME "QUIC  shop.test  draft-29" ENDS,
         TIME "FILE  /a b  1 byte, CLOSED  ASCII text  sha256 " SHA256 ENDS,
+        TIME "PACKET  3 bytes" ENDS,
     };
 
     (void)state;
@@ -153,6 +159,8 @@ static void test_eve(void **state)
                      "\"ja4\":\"t13d0102h2_a_b\"}" TAIL,
         HEAD("fileinfo") REQUEST("") BEHIND_REQUEST
         "\"length\":0},\"app_proto\":\"http\",\"fileinfo\":" FILE_OBJECT("3") TAIL,
+        HEAD("packet") "\"packet\":\"AQL/\",\"packet_info\":{\"linktype\":1,"
+                       "\"linktype_name\":\"EN10MB\"}" TAIL,
     };
 
     (void)state;
@@ -211,6 +219,7 @@ static void test_sqlite(void **state)
         "quic draft-29 shop.test - - - - - - 0a - t13d0102h2_a_b", NULL};
     static const char *const files[] = {
         "/a b ASCII text 1 CLOSED 0 " MD5 " - " SHA256 " shop.test /a%20b?c", NULL};
+    static const char *const packets[] = {"1 0102FF", NULL};
     sqlite3 *database;
 
     (void)state;
@@ -262,6 +271,7 @@ static void test_sqlite(void **state)
                                      JOIN("sha1", JOIN("sha256", JOIN("hostname",
                                                                       "url"))))))))) " FROM files",
         files);
+    check_rows(database, "SELECT linktype||' '||hex(bytes) FROM packets", packets);
     sqlite3_close(database);
 }
 
