@@ -6,6 +6,7 @@ import random
 
 from twins.contents import number
 from twins.layout import LONGEST, bytes_of, is_known
+from twins.rules import Unknown
 
 # Numbers that are tried where a later option decides which of them fits.
 USUAL = (4, 8, 2, 1, 12, 16, 20, 32, 0, 64, 100, 128, *range(3, 60))
@@ -27,6 +28,8 @@ class Reading:
         offset, size = number(self.offset, names), number(self.size, names)
         if offset is None or size is None:
             return None
+        if size == 0 and self.base is not None:
+            raise Unknown("all digits of a text")
         return (cursor if self.relative else begin) + offset, size
 
     def shift(self):

@@ -58,6 +58,8 @@ class Twins:
         packet = self.packet()
         if not self.ends.hold(packet):
             raise Unknown("addresses")
+        if self.is_unmade():
+            raise Unknown("another rule sets what has to be unset")
         if any(b.verb == "noalert" for b in self.model.bits):
             yield self.case("noalert", packet, False)
             return
@@ -67,6 +69,14 @@ class Twins:
         yield from self.twins_of_flow()
         yield from self.twins_of_bits()
         yield from self.twins_of_count()
+
+    def is_unmade(self):
+        """Whether a rule that comes before sets a bit of which this one wants that it is not set.
+        """
+        others = [s for bits in self.model.bits if bits.verb == "isnotset" for name in bits.names
+                  for s in self.maker.setters.of("set", name)]
+        return any(s.model.rule.key != self.model.rule.key and self.maker.also_matches(s)
+                   for s in others)
 
     def twins_of_options(self):
         for group, buffer in self.groups.items():

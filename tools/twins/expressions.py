@@ -91,6 +91,8 @@ class Translator:
         return closing
 
     def translate(self, text):
+        if re.search(r"\{,\d", text):
+            raise Unknown("pcre {,n}: releases of PCRE2 differ")
         return TOKEN.sub(self.token, text) + self.close()
 
 

@@ -251,8 +251,9 @@ def values(half, client):
     host = half.field(b"Host")
     if host is not None:
         out["http.host"] = host.lower().partition(b":")[0]
-    return {**out, "http.method": half.start[0], "http.uri": uri_of(half.start[1]),
-            "http.uri.raw": half.start[1]}
+    out.update({"http.method": half.start[0], "http.uri.raw": half.start[1]})
+    # The path of another target is a part of it.
+    return {**out, "http.uri": uri_of(half.start[1])} if half.start[1][:1] == b"/" else out
 
 
 class Talk:
@@ -292,17 +293,18 @@ class Talk:
             halves.append(half_of({b: v for b, v in said.items() if not own[b]}, SERVER))
         return halves if None not in halves else None
 
-    def values(self, said):
-        """What each buffer holds; None: that cannot be said."""
+    def values(self, said, asker=None):
+        """What each buffer of another talk holds, or of this one; None: that cannot be said."""
         halves = self.halves(said)
         if halves is None or (not self.escapes and b"%" in halves[0].start[1]):
             return None
         sides = [values(half, i == 0) for i, half in enumerate(halves)]
         out = {}
-        for buffer, client in self.side_of.items():
-            if buffer in sides[0 if client else 1]:
-                out[buffer] = sides[0 if client else 1][buffer]
-        out["payload"] = halves[-1].encode()
+        for buffer, client in (asker or self).side_of.items():
+            side = sides[0 if client else -1]
+            if buffer in side and (client or self.to_client):
+                out[buffer] = side[buffer]
+        out["payload"] = halves[-1 if (asker or self).to_client else 0].encode()
         return out
 
     def segments(self, said):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Writes cases into a capture, lets sluice judge it, and compares."""
 import collections
+import ipaddress
 import json
 import os
 import re
@@ -17,6 +18,7 @@ class Round:
 
     def __init__(self):
         self.by_rule = collections.defaultdict(list)
+        self.last_of = {}  # the packets of flows, which a flow's end is after
 
     def add(self, case):
         self.by_rule[case.key].append(case)
@@ -30,11 +32,22 @@ class Round:
                     case = cases[i]
                     for packet, alerts in zip(case.packets, case.alerts):
                         number = capture.write(packet)
+                        self.last_of[ends_of(packet)] = number
                         if alerts is not None:
                             asked.append((number, case.key, case.label, alerts))
             capture.pause(PAUSE)
         capture.close()
         return asked
+
+
+def ends_of(packet):
+    """Both ends of a packet's flow."""
+    return frozenset(((packet.source, packet.source_port), (packet.target, packet.target_port)))
+
+
+def ends_told(event):
+    return frozenset((int(ipaddress.ip_address(event[f"{side}_ip"])), event.get(f"{side}_port"))
+                     for side in ("src", "dest"))
 
 
 def variables():
@@ -52,8 +65,9 @@ def listed(sluice, files):
     return json.loads(result.stdout)
 
 
-def alerts_of(sluice, capture, files, events):
-    """The alerts of a run, pairs of packet number and rule, and how often it stopped a rule."""
+def alerts_of(sluice, capture, files, events, last_of):
+    """The alerts of a run, pairs of packet number and rule, and how often it stopped a rule. An
+    alert at a flow's end is one of its last packet."""
     if os.path.exists(events):
         os.remove(events)
     result = subprocess.run([sluice, "run", "-r", capture, "--rules", *files, *variables(),
@@ -66,7 +80,8 @@ def alerts_of(sluice, capture, files, events):
         for line in file:
             event = json.loads(line)
             alert = event["alert"]
-            found[event["pcap_cnt"], (alert["gid"], alert["signature_id"])] += 1
+            number = event["pcap_cnt"] if "pcap_cnt" in event else last_of[ends_told(event)]
+            found[number, (alert["gid"], alert["signature_id"])] += 1
     said = re.search(rb"([\d,]+)  rules on packets that took too many steps",
                      result.stdout + result.stderr)
     return found, int(said[1].replace(b",", b"")) if said else 0

@@ -168,9 +168,9 @@ class Maker:
         """Whether what this rule's talk says matches another rule, too."""
         if not self.talk:
             return False
-        asked = {name for name, group in other.groups.items() if isinstance(group, Value)}
-        talk = type(self.talk)(self.talk.to_client, asked | set(self.groups) - {"payload"})
-        values = talk.values(self.buffers)
+        if not other.talk or other.talk.protocol != self.talk.protocol:
+            return False
+        values = self.talk.values(self.buffers, other.talk)
         return values is not None and all(
             group.holds(values.get(name)) if isinstance(group, Value)
             else name == "payload" and group.accepts(values.get(name, b""))

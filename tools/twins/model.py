@@ -32,7 +32,7 @@ BUFFERS = {"pkt_data": "payload", "dns.query": "dns.query", "dns_query": "dns.qu
 MODIFIERS = {name: buffer for name, buffer in http.SAME.items() if name != "file_data"}
 TRANSFORMS = {"dotprefix", "to_lowercase", "to_uppercase", "strip_whitespace",
               "compress_whitespace", "url_decode", "xor", "to_md5", "to_sha1", "to_sha256",
-              "from_base64", "strip_pseudo_headers", "header_lowercase"}
+              "from_base64", "strip_pseudo_headers", "header_lowercase", "pcrexform"}
 FLOW = {"to_server": "to_server", "from_client": "to_server", "to_client": "to_client",
         "from_server": "to_client", "established": "established",
         "not_established": "not_established", "stateless": None, "no_stream": None}

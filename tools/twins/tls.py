@@ -100,7 +100,7 @@ class Talk:
             return None
         return certificate(issuer, subject, said.get("tls.certs", b"x")), issuer, subject
 
-    def values(self, said):
+    def values(self, said, asker=None):
         host = said.get("tls.sni", b"host.example")
         if "payload" in said or not re.fullmatch(rb"[A-Za-z0-9._-]{1,255}", host):
             return None
@@ -111,7 +111,7 @@ class Talk:
                 return None
             out.update({"tls.certs": found[0], "tls.cert_issuer": spelled(found[1]),
                         "tls.cert_subject": spelled(found[2])})
-        return {name: value for name, value in out.items() if name in self.buffers}
+        return {name: value for name, value in out.items() if name in (asker or self).buffers}
 
     def segments(self, said):
         hello = [(True, client_hello(said.get("tls.sni", b"host.example")))]

@@ -5,10 +5,13 @@ import hashlib
 import re
 import urllib.parse
 
+from twins.expressions import Translator
 from twins.rules import Unknown, unquoted
 
 # Hashes have no way back: these are the texts whose hashes are known.
 TEXTS = (b"sluice.example", b"sluice")
+# An expression that is a group between bytes that stand for themselves.
+CAPTURE = re.compile(r"((?:[\w /:=,-]|\\\W)*)\(((?:[^()\\]|\\.)+)\)((?:[\w /:=,-]|\\\W)*)")
 SAME = {"strip_pseudo_headers", "header_lowercase"}  # of text that has no lines
 
 
@@ -39,9 +42,29 @@ def read(name, value):
         return digest, {digest(text): text for text in TEXTS}.get
     if name == "from_base64" and not value:
         return decoded, base64.b64encode
+    if name == "pcrexform":
+        return captured(unquoted(value))
     if name in SAME:
         return (lambda data: data), (lambda data: data)
     raise Unknown(name)
+
+
+def captured(text):
+    """What the group of an expression takes; where there is no match the data stays."""
+    shape = CAPTURE.fullmatch(text)
+    if not shape or shape[2].startswith("?"):
+        raise Unknown("pcrexform")
+    expression = re.compile(Translator().translate(text).encode("latin-1"))
+    before, behind = (re.sub(r"\\(.)", r"\1", part).encode() for part in shape.group(1, 3))
+
+    def forward(data):
+        match = expression.search(data)
+        return match[1] if match else data
+
+    def back(data):
+        raw = before + data + behind
+        return raw if forward(raw) == data else None
+    return forward, back
 
 
 def decoded(data):
