@@ -25,6 +25,7 @@ struct flight {
 struct flights {
     struct flight *entries;
     uint64_t begin, end;
+    uint64_t waits; /* none before it waits for feedback */
 };
 
 struct sl_encoder {
@@ -101,6 +102,20 @@ static uint64_t find_flight(const struct sl_encoder *e, uint64_t position)
             high = middle;
     }
     return low;
+}
+
+/* Frames that wait no more, from the oldest on. */
+static void settle_flights(struct sl_encoder *e)
+{
+    struct flights *const flights = &e->flights;
+
+    if (flights->waits < flights->begin)
+        flights->waits = flights->begin;
+    while (flights->waits < flights->end && flight_at(e, flights->waits)->acknowledged)
+        flights->waits++;
+    matcher_settle(e->matcher, flights->waits < flights->end
+                                   ? flight_at(e, flights->waits)->position
+                                   : e->matcher->search.log.end);
 }
 
 static void begin_epoch(struct sl_encoder *e, uint32_t epoch)
@@ -273,6 +288,7 @@ void sl_encoder_feedback(struct sl_encoder *encoder, const uint8_t *feedback, si
     matcher_set_reach(encoder->matcher, f.cache_len);
     for (uint32_t i = 0; i < f.n_runs; i++)
         acknowledge_run(encoder, &f.runs[i]);
+    settle_flights(encoder);
     for (uint32_t i = 0; i < f.n_misses; i++)
         hear_miss(encoder, &f.misses[i]);
 }

@@ -175,6 +175,11 @@ void matcher_acknowledge(struct sl_matcher *m, uint64_t offset, uint32_t len)
     }
 }
 
+void matcher_settle(struct sl_matcher *m, uint64_t offset)
+{
+    pending_leave(&m->pending, offset);
+}
+
 /* Limits first, then that each item's payload lies in the arena. */
 enum sl_status matcher_check_batch(const struct sl_redundancy_config *config,
                                    const struct sl_batch *batch, struct sl_diag *diag)

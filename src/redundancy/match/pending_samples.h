@@ -11,7 +11,8 @@ struct pending_sample {
     uint64_t offset; /* in the log */
 };
 
-/* Samples in the order of their log offsets, the newest `cap`: entry i at [i % cap]. */
+/* Samples in the order of their log offsets, the newest `cap`: entry i at [i % cap]. Those
+ * that wait no more leave at the begin. */
 struct pending_samples {
     struct pending_sample *entries;
     uint64_t cap; /* a power of two */
@@ -25,9 +26,18 @@ static inline struct pending_sample *pending_at(const struct pending_samples *pe
 
 static inline void pending_push(struct pending_samples *pending, uint64_t hash, uint64_t offset)
 {
-    if (pending->end - pending->begin == pending->cap)
+    if (pending->begin == pending->end)
+        pending->begin = pending->end = 0; /* in memory that was used before */
+    else if (pending->end - pending->begin == pending->cap)
         pending->begin++;
     *pending_at(pending, pending->end++) = (struct pending_sample){hash, offset};
+}
+
+/* Samples below this offset wait no more. */
+static inline void pending_leave(struct pending_samples *pending, uint64_t offset)
+{
+    while (pending->begin < pending->end && pending_at(pending, pending->begin)->offset < offset)
+        pending->begin++;
 }
 
 /* The first entry whose offset is at least this one. */
