@@ -50,6 +50,19 @@ class File(case.Case):
                          r"  peer far: 2\.[0-9]+ GB of memory, .*, calls first\n"
                          r"  all: [0-9.]+ GB of memory\n")
 
+    def test_peers_of_a_tenant_share_memory(self):
+        peer = b"[Peer]\nCache = 1G\nEndpoint = 192.0.2.%d:1\nAllowedIPs = 10.%d.0.0/16\n"
+        tenant = b"Tenant = a\n"
+        peers = [peer % (i, i) + tenant for i in (2, 3, 4)]
+        told = []
+        for text in (WHOLE + b"".join(peers), (WHOLE + b"".join(peers)).replace(tenant, b"")):
+            result = self.check(text)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            told.append(float(re.search(r"all: ([0-9.]+) GB", result.stdout.decode())[1]))
+        self.assertLess(told[0] + 4, told[1])
+        peers[1] = peers[1].replace(b"1G", b"2G")
+        self.assert_refused(self.check(WHOLE + b"".join(peers)), "t.conf:14:", "tenant 'a'")
+
     def test_errors_name_file_line_and_reason(self):
         for old, new, line, reason in (
                 (b"[Tunnel]", b"[Tunel]", 2, "is no section"),

@@ -60,8 +60,9 @@ static int check(const char *path)
 
         sl_tunnel_peer(tunnel, i, &peer);
         sum += peer.memory_len;
-        printf("  peer %s: %s of memory, two caches of %s, %s, %u networks%s\n", peer.name,
+        printf("  peer %s: %s of memory, two caches of %s%s%s, %s, %u networks%s\n", peer.name,
                cli_bytes((double)peer.memory_len, text), cli_bytes((double)peer.cache_len, cache),
+               peer.tenant != NULL ? " of tenant " : "", peer.tenant != NULL ? peer.tenant : "",
                peer.sampler, peer.n_allowed, peer.has_endpoint ? "" : ", calls first");
     }
     printf("  all: %s of memory\n", cli_bytes((double)sum, text));

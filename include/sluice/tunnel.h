@@ -26,8 +26,10 @@ struct sl_tunnel;
 struct sl_tunnel_peer {
     const char *name;
     const char *sampler;
+    const char *tenant;  /* whose peers share two caches; NULL: the peer has its own */
     uint64_t cache_len;  /* bytes of each of its two caches */
-    uint64_t memory_len; /* bytes that it takes, caches, index and buffers together */
+    uint64_t memory_len; /* bytes that it takes: caches, index and buffers; without those caches
+                            that an earlier peer of its tenant has, too */
     uint32_t n_allowed;  /* networks */
     uint32_t n_bypass;   /* ports */
     bool has_endpoint;   /* otherwise it calls first */

@@ -8,6 +8,7 @@
 
 #include "base/diag.h"
 #include "pair_state.h"
+#include "redundancy/live/held_cache.h"
 
 enum {
     BATCH_LEN = GATHERED_MAX * (PAIR_PACKET_MAX + SL_BATCH_ALIGN),
@@ -16,7 +17,9 @@ enum {
     IN_FLIGHT = 16384,
     IN_FLIGHT_LEN = 16 + 64 * 16, /* bytes of a frame in flight, and of its samples */
     FRAME_MAX = PAIR_PACKET_MAX + SL_FRAME_HEADER_LEN,
-    PACK_LEN = 1 << 20 /* bytes of zstd's states, measured */
+    PACK_LEN = 1 << 20,    /* bytes of zstd's states, measured */
+    SHARED_SLACK = 8 << 20 /* bytes that come between two looks at caches that are shared, and of
+                              pages that are not given back */
 };
 
 static const char *const drop_names[PAIR_DROPS] = {
@@ -30,6 +33,14 @@ static const char *const drop_names[PAIR_DROPS] = {
 const char *pair_drop_name(enum pair_drop drop)
 {
     return drop_names[drop];
+}
+
+/* A pair that shares its caches has an index of twice its even part of them. */
+static uint64_t index_len(const struct pair_config *config)
+{
+    const uint64_t whole = config->cache_len / config->sampling.period * 8 / 3 * 4;
+
+    return config->n_sharing > 2 ? whole * 2 / config->n_sharing : whole;
 }
 
 static void redundancy_config(struct sl_redundancy_config *redundancy,
@@ -46,6 +57,7 @@ static void redundancy_config(struct sl_redundancy_config *redundancy,
         config->sampling.window < SL_REFERENCE_MIN ? SL_REFERENCE_MIN : config->sampling.window;
     redundancy->acknowledged = true;
     redundancy->n_in_flight = IN_FLIGHT;
+    redundancy->index_len = config->n_sharing > 2 ? index_len(config) : 0;
     redundancy->epoch = config->epoch;
 }
 
@@ -62,13 +74,13 @@ static uint64_t decoder_len(const struct pair_config *config)
  * flight, and buffers. */
 uint64_t pair_memory(const struct pair_config *config)
 {
-    const uint64_t logs = config->cache_len + decoder_len(config) + BATCH_LEN;
+    const uint64_t own = config->n_sharing > 1 ? SHARED_SLACK : 2 * config->cache_len;
+    const uint64_t logs = own + decoder_len(config) - config->cache_len + BATCH_LEN;
     const uint64_t known = decoder_len(config) / SL_BATCH_ALIGN / 8;
-    const uint64_t index = config->cache_len / config->sampling.period * 8 / 3 * 4;
     const uint64_t samples =
         (BATCH_LEN / config->sampling.period * 4 + 64) * (uint64_t)sizeof(struct sl_hit);
 
-    return logs + known + index + 2 * samples + (uint64_t)IN_FLIGHT * IN_FLIGHT_LEN +
+    return logs + known + index_len(config) + 2 * samples + (uint64_t)IN_FLIGHT * IN_FLIGHT_LEN +
            sizeof(struct flow_bypass) + sizeof(struct pair) + UINT64_C(2) * BATCH_LEN +
            DATAGRAM_MAX + 6 * FRAME_MAX + PACK_LEN;
 }
@@ -113,6 +125,10 @@ enum sl_status pair_create(struct pair **pair, const struct pair_config *config,
     if (status != SL_OK) {
         pair_free(p);
         return status;
+    }
+    if (config->n_sharing > 1) {
+        encoder_share(p->encoder);
+        decoder_share(p->decoder, decoder_len(config) - config->cache_len);
     }
     path_begin(&p->path,
                config->datagram_max < PAIR_DATAGRAM_BASE ? config->datagram_max

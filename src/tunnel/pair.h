@@ -31,6 +31,7 @@ struct pair_port {
 struct pair_config {
     struct sl_sampling_config sampling;
     uint64_t cache_len;            /* bytes of each of the two caches */
+    uint32_t n_sharing;            /* pairs that share them (tenant.h); 0 or 1: this one alone */
     const struct network *allowed; /* of the peer; outlives the pair */
     size_t n_allowed;
     struct sockaddr_storage endpoint; /* of the peer; no family: it calls first */
@@ -105,7 +106,7 @@ struct pair_flow {
 
 struct pair;
 
-/* Bytes that pair_create takes of the machine. */
+/* Bytes that pair_create takes of the machine, without caches that pairs share. */
 uint64_t pair_memory(const struct pair_config *config);
 
 /* The text of a drop in counters: "not_ip". */
@@ -121,6 +122,13 @@ void pair_free(struct pair *pair); /* accepts NULL */
  * the other failed. Statuses: as kept_write and kept_read. */
 SL_CHECK enum sl_status pair_save(const struct pair *pair, int fd, struct sl_diag *diag);
 SL_CHECK enum sl_status pair_load(struct pair *pair, int fd, bool *sends, struct sl_diag *diag);
+
+enum pair_cache { PAIR_SENT, PAIR_CAME };
+
+/* Of a pair that shares its caches: bytes that it holds, and gives the oldest of them back. `len`
+ * is at most what it holds. */
+uint64_t pair_held(const struct pair *pair, enum pair_cache cache);
+void pair_forget(struct pair *pair, enum pair_cache cache, uint64_t len);
 
 /* Takes a packet from the inside. It is sent by pair_flush at the latest. */
 void pair_packet(struct pair *pair, const uint8_t *packet, uint32_t len, uint64_t now);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A pair's caches outlive it: the encoder's log, then the decoder's. */
+/* A pair's caches outlive it: the encoder's log, then the decoder's. They may share memory. */
 #include "pair_state.h"
+#include "redundancy/live/held_cache.h"
 #include "redundancy/live/kept_cache.h"
 
 enum sl_status pair_save(const struct pair *pair, int fd, struct sl_diag *diag)
@@ -35,4 +36,17 @@ bool pair_learn(struct pair *pair)
                       &pair->sampler.hits);
     sl_batch_reset(pair->batch);
     return pair->learned < pair->learn_end;
+}
+
+uint64_t pair_held(const struct pair *pair, enum pair_cache cache)
+{
+    return cache == PAIR_SENT ? encoder_held(pair->encoder) : decoder_held(pair->decoder);
+}
+
+void pair_forget(struct pair *pair, enum pair_cache cache, uint64_t len)
+{
+    if (cache == PAIR_SENT)
+        encoder_forget(pair->encoder, len);
+    else
+        decoder_forget(pair->decoder, len);
 }

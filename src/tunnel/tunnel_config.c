@@ -235,15 +235,26 @@ static bool set_metrics(struct reader *r, const char *key, char *value)
     return take_text(r, key, value, r->config->metrics, sizeof r->config->metrics);
 }
 
+/* A name that may stand in counters. */
+static bool take_name(struct reader *r, const char *key, const char *value, char name[TUNNEL_NAME])
+{
+    for (const char *at = value; *at != '\0'; at++)
+        if (!isalnum((unsigned char)*at) && strchr("-_.", *at) == NULL)
+            return REFUSE(r, "%s = '%s' (expected letters, digits, '-', '_' and '.')", key, value);
+    return take_text(r, key, value, name, TUNNEL_NAME);
+}
+
 static bool set_name(struct reader *r, const char *key, char *value)
 {
     for (size_t i = 0; i + 1 < r->config->n_peers; i++)
         if (strcmp(r->config->peers[i].name, value) == 0)
             return REFUSE(r, "two peers have the name '%s'", value);
-    for (const char *at = value; *at != '\0'; at++)
-        if (!isalnum((unsigned char)*at) && strchr("-_.", *at) == NULL)
-            return REFUSE(r, "%s = '%s' (expected letters, digits, '-', '_' and '.')", key, value);
-    return take_text(r, key, value, peer_of(r)->name, sizeof peer_of(r)->name);
+    return take_name(r, key, value, peer_of(r)->name);
+}
+
+static bool set_tenant(struct reader *r, const char *key, char *value)
+{
+    return take_name(r, key, value, peer_of(r)->tenant);
 }
 
 static bool set_endpoint(struct reader *r, const char *key, char *value)
@@ -358,6 +369,7 @@ static const struct {
     {"Endpoint", set_endpoint, SECTION_PEER, false},
     {"AllowedIPs", set_allowed, SECTION_PEER, true},
     {"Cache", set_cache, SECTION_PEER, false},
+    {"Tenant", set_tenant, SECTION_PEER, false},
     {"CacheFile", set_cache_file, SECTION_PEER, false},
     {"Compress", set_compress, SECTION_PEER, false},
     {"Pad", set_pad, SECTION_PEER, false},
@@ -373,6 +385,11 @@ _Static_assert((int)N_KEYS <= (int)KEYS, "a bit for each key");
 
 /* ---- sections -------------------------------------------------------------------------------- */
 
+bool tunnel_config_shares(const struct peer_config *peer, const struct peer_config *other)
+{
+    return peer == other || (peer->tenant[0] != '\0' && strcmp(peer->tenant, other->tenant) == 0);
+}
+
 static bool end_peer(struct reader *r)
 {
     if (r->section != SECTION_PEER)
@@ -380,6 +397,10 @@ static bool end_peer(struct reader *r)
     r->line = r->peer_line;
     if (peer_of(r)->n_allowed == 0)
         return REFUSE(r, "the peer has no AllowedIPs: no packet could come from it");
+    for (size_t i = 0; i + 1 < r->config->n_peers; i++)
+        if (tunnel_config_shares(&r->config->peers[i], peer_of(r)) &&
+            r->config->peers[i].cache_len != peer_of(r)->cache_len)
+            return REFUSE(r, "another Cache than that of tenant '%s' before", peer_of(r)->tenant);
     return true;
 }
 

@@ -22,6 +22,7 @@ struct peer_config {
     size_t n_allowed;
     struct sockaddr_storage endpoint;
     uint64_t cache_len;
+    char tenant[TUNNEL_NAME];     /* whose peers share two caches; empty: they are its own */
     char cache_file[TUNNEL_FILE]; /* empty: the cache ends with the process */
     uint64_t rate;                /* bytes a second; 0: no limit */
     bool compresses, pads;
@@ -55,6 +56,9 @@ SL_CHECK enum sl_status tunnel_config_read(struct tunnel_config *config, const c
 /* The same for a text; `path` names it in errors. */
 SL_CHECK enum sl_status tunnel_config_parse(struct tunnel_config *config, const char *path,
                                             const char *text, size_t len, struct sl_diag *diag);
+
+/* Whether both have the same caches: peers of one tenant, or one peer. */
+bool tunnel_config_shares(const struct peer_config *peer, const struct peer_config *other);
 
 void tunnel_config_clear(struct tunnel_config *config);
 

@@ -8,6 +8,7 @@
 
 #include "base/diag.h"
 #include "service/notify.h"
+#include "tenant.h"
 #include "tunnel_state.h"
 
 enum {
@@ -230,6 +231,8 @@ static uint64_t tick(struct sl_tunnel *t)
         next = more < next ? more : next;
         next = peer->tick < next ? peer->tick : next;
     }
+    for (size_t i = 0; i < t->n_tenants; i++)
+        tenant_settle(t->tenants[i].pairs, t->tenants[i].n, t->tenants[i].cache_len);
     if (changed)
         watch_device(t);
     return next;

@@ -52,10 +52,29 @@ static uint32_t inside_mtu(const struct tunnel_config *config)
     return config->mtu != 0 ? config->mtu : mtu > 1280 ? mtu : 1280;
 }
 
+/* How many peers share the caches of peer i, itself included. */
+static uint32_t n_sharing(const struct tunnel_config *config, size_t i)
+{
+    uint32_t n = 0;
+
+    for (size_t k = 0; k < config->n_peers; k++)
+        n += tunnel_config_shares(&config->peers[i], &config->peers[k]) ? 1 : 0;
+    return n;
+}
+
+static bool is_first_of_tenant(const struct tunnel_config *config, size_t i)
+{
+    for (size_t k = 0; k < i; k++)
+        if (tunnel_config_shares(&config->peers[i], &config->peers[k]))
+            return false;
+    return true;
+}
+
 static void pair_config_of(struct pair_config *out, const struct tunnel_config *config,
                            const struct peer_config *peer)
 {
     *out = (struct pair_config){.cache_len = peer->cache_len,
+                                .n_sharing = n_sharing(config, (size_t)(peer - config->peers)),
                                 .allowed = peer->allowed,
                                 .n_allowed = peer->n_allowed,
                                 .endpoint = peer->endpoint,
@@ -128,6 +147,8 @@ void sl_tunnel_free(struct sl_tunnel *tunnel)
     for (size_t i = 0; tunnel->peers != NULL && i < tunnel->config.n_peers; i++)
         close_peer(&tunnel->peers[i]);
     free(tunnel->peers);
+    free(tunnel->tenants);
+    free(tunnel->sharing);
     tun_close(&tunnel->tun);
     udp_close(&tunnel->udp);
     request_server_close(&tunnel->control);
@@ -162,13 +183,17 @@ uint32_t sl_tunnel_peers(const struct sl_tunnel *tunnel)
 void sl_tunnel_peer(const struct sl_tunnel *tunnel, uint32_t i, struct sl_tunnel_peer *peer)
 {
     const struct peer_config *const from = &tunnel->config.peers[i];
+    const bool shares = n_sharing(&tunnel->config, i) > 1;
+    const bool adds = shares && is_first_of_tenant(&tunnel->config, i);
     struct pair_config config;
 
     pair_config_of(&config, &tunnel->config, from);
     *peer = (struct sl_tunnel_peer){.name = from->name,
                                     .sampler = from->sampler,
                                     .cache_len = from->cache_len,
-                                    .memory_len = pair_memory(&config),
+                                    .tenant = shares ? from->tenant : NULL,
+                                    .memory_len =
+                                        pair_memory(&config) + (adds ? 2 * from->cache_len : 0),
                                     .n_allowed = (uint32_t)from->n_allowed,
                                     .n_bypass = from->n_bypass,
                                     .has_endpoint = from->endpoint.ss_family != AF_UNSPEC};
@@ -204,6 +229,30 @@ static enum sl_status open_device(struct sl_tunnel *t, struct sl_diag *diag)
     return status;
 }
 
+/* Pairs that share their caches are listed one after another. */
+static enum sl_status open_tenants(struct sl_tunnel *t, struct sl_diag *diag)
+{
+    struct pair **pair = calloc(t->config.n_peers, sizeof *pair);
+
+    t->tenants = calloc(t->config.n_peers, sizeof *t->tenants);
+    t->sharing = pair;
+    if (t->tenants == NULL || pair == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for peers");
+    for (size_t i = 0; i < t->config.n_peers; i++) {
+        struct tunnel_tenant *const tenant = &t->tenants[t->n_tenants];
+
+        if (!is_first_of_tenant(&t->config, i) || n_sharing(&t->config, i) < 2)
+            continue;
+        *tenant = (struct tunnel_tenant){pair, 0, t->config.peers[i].cache_len};
+        for (size_t k = i; k < t->config.n_peers; k++)
+            if (tunnel_config_shares(&t->config.peers[i], &t->config.peers[k]))
+                tenant->pairs[tenant->n++] = t->peers[k].pair;
+        pair += tenant->n;
+        t->n_tenants++;
+    }
+    return SL_OK;
+}
+
 static enum sl_status open_peers(struct sl_tunnel *t, struct sl_diag *diag)
 {
     t->peers = calloc(t->config.n_peers, sizeof *t->peers);
@@ -226,7 +275,7 @@ static enum sl_status open_peers(struct sl_tunnel *t, struct sl_diag *diag)
         if (peer->config->rate > 0 && peer->queue == NULL)
             return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a queue");
     }
-    return SL_OK;
+    return open_tenants(t, diag);
 }
 
 static enum sl_status open_servers(struct sl_tunnel *t, struct sl_diag *diag)

@@ -29,12 +29,22 @@ struct tunnel_peer {
     int64_t credit;   /* bytes that may be sent now */
 };
 
+/* Peers that share their caches. */
+struct tunnel_tenant {
+    struct pair **pairs;
+    size_t n;
+    uint64_t cache_len;
+};
+
 struct sl_tunnel {
     struct tunnel_config config;
     char *path; /* of the file */
     struct tun_device tun;
     struct udp_socket udp;
-    struct tunnel_peer *peers; /* config.n_peers */
+    struct tunnel_peer *peers;     /* config.n_peers */
+    struct tunnel_tenant *tenants; /* n_tenants */
+    size_t n_tenants;
+    struct pair **sharing; /* the tenants' */
     struct request_server control, metrics;
     uint32_t mtu; /* of the device, as configured or as the path leaves it */
     uint64_t now, began;

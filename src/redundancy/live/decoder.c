@@ -8,6 +8,7 @@
 
 #include "base/diag.h"
 #include "feedback.h"
+#include "held_cache.h"
 #include "kept_cache.h"
 #include "redundancy/frames/frame.h"
 #include "redundancy/match/matcher.h"
@@ -21,6 +22,8 @@ enum {
 struct sl_decoder {
     struct packet_log log;
     uint64_t cache_len;
+    uint64_t forgotten,
+        margin; /* log below is not referred to any more, and goes that much later */
     uint32_t frame_max;
     uint32_t number; /* random: distinguishes feedback from that of an earlier decoder */
     uint32_t epoch;
@@ -142,6 +145,7 @@ static void build_packet(struct sl_decoder *d, const struct frame_header *header
 static void begin_log(struct sl_decoder *d, uint64_t position)
 {
     log_restart(&d->log, position);
+    d->forgotten = position;
     d->doubt = 0;
 }
 
@@ -275,6 +279,34 @@ void sl_decoder_stats(const struct sl_decoder *decoder, struct sl_decoder_stats 
     *stats = decoder->stats;
 }
 
+/* ---- shared memory --------------------------------------------------------------------------- */
+
+/* The first byte that the encoder may refer to. */
+static uint64_t told_start(const struct sl_decoder *d)
+{
+    const uint64_t start = log_start(&d->log);
+
+    return start > d->forgotten ? start : d->forgotten;
+}
+
+void decoder_share(struct sl_decoder *decoder, uint64_t margin)
+{
+    decoder->log.gives_back = true;
+    decoder->margin = margin;
+}
+
+uint64_t decoder_held(const struct sl_decoder *decoder)
+{
+    return decoder->log.end - told_start(decoder);
+}
+
+void decoder_forget(struct sl_decoder *decoder, uint64_t len)
+{
+    decoder->forgotten = told_start(decoder) + len;
+    if (decoder->forgotten > decoder->margin)
+        log_drop(&decoder->log, decoder->forgotten - decoder->margin);
+}
+
 /* ---- feedback -------------------------------------------------------------------------------- */
 
 uint32_t sl_decoder_feedback(struct sl_decoder *decoder, uint8_t feedback[SL_FEEDBACK_MAX])
@@ -287,7 +319,7 @@ uint32_t sl_decoder_feedback(struct sl_decoder *decoder, uint8_t feedback[SL_FEE
     f->decoder = decoder->number;
     f->epoch = decoder->epoch;
     f->cache_len = log->len;
-    f->start = start;
+    f->start = told_start(decoder);
     f->n_runs = 0;
 
     uint64_t at = log->end - start > FEEDBACK_SPAN ? log->end - FEEDBACK_SPAN : start;

@@ -5,6 +5,7 @@
 
 #include "base/diag.h"
 #include "feedback.h"
+#include "held_cache.h"
 #include "kept_cache.h"
 #include "redundancy/frames/frame.h"
 #include "redundancy/match/matcher.h"
@@ -300,6 +301,27 @@ void sl_encoder_restart(struct sl_encoder *encoder, const uint8_t *feedback, siz
         feedback_read(&f, feedback, len) && f.has_epoch && (int32_t)(f.epoch - encoder->epoch) > 0;
 
     begin_epoch(encoder, (is_behind ? f.epoch : encoder->epoch) + 1);
+}
+
+/* ---- shared memory --------------------------------------------------------------------------- */
+
+void encoder_share(struct sl_encoder *encoder)
+{
+    encoder->matcher->search.log.gives_back = true;
+}
+
+uint64_t encoder_held(const struct sl_encoder *encoder)
+{
+    const struct packet_log *const log = &encoder->matcher->search.log;
+
+    return log->end - log_start(log);
+}
+
+void encoder_forget(struct sl_encoder *encoder, uint64_t len)
+{
+    struct packet_log *const log = &encoder->matcher->search.log;
+
+    log_drop(log, log_start(log) + len);
 }
 
 /* ---- a kept cache ---------------------------------------------------------------------------- */

@@ -229,8 +229,34 @@ void log_skip(struct packet_log *log, uint64_t offset)
     advance(log, offset - log->end);
 }
 
+/* Whole pages alone: the others have bytes that are kept. */
+static void give_back(const struct packet_log *log, uint64_t at, uint64_t len)
+{
+    const uint64_t page_len = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t begin = (at + page_len - 1) / page_len * page_len;
+    const uint64_t end = (at + len) / page_len * page_len;
+
+    if (begin < end)
+        (void)madvise(log->bytes + begin, end - begin, MADV_DONTNEED);
+}
+
+void log_drop(struct packet_log *log, uint64_t offset)
+{
+    const uint64_t start = log_start(log);
+
+    if (offset <= start)
+        return;
+    const uint64_t at = log_at(log, start), len = offset - start;
+    const uint64_t first = len < log->len - at ? len : log->len - at;
+    give_back(log, at, first);
+    give_back(log, 0, len - first);
+    log->floor = offset;
+}
+
 void log_restart(struct packet_log *log, uint64_t offset)
 {
+    if (log->gives_back)
+        give_back(log, 0, log->len);
     /* The end moves to the ring's index. Bytes below the floor are never read, and advance marks
      * later ones. */
     log->end = log->floor = offset;

@@ -30,6 +30,7 @@ struct packet_log {
     uint64_t floor;  /* no byte below is known */
     uint64_t guard;  /* bytes behind the ring that repeat its first; 0: none */
     uint64_t *known; /* a bit for each granule of the ring; NULL: all kept bytes are known */
+    bool gives_back; /* memory of what is forgotten, for other logs */
 };
 
 /* Zeroed pages, huge ones where the system has them. NULL: diag names the memory that is free and
@@ -73,6 +74,9 @@ void log_skip(struct packet_log *log, uint64_t offset);
 
 /* Forgets all; the next byte will be at `offset`, a granule's. */
 void log_restart(struct packet_log *log, uint64_t offset);
+
+/* Forgets what is kept below `offset`, at most the end, and gives its memory back. */
+void log_drop(struct packet_log *log, uint64_t offset);
 
 /* With a bitmap: writes bytes whose place is kept, and marks them known. */
 void log_fill(struct packet_log *log, uint64_t offset, const uint8_t *bytes, uint32_t len);
