@@ -2,6 +2,8 @@
 /* The TCP segments and datagrams of a shard, after it was tracked. */
 #include "flow_ends.h"
 
+enum { AHEAD = 4, TCP_LEN = 20 };
+
 _Static_assert((int)N_LISTS <= (int)SL_FLOW_ENTRIES_MORE, "the lists' ends are no flows");
 
 /* Calls for the ends from *next on that come before the item. */
@@ -31,6 +33,25 @@ static struct sl_flow_segment segment_of(const struct sl_batch *batch,
                                     item, run->flags[packet->sender]};
 }
 
+/* Fetches the headers of a packet that is visited soon. Inlined by force: gcc drops calls to
+ * functions that only prefetch. */
+__attribute__((always_inline)) static inline void fetch_headers(const struct sl_batch *batch,
+                                                                uint32_t item)
+{
+    const struct sl_packet *packet = &batch->packet[item];
+
+    __builtin_prefetch(batch->bytes + packet->offset + packet->network);
+    __builtin_prefetch(batch->bytes + packet->offset + packet->transport + TCP_LEN);
+}
+
+/* The same for the first packets of a run. */
+__attribute__((always_inline)) static inline void fetch_run(const struct sl_batch *batch,
+                                                            const struct flow_run *run)
+{
+    for (uint32_t item = run->first; item < run->end && item < run->first + AHEAD; item++)
+        fetch_headers(batch, item);
+}
+
 static void visit_run(const struct sl_batch *batch, const struct sl_flow_keys *keys,
                       const struct flow_run *run, const struct flow_ends *ends, size_t *next,
                       const struct sl_flow_visitor *visitor)
@@ -43,6 +64,8 @@ static void visit_run(const struct sl_batch *batch, const struct sl_flow_keys *k
     for (uint32_t item = run->first; call != NULL && item < run->end; item++) {
         const struct sl_flow_segment segment = segment_of(batch, keys, run, item);
 
+        if (item + AHEAD < run->end)
+            fetch_headers(batch, item + AHEAD);
         visit_ends(ends, next, item, visitor);
         call(visitor->user, &segment);
     }
@@ -54,10 +77,14 @@ void sl_flow_visit_shard(const struct sl_flow_table *table, const struct sl_batc
 {
     static const struct flow_ends none;
     const struct flow_ends *ends = table->slots.len != 0 ? &keys->ends[shard] : &none;
+    const uint32_t end = keys->first_of[shard + 1];
     size_t next = 0;
 
-    for (uint32_t i = keys->first_of[shard]; i < keys->first_of[shard + 1]; i++)
+    for (uint32_t i = keys->first_of[shard]; i < end; i++) {
+        if (i + AHEAD < end)
+            fetch_run(batch, &keys->run[keys->by_shard[i + AHEAD]]);
         visit_run(batch, keys, &keys->run[keys->by_shard[i]], ends, &next, visitor);
+    }
     visit_ends(ends, &next, UINT32_MAX, visitor);
 }
 
