@@ -3,6 +3,7 @@
  * is one pass. */
 #include <string.h>
 
+#include "content_find.h"
 #include "evaluate_steps.h"
 
 #define NOWHERE UINT32_MAX
@@ -23,32 +24,42 @@ static const uint8_t *folded(struct rule_scan *scan)
 /* A content in a payload. */
 struct search {
     const struct rule_payload *content;
-    const uint8_t *bytes; /* the payload, in lower case where the content ignores case */
-    uint32_t len;
+    struct rule_scan *scan;
 };
+
+/* The first place in n bytes of the payload from `from` on, or NOWHERE. */
+static uint32_t find_in(const struct search *search, uint32_t from, uint32_t n)
+{
+    const struct rule_payload *content = search->content;
+    const struct content_sought sought = {content->bytes, content->len, content->nocase};
+    const uint8_t *text = search->scan->payload;
+    const uint8_t *found;
+
+    if (content->len == 0)
+        return from;
+    if (content->len <= CONTENT_FIND_MAX) {
+        found = content_find(&sought, text + from, n);
+    } else {
+        text = content->nocase ? folded(search->scan) : text;
+        found = memmem(text + from, n, content->bytes, content->len);
+    }
+    return found != NULL ? (uint32_t)(found - text) : NOWHERE;
+}
 
 /* Where the content occurs first at or behind `from`, ending at `end` at the latest; or NOWHERE. */
 static uint32_t find(const struct search *search, int64_t from, int64_t end)
 {
     const struct rule_payload *content = search->content;
 
-    if (end > search->len)
-        end = search->len;
-    if (content->at_end && from < (int64_t)search->len - content->len)
-        from = (int64_t)search->len - content->len;
+    if (end > search->scan->len)
+        end = search->scan->len;
+    if (content->at_end && from < (int64_t)search->scan->len - content->len)
+        from = (int64_t)search->scan->len - content->len;
     if (from < 0)
         from = 0;
     if (end - from < content->len)
         return NOWHERE;
-
-    const uint8_t *begin = search->bytes + from;
-
-    /* Runs of a byte occur at each place: spares memmem's preparations there. */
-    if (memcmp(begin, content->bytes, content->len) == 0)
-        return (uint32_t)from;
-
-    const uint8_t *found = memmem(begin, (size_t)(end - from), content->bytes, content->len);
-    return found != NULL ? (uint32_t)(found - search->bytes) : NOWHERE;
+    return find_in(search, (uint32_t)from, (uint32_t)(end - from));
 }
 
 static int64_t window_begin(const struct rule_payload *content, uint32_t cursor)
@@ -119,8 +130,7 @@ static struct rule_cursors avoid(const struct search *search, struct rule_cursor
 struct rule_cursors rule_content_step(const struct rule_payload *content, struct rule_scan *scan,
                                       struct rule_cursors before, uint32_t *behind)
 {
-    const struct search search = {content, content->nocase ? folded(scan) : scan->payload,
-                                  scan->len};
+    const struct search search = {content, scan};
     uint32_t start = 0;
     const struct rule_cursors payload_start = {&start, 1};
 
