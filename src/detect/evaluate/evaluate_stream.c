@@ -107,7 +107,7 @@ static void gather(const struct sl_stream_part *part, uint8_t *to, uint64_t begi
     }
 }
 
-bool rule_stream_take(struct rule_stream *stream)
+void rule_stream_look(struct rule_stream *stream)
 {
     const struct sl_stream_part *part = stream->part;
     const uint64_t block = stream->from / SL_STREAM_BLOCK * SL_STREAM_BLOCK;
@@ -117,21 +117,32 @@ bool rule_stream_take(struct rule_stream *stream)
 
     begin = begin < known ? known : begin;
     behind = behind > part->offset + part->len ? part->offset + part->len : behind;
-    const uint32_t len = (uint32_t)(behind - begin);
-
-    if (!rule_scan_reserve(&stream->scan, len))
-        return false;
-    if (begin >= part->offset) {
-        stream->scan.payload = part->bytes + (begin - part->offset);
-    } else {
-        if (!reserve(stream, len))
-            return false;
-        gather(part, stream->gathered, begin, behind);
-        stream->scan.payload = stream->gathered;
-    }
+    stream->scan.payload = NULL;
     stream->scan.before = begin;
-    stream->scan.len = len;
+    stream->scan.len = (uint32_t)(behind - begin);
     stream->scan.is_folded = false;
+}
+
+bool rule_stream_take(struct rule_stream *stream)
+{
+    const struct sl_stream_part *part = stream->part;
+    struct rule_scan *scan = &stream->scan;
+    const struct rule_scan seen = *scan;
+
+    if (scan->payload != NULL)
+        return true;
+    if (!rule_scan_reserve(scan, seen.len))
+        return false;
+    scan->before = seen.before;
+    scan->len = seen.len;
+    if (seen.before >= part->offset) {
+        scan->payload = part->bytes + (seen.before - part->offset);
+        return true;
+    }
+    if (!reserve(stream, seen.len))
+        return false;
+    gather(part, stream->gathered, seen.before, seen.before + seen.len);
+    scan->payload = stream->gathered;
     return true;
 }
 

@@ -35,7 +35,11 @@ void rule_stream_begin(struct rule_stream *stream, const struct sl_batch *batch,
 bool rule_stream_next_block(struct rule_stream *stream, const struct rule_hits *hits,
                             bool with_first);
 
-/* Fills `scan`. False: no memory. */
+/* Tells `scan` how long the block is, and what is before it. Its bytes are there once they have
+ * been taken: most rules fail before they look at them. */
+void rule_stream_look(struct rule_stream *stream);
+
+/* Fills `scan`, unless that was done. False: no memory. */
 bool rule_stream_take(struct rule_stream *stream);
 
 /* Whether the hit ends in the block at hand, and in the part. */

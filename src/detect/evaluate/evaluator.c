@@ -71,6 +71,14 @@ static const struct sl_stream_part *part_of(const struct sl_evaluator *work, uin
     return parts != NULL ? parts[item] : NULL;
 }
 
+static bool take_stream(struct sl_evaluator *work)
+{
+    const bool done = rule_stream_take(&work->stream);
+
+    work->buffers.no_memory |= !done;
+    return done;
+}
+
 /* Whether the payload meets a section: of a message's packet, or, where it is in a stream, a part
  * that the message's side adds to it, with what is known before. */
 static bool meets_payload(struct sl_evaluator *work, const struct rule_payload *steps, size_t n,
@@ -88,10 +96,9 @@ static bool meets_payload(struct sl_evaluator *work, const struct rule_payload *
         rule_stream_begin(&work->stream, batch_at_hand(work), view->message->item, head, part);
         if (!rule_stream_next_block(&work->stream, &none, true))
             continue;
-        if (!rule_stream_take(&work->stream)) {
-            work->buffers.no_memory = true;
+        rule_stream_look(&work->stream);
+        if (!take_stream(work))
             return false;
-        }
         if (rule_section_match(steps, n, &work->stream.scan, &work->work))
             return true;
     }
@@ -105,6 +112,8 @@ static bool meets_contents(struct sl_evaluator *work, const struct rule *rule,
     const struct rule_payload *steps = rule->payload;
     size_t end;
 
+    if (view->scan == &work->stream.scan && !take_stream(work))
+        return false;
     rule_work_begin(&work->work, view->message == NULL ? view->scan->len : view->said);
     work->findings.values.n = work->findings.values.n_kept; /* those of a rule that failed go */
     for (size_t i = 0; i < rule->n_payloads; i = end) {
@@ -272,24 +281,22 @@ static void try_block(struct sl_evaluator *work, const struct rule_hits *hits,
     }
 }
 
-/* The rules that look at streams, on a part that the packet adds to one. False: no memory. */
-static bool match_part(struct sl_evaluator *work, const struct rule_hits *hits,
+/* The rules that look at streams, on a part that the packet adds to one. */
+static void match_part(struct sl_evaluator *work, const struct rule_hits *hits,
                        struct rule_view *view)
 {
     const bool any_header = work->rules->index->any_stream_without_literal;
 
     while (rule_stream_next_block(&work->stream, hits, any_header)) {
-        if (!rule_stream_take(&work->stream))
-            return false;
+        rule_stream_look(&work->stream);
         try_block(work, hits, view);
         if (any_header && work->stream.is_first)
             try_header(work, view);
     }
-    return true;
 }
 
 /* The same on all its parts. Its hits are those from `first` up to `end`. */
-static bool match_stream(struct sl_evaluator *work, uint32_t item, size_t first, size_t end,
+static void match_stream(struct sl_evaluator *work, uint32_t item, size_t first, size_t end,
                          const struct rule_view *packet)
 {
     const struct sl_stream_part *const head = part_of(work, item);
@@ -297,7 +304,7 @@ static bool match_stream(struct sl_evaluator *work, uint32_t item, size_t first,
 
     if (head == NULL || head->len == 0 ||
         (hits.n == 0 && !work->rules->index->any_stream_without_literal))
-        return true;
+        return;
     if (hits.n != 0)
         hits.hit = work->hits->hit + first;
 
@@ -313,10 +320,8 @@ static bool match_stream(struct sl_evaluator *work, uint32_t item, size_t first,
             rule_view_turn(&view);
         is_turned = part->reversed;
         rule_stream_begin(&work->stream, batch_at_hand(work), item, head, part);
-        if (!match_part(work, &hits, &view))
-            return false;
+        match_part(work, &hits, &view);
     }
-    return true;
 }
 
 /* The rules that a message may match: whose literal is in one of the packet's messages, and those
@@ -441,8 +446,7 @@ static bool match_item(struct sl_evaluator *work, uint32_t item)
     find_home(work, &view);
     if (any_hit)
         try_hits(work, item, &view);
-    if (!match_stream(work, item, first, work->at_hit, &view))
-        return false;
+    match_stream(work, item, first, work->at_hit, &view);
     if (any_message && !match_messages(work, &work->talk, item, first, work->at_hit, &view))
         return false;
     if (any_header)
@@ -465,8 +469,7 @@ static bool match_late(struct sl_evaluator *work, uint32_t late)
     rule_view_packet(work->late->batch, late, &work->scan, &view);
     rule_buffers_begin(&work->buffers);
     work->findings.message = work->late_talk.base + (uint32_t)work->late_talk.n + late;
-    if (!match_stream(work, late, first, work->at_late_hit, &view))
-        return false;
+    match_stream(work, late, first, work->at_late_hit, &view);
     return match_messages(work, &work->late_talk, late, first, work->at_late_hit, &view);
 }
 
