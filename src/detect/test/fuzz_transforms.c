@@ -12,6 +12,7 @@ enum { N_EXPRESSIONS = 6, EFFORT = 40000 };
 /* Each has a group: long, empty, optional, costly, at an end, and of any bytes. */
 static struct rule_expression *expressions[N_EXPRESSIONS];
 static struct rule_matcher *matcher;
+static struct sl_rules *rules;
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -21,7 +22,6 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     static const char *const texts[N_EXPRESSIONS] = {"(\\w+)\\W",       "a()b", "A(B)?",
                                                      "((?:a|aa)+)[xy]", "(.)$", "\\x00([^\\n]*)"};
     struct sl_diag diag;
-    struct sl_rules *rules;
     char reason[128];
     size_t at;
 
