@@ -131,12 +131,16 @@ static void put_values(struct line_sink *out, enum event_field id, const struct 
 /* Writes the separator and the key, and returns room for a short value behind them. */
 EVENT_INLINE char *put_key(struct eve_sink *eve, enum event_field id)
 {
-#define EVE_KEY(id, name) ",\"" name "\":",
-    static const char *const keys[] = {EVENT_FIELDS(EVE_KEY)};
-    const size_t len = strlen(keys[id]);
+#define EVE_TEXT(name) ",\"" name "\":"
+#define EVE_KEY(id, name) {EVE_TEXT(name), sizeof EVE_TEXT(name) - 1},
+    static const struct {
+        const char *text;
+        size_t len;
+    } keys[] = {EVENT_FIELDS(EVE_KEY)};
+    const size_t len = keys[id].len;
     char *at = line_room(&eve->out, len + VALUE_ROOM);
 
-    memcpy(at, keys[id], len);
+    memcpy(at, keys[id].text, len);
     *at = eve->separator;
     eve->separator = ',';
     eve->out.len += len;
