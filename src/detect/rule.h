@@ -392,6 +392,8 @@ struct rule {
     const struct rule_payload *payload;
     size_t n_payloads;
     const struct rule_payload *literal; /* the content that the matcher searches for, or NULL */
+    const struct rule_payload *opening; /* a content that a value of the message must begin with;
+                                           NULL: there is none, or the set is not compiled */
     struct rule_state *state;           /* NULL: it asks nothing of other packets */
     uint32_t key[2];                    /* gid, sid */
     struct sl_signature signature;

@@ -249,12 +249,31 @@ static bool place_expressions(struct compiler *compiler, const struct rule *rule
     return true;
 }
 
+/* Whether the rule asks that a value which its message has once begins with the content. */
+static bool is_opening(const struct rule_payload *content)
+{
+    return content->kind == RULE_CONTENT && rule_buffer_is_value(content->buffer) &&
+           !rule_buffer_repeats(content->buffer) && content->chain == NULL && !content->negated &&
+           !content->relative && !content->decoded && !content->optional && content->len != 0 &&
+           content->distance == 0 && content->window == content->len &&
+           content->distance_name == 0 && content->window_name == 0;
+}
+
+static const struct rule_payload *opening_of(const struct rule *rule)
+{
+    for (size_t i = 0; i < rule->n_payloads; i++)
+        if (is_opening(&rule->payload[i]))
+            return &rule->payload[i];
+    return NULL;
+}
+
 static bool place(struct compiler *compiler, uint32_t i)
 {
-    const struct rule *rule = compiler->rules->rule[i];
+    struct rule *rule = compiler->rules->rule[i];
 
     if (!place_expressions(compiler, rule))
         return false;
+    rule->opening = opening_of(rule);
     compiler->index->any_app |= rule->app != SL_APP_UNKNOWN || asks(rule, RULE_APP, RULE_APP);
     compiler->index->any_stream |= (rule->sees & RULE_SEES_STREAMS) != 0;
     compiler->index->any_total |= asks(rule, RULE_FLOW_AGE, RULE_FLOW_BYTES);

@@ -13,7 +13,7 @@ enum { CONTENT_FIND_MAX = 32 };
 
 struct content_sought {
     const uint8_t *bytes;
-    uint32_t len; /* 1 to CONTENT_FIND_MAX */
+    uint32_t len; /* from 1 on; of content_find to CONTENT_FIND_MAX */
     bool nocase;
 };
 

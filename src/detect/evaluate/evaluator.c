@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "content_find.h"
 #include "detect/compile/rule_compile.h"
 #include "detect/state/state.h"
 #include "evaluate_buffer.h"
@@ -105,6 +106,17 @@ static bool meets_payload(struct sl_evaluator *work, const struct rule_payload *
     return false;
 }
 
+/* Whether the message has a value that begins as the rule asks: most rules about messages that have
+ * no literal fail here. */
+static bool meets_opening(const struct rule_payload *content, const struct rule_view *view)
+{
+    const struct content_sought sought = {content->bytes, content->len, content->nocase};
+    struct sl_app_value value;
+
+    return rule_message_value(view, content->buffer, 0, &value) && value.len >= sought.len &&
+           content_is_at(&sought, value.bytes);
+}
+
 /* Each section of the rule is met by the payload, or by another buffer. */
 static bool meets_contents(struct sl_evaluator *work, const struct rule *rule,
                            const struct rule_view *view)
@@ -112,6 +124,8 @@ static bool meets_contents(struct sl_evaluator *work, const struct rule *rule,
     const struct rule_payload *steps = rule->payload;
     size_t end;
 
+    if (rule->opening != NULL && view->message != NULL && !meets_opening(rule->opening, view))
+        return false;
     if (view->scan == &work->stream.scan && !take_stream(work))
         return false;
     rule_work_begin(&work->work, view->message == NULL ? view->scan->len : view->said);
