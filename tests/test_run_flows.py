@@ -246,6 +246,14 @@ class RunFlows(case.Case):
             self.assert_refused(sluice("run", "-r", "x", "--file-info", words, "--events",
                                        *(told[2:] or ["fileinfo"])), told[0])
 
+    def test_rules_with_state_beside_what_a_flow_says_at_its_end(self):
+        packets = connection(4000, 100, b"GET / HTTP/1.1\r\nHost: needle\r\n\r\n")[:4]
+        rule = RULE.replace(b"sid", b"threshold:type limit, track by_src, count 1, seconds 9; sid")
+        events = self.events(packets, "--events", "alert,http", "--set", "X=1", "--rules",
+                             self.path("state.rules", rule))
+        self.assertEqual([event["event_type"] for event in events], ["alert", "http"])
+        self.assertEqual(self.events(packets, "--events", "http", "--set", "X=1"), events[1:])
+
     def test_captures_of_alerts(self):
         found, other = connection(4000, 100, b"a needle"), connection(5000, 100, b"nothing")
         packets = [packet for pair in zip(found, other) for packet in pair]

@@ -159,9 +159,6 @@ static bool check_effects(const struct run_options *options)
     else if (!rules && options->config.data_folder != NULL)
         cli_error("--data-dir '%s' needs --rules: the rules whose sets of data it has",
                   options->config.data_folder);
-    else if (!rules && options->rule_files.n_sets != 0)
-        cli_error("--set '%s' needs --rules: the rules whose variable it sets",
-                  options->rule_files.sets[0]);
     else if (!rules && options->header_list == NULL && options->rule_files.home != NULL)
         cli_error("--home '%s' needs --rules or --header-checks: nothing else asks for it",
                   options->rule_files.home);

@@ -73,7 +73,7 @@ static void settle(struct finish *finish, const struct sl_batch *batch)
     for (size_t i = 0; i < n; i++)
         run_flows_settle_end(finish->digest, run->state, run->source.flows, finish->keys,
                              part->side[finish->mark[i].item].flow, &finish->mark[i]);
-    if (run->state == NULL)
+    if (run->state == NULL || policy->rules == NULL)
         return;
     if (sl_rules_decide(policy->rules))
         sl_state_decide(run->state, finish->digest->evaluator, batch);
