@@ -254,6 +254,79 @@ class RunFlows(case.Case):
         self.assertEqual([event["event_type"] for event in events], ["alert", "http"])
         self.assertEqual(self.events(packets, "--events", "http", "--set", "X=1"), events[1:])
 
+    def download(self, content, port=4000, length=None):
+        """A page of this content, in segments of 1,400 bytes."""
+        got = b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % (length or len(content)) + content
+        sent = b"GET /../../etc/passwd HTTP/1.1\r\nHost: a\r\n\r\n"
+        end = 1 + len(sent)
+        return [(1, tcp(port, SYN, 0, 0)), (1, tcp(port, SYN | ACK, 0, 1, back=True)),
+                (1, tcp(port, PSH | ACK, 1, 1, sent)),
+                *((1, tcp(port, ACK, 1 + at, end, got[at:at + 1400], back=True))
+                  for at in range(0, len(got), 1400)),
+                (1, tcp(port, ACK, end, 1 + len(got)))]
+
+    def test_files_are_stored(self):
+        large = bytes(range(256)) * 2000
+        packets = [packet for port, content in ((4000, large), (4001, b"small"), (4002, large))
+                   for packet in self.download(content, port)]
+        folder, hashes = self.path("files"), [hashlib.sha256(content).hexdigest()
+                                              for content in (large, b"small")]
+        asked = ("--events", "fileinfo", "--filestore", folder)
+        events = self.events(packets, *asked)
+        self.assertEqual([event["fileinfo"]["stored"] for event in events], [True] * 3)
+        for name, content in zip(hashes, (large, b"small")):
+            with open(os.path.join(folder, name[:2], name), "rb") as file:
+                self.assertEqual(file.read(), content)
+        self.assertEqual(sorted(os.listdir(folder)), sorted(["tmp", *(h[:2] for h in hashes)]))
+        self.assertEqual(os.listdir(os.path.join(folder, "tmp")), [])
+        path = self.path("again.pcap", capture(packets))
+        result = sluice("run", "--json", "-r", path, "--filestore", folder, "--device", "cpu")
+        self.assertEqual(json.loads(result.stdout)["stored_files"],
+                         {"files": 0, "bytes": 0, "known": 3})
+        folder = self.path("by-rule")
+        rules = self.path("store.rules", b'alert http any any -> any any (filesize:<9; filestore; '
+                                         b'sid:1;)\nalert http any any -> any any (sid:2; '
+                                         b'http.uri; content:"passwd"; filestore; noalert;)\n')
+        events = self.events(packets[len(packets) // 2 - 10:], "--events", "alert,fileinfo",
+                             "--rules", rules, "--filestore", folder)
+        self.assertEqual([event["event_type"] for event in events if event["src_port"] != 0],
+                         ["alert", "fileinfo", "fileinfo"])
+        self.assertEqual(events[0]["files"][0]["stored"], True)
+        self.assertEqual([event["fileinfo"]["stored"] for event in events[1:]], [True, True])
+
+    def test_a_file_that_cannot_be_stored(self):
+        name = hashlib.sha256(b"small").hexdigest()
+        os.makedirs(self.path("files"))
+        self.path("files/" + name[:2], b"no folder")
+        path = self.path("small.pcap", capture(self.download(b"small")))
+        result = sluice("run", "-r", path, "--filestore", self.path("files"), "--events",
+                        "fileinfo", "--alerts", "eve:-", "--device", "cpu")
+        self.assertEqual(result.returncode, 0)
+        self.assertIn(name[:2].encode() + b"/" + name.encode() + b" cannot be stored: Not a dir",
+                      result.stderr)
+        self.assertRegex(result.stderr, rb"left out\n +1  files not stored\n")
+        self.assertFalse(json.loads(result.stdout)["fileinfo"]["stored"])
+        self.assertEqual(os.listdir(self.path("files/tmp")), [])
+        self.assert_refused(sluice("run", "-r", path, "--filestore", path), "small.pcap",
+                            "cannot be used")
+
+    def test_files_are_scanned_whole(self):
+        content = b"x" * 1350 + b"a-virus-in-two-segments" + b"y" * 300000
+        packets = self.download(content)
+        self.path("a.ndb", b"Cut:0:*:" + b"a-virus-in-two-segments".hex().encode() + b"\n")
+        self.path("b.hdb", hashlib.md5(content).hexdigest().encode() + b":%d:Whole\n" %
+                  len(content))
+        for end in (len(packets), -1):  # the last is sent when the flow ends
+            alerts = self.events(packets[:end], "--events", "alert,flow", "--scan",
+                                 self.path("a.ndb"), "--scan", self.path("b.hdb"))
+            self.assertEqual([alert["alert"]["signature"] for alert in alerts[:-1]],
+                             ["Cut.UNOFFICIAL", "Whole.UNOFFICIAL"])
+            self.assertTrue(alerts[-1]["flow"]["alerted"])
+            for alert in alerts[:-1]:
+                self.assertEqual((alert["files"][0]["filename"], alert["files"][0]["sha256"]),
+                                 ("/etc/passwd", hashlib.sha256(content).hexdigest()))
+                self.assertEqual(alert["http"]["hostname"], "a")
+
     def test_captures_of_alerts(self):
         found, other = connection(4000, 100, b"a needle"), connection(5000, 100, b"nothing")
         packets = [packet for pair in zip(found, other) for packet in pair]

@@ -61,6 +61,9 @@ static const char usage[] =
     "                         alerts, packets that rules tag, anomalies and names\n"
     "  --file-info LIST       what events of files have beside sha256: md5, sha1, magic\n"
     "  --pcap-of-alerts DIR   a capture of each flow that raises an alert, from its begin on\n"
+    "  --filestore DIR        the files that pass, as DIR/XX/SHA256: those that rules with "
+    "filestore\n"
+    "                         alert on; without --rules all\n"
     "  --redundancy SPEC      what eliminating redundancy would save: "
     "SAMPLER[,p=N][,w=N][,cache=N]\n"
     "                         [,interval=N|Ns][,rtt=MS][,chunks][,no-raise], such as\n"
@@ -239,6 +242,7 @@ enum {
     OPTION_EVENTS,
     OPTION_FILE_INFO,
     OPTION_PCAP_OF_ALERTS,
+    OPTION_FILESTORE,
     OPTION_REDUNDANCY,
     OPTION_COMPARE,
     OPTION_PLOT,
@@ -277,6 +281,7 @@ static const struct option long_options[] = {
     {"events", required_argument, NULL, OPTION_EVENTS},
     {"file-info", required_argument, NULL, OPTION_FILE_INFO},
     {"pcap-of-alerts", required_argument, NULL, OPTION_PCAP_OF_ALERTS},
+    {"filestore", required_argument, NULL, OPTION_FILESTORE},
     {"redundancy", required_argument, NULL, OPTION_REDUNDANCY},
     {"compare", no_argument, NULL, OPTION_COMPARE},
     {"plot", required_argument, NULL, OPTION_PLOT},
@@ -402,6 +407,9 @@ static int parse_option(struct run_options *options, int option, int *list, char
         return 0;
     case OPTION_PCAP_OF_ALERTS:
         options->config.evidence_folder = optarg;
+        return 0;
+    case OPTION_FILESTORE:
+        options->config.filestore_folder = optarg;
         return 0;
     case OPTION_DATA_DIR:
         options->config.data_folder = optarg;

@@ -171,6 +171,9 @@ static bool check_effects(const struct run_options *options)
     else if (!rules && options->config.n_databases == 0 && options->config.evidence_folder != NULL)
         cli_error("--pcap-of-alerts '%s' needs --rules or --scan: they raise alerts",
                   options->config.evidence_folder);
+    else if (options->config.filestore_folder != NULL && options->config.stream_memory == 0)
+        cli_error("--filestore '%s' needs --stream-memory above 0",
+                  options->config.filestore_folder);
     else if (options->has_sensor_id && !shows_flow_ids(options))
         cli_error("--sensor-id %u needs --alerts eve:FILE or sqlite:FILE: nothing else shows flow "
                   "ids",

@@ -156,6 +156,17 @@ static void print_evidence(const struct sl_run_result *result, FILE *out)
                 cli_count(evidence->bytes, bytes));
 }
 
+static void print_filestore(const struct sl_run_result *result, FILE *out)
+{
+    const struct sl_run_filestore *store = &result->filestore;
+    char files[32], bytes[32], known[32];
+
+    if (result->has_filestore)
+        fprintf(out, "files      %s stored, %s bytes; %s were there\n",
+                cli_count(store->files, files), cli_count(store->bytes, bytes),
+                cli_count(store->known, known));
+}
+
 static void print_streams(const struct sl_run_result *result, FILE *out)
 {
     const struct sl_stream_stats *stats = &result->streams;
@@ -227,6 +238,7 @@ void run_report_text(const struct sl_run_result *result, bool details, size_t n_
     run_anomalies_text(result, out);
     run_alerts_text(result, details, out);
     print_evidence(result, out);
+    print_filestore(result, out);
     run_profile_text(result, n_profiled, out);
     run_viruses_text(result, details, out);
     run_names_text(result, details, out);
@@ -243,6 +255,13 @@ static json_t *evidence(const struct sl_run_result *result)
     return json_pack("{s:o, s:o, s:o}", "flows", cli_json_uint(result->evidence.flows), "packets",
                      cli_json_uint(result->evidence.packets), "bytes",
                      cli_json_uint(result->evidence.bytes));
+}
+
+static json_t *filestore(const struct sl_run_result *result)
+{
+    return json_pack("{s:o, s:o, s:o}", "files", cli_json_uint(result->filestore.files), "bytes",
+                     cli_json_uint(result->filestore.bytes), "known",
+                     cli_json_uint(result->filestore.known));
 }
 
 static json_t *devices(const struct sl_run_result *result)
@@ -424,6 +443,8 @@ void run_report_json(const struct sl_run_result *result, bool details, size_t n_
         json_object_set_new(root, "rule_profile", run_profile_json(result, n_profiled));
     if (result->has_evidence)
         json_object_set_new(root, "captures_of_alerts", evidence(result));
+    if (result->has_filestore)
+        json_object_set_new(root, "stored_files", filestore(result));
     if (result->database != NULL)
         json_object_set_new(root, "viruses", run_viruses_json(result));
     if (result->names != NULL)

@@ -158,8 +158,9 @@ void run_viruses_text(const struct sl_run_result *result, bool details, FILE *ou
         return;
     sl_clamav_info(result->database, &info);
     fprintf(out, "viruses    %s in ", cli_count(result->viruses, text));
-    fprintf(out, "%s payloads, of %s signatures; not looked for in payloads: %s\n",
-            cli_count(result->virus_payloads, text), cli_count(info.in_parts, more),
+    fprintf(out, "%s payloads and %s files, of %s signatures; not looked for in payloads: %s\n",
+            cli_count(result->virus_payloads, text), cli_count(result->virus_files, (char[32]){0}),
+            cli_count(info.in_parts, more),
             cli_count(info.signatures - info.in_parts, (char[32]){0}));
     for (size_t i = 0; i < result->n_by_virus && (i < SHOWN || details); i++)
         fprintf(out, "  %10s  %s\n", cli_count(result->by_virus[i].n, text),
@@ -185,8 +186,8 @@ json_t *run_viruses_json(const struct sl_run_result *result)
         json_object_set_new(entry, "signature", json_string(name_text(virus, text)));
         json_array_append_new(names, entry);
     }
-    return json_pack("{s:I, s:I, s:I, s:I, s:o}", "signatures", (json_int_t)info.in_parts,
+    return json_pack("{s:I, s:I, s:I, s:I, s:I, s:o}", "signatures", (json_int_t)info.in_parts,
                      "not_in_payloads", (json_int_t)(info.signatures - info.in_parts), "matches",
                      (json_int_t)result->viruses, "payloads", (json_int_t)result->virus_payloads,
-                     "names", names);
+                     "files", (json_int_t)result->virus_files, "names", names);
 }

@@ -91,6 +91,16 @@ static uint64_t cut_bodies(const struct sl_run_result *result)
     return result->apps.bodies_cut;
 }
 
+static uint64_t cut_files(const struct sl_run_result *result)
+{
+    return result->apps.files_cut;
+}
+
+static uint64_t not_stored(const struct sl_run_result *result)
+{
+    return result->filestore.left_out + result->filestore.failed;
+}
+
 static struct sl_rules_count rules(const struct sl_run_result *result)
 {
     struct sl_rules_count count = {0};
@@ -198,6 +208,8 @@ static const struct {
     {"flows_read_in_part", evicted_talk},
     {"messages_of_flows", lost_messages},
     {"cut_bodies", cut_bodies},
+    {"files_not_kept_whole", cut_files},
+    {"files_not_stored", not_stored},
     {"packets_not_in_captures_of_alerts", not_in_evidence},
     {"captures_of_alerts_without_begin", without_begin},
     {"skipped_rules", skipped_rules},

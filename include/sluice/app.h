@@ -163,6 +163,8 @@ enum sl_file_hash { SL_FILE_MD5, SL_FILE_SHA1, SL_FILE_SHA256, SL_N_FILE_HASHES 
 
 enum { SL_FILE_HASH_MAX = 32 };
 
+struct app_contents;
+
 /* A file that a message carried: a body, or a part of one. */
 struct sl_app_file {
     struct sl_app_value name;  /* as the sender names it, else the path of the URI */
@@ -173,6 +175,8 @@ struct sl_app_file {
     bool has_gaps;             /* bytes in its midst did not come */
     uint8_t hashes;            /* which of hash[] were made, as bits */
     uint8_t hash[SL_N_FILE_HASHES][SL_FILE_HASH_MAX];
+    bool is_stored;                /* the run wrote it into its folder of files */
+    struct app_contents *contents; /* its bytes, for the run alone; NULL: they were not kept */
 };
 
 enum sl_app_step {
@@ -233,6 +237,8 @@ struct sl_app_stats {
     uint64_t flows_evicted; /* read no further, as memory was short */
     uint64_t left_out;      /* messages that flows paid too few bytes for: pipelined without end */
     uint64_t bodies_cut;    /* bodies that rules see no more of for the same reason */
+    uint64_t files_cut;     /* files that are neither scanned nor stored: they have gaps or more
+                               than 64 MiB, or there was no room for them */
 };
 
 /* Calls `call` for each counter with its name, "flows_evicted". */

@@ -122,6 +122,9 @@ SL_API const struct sl_diag *sl_rules_unknown_class(const struct sl_rules *rules
 /* Returns the loaded signature i, 0 to loaded - 1, in the order of files and lines. */
 SL_API const struct sl_signature *sl_rules_signature(const struct sl_rules *rules, size_t i);
 
+/* Whether that rule wants the files stored that it matches. */
+SL_API bool sl_rules_store_file(const struct sl_rules *rules, size_t i);
+
 /* Writes how a loaded rule is evaluated, in the order of evaluation: what it is found by and why
  * that, its checks, its buffers with their transforms and contents, its state with the rules that
  * set or read it, and its place among rules. Filters of lines of their own are known once the rules
@@ -329,6 +332,10 @@ SL_API void sl_evaluator_see_messages(struct sl_evaluator *evaluator);
 /* The *n packets of the last run that have candidates, in their order. */
 SL_API const struct sl_candidates *sl_evaluator_candidates(const struct sl_evaluator *evaluator,
                                                            size_t *n);
+
+/* Whether the state of a candidate, an alert of the last run by its index, was met, so that it
+ * raises an alert or does so silently. After it was settled, and before sl_evaluator_conclude. */
+SL_API bool sl_evaluator_is_met(const struct sl_evaluator *evaluator, size_t alert);
 
 /* After all candidates were settled: takes those out that raise no alert. Gives the alerts of the
  * last run, in their order, until the next. */

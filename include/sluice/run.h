@@ -63,8 +63,9 @@ enum sl_run_notice_kind {
     SL_RUN_DEVICE_DROPPED,      /* a GPU that failed; others repeat its batches: `device` */
     SL_RUN_CHECKSUMS_OFFLOADED, /* most packets of this host have wrong checksums: an interface with
                                    checksum offload writes them later */
-    SL_RUN_DATA_UNSAVED,        /* rules want sets of data saved, and no folder is named for it */
-    SL_RUN_CPU_TAKES_OVER       /* the GPU that "auto" chose cannot be used for these tables */
+    SL_RUN_FILES_UNSTORED, /* a file of a flow cannot be stored, as where the disk is full: once */
+    SL_RUN_DATA_UNSAVED,   /* rules want sets of data saved, and no folder is named for it */
+    SL_RUN_CPU_TAKES_OVER  /* the GPU that "auto" chose cannot be used for these tables */
 };
 
 /* All pointers are borrowed for the call. */
@@ -158,6 +159,12 @@ struct sl_run_config {
      * in memory, so that what came before an alert can be written. A file has at most 16 MiB, and
      * all files, 65,536 at most, 4 GiB. A file of that name is replaced. */
     const char *evidence_folder;
+
+    /* A folder for files that pass, made where it is not there: XX/SHA256, in folders by the first
+     * two digits. Files that rules with `filestore` alert on are stored; without rules all are. At
+     * most 65,536 files and 4 GiB are written. A file that is there already is not written again.
+     * What cannot be written is counted, and a notice tells the first. NULL: none. */
+    const char *filestore_folder;
 
     /* Where events go: specs of sl_sink_open, a function, both or neither. The function gets each
      * event in the order of packets, one call at a time; a status but SL_OK ends the run with it.
@@ -263,6 +270,14 @@ struct sl_run_evidence {
     uint64_t packets_without_flow;  /* that raised alerts */
 };
 
+/* Files of flows that were asked for. */
+struct sl_run_filestore {
+    uint64_t files, bytes; /* written */
+    uint64_t known;        /* that were there already */
+    uint64_t left_out;     /* behind the bounds */
+    uint64_t failed;       /* that could not be written */
+};
+
 /* The result of a run. Pointers are borrowed until sl_run_close. */
 struct sl_run_result {
     enum sl_status status; /* of sl_run_execute, but for sinks that fail when they are closed */
@@ -278,6 +293,7 @@ struct sl_run_result {
     bool has_state;         /* some rule has state */
     bool has_streams;       /* some rule sees TCP streams */
     bool has_apps;          /* what flows say is read */
+    bool has_filestore;     /* files were to be stored */
     struct sl_dissect_stats dissected;
     struct sl_flow_stats flows;
 
@@ -304,9 +320,9 @@ struct sl_run_result {
     const uint64_t *by_signature; /* entries of sl_rules_count's loaded */
     struct sl_mpm_info matcher;   /* algorithm NULL: there is none */
 
-    const struct sl_clamav_db *database; /* NULL: payloads are not scanned */
-    uint64_t viruses, virus_payloads;
-    const struct sl_run_virus *by_virus; /* most frequent first */
+    const struct sl_clamav_db *database;           /* NULL: payloads are not scanned */
+    uint64_t viruses, virus_payloads, virus_files; /* found; payloads and files that have some */
+    const struct sl_run_virus *by_virus;           /* most frequent first */
     size_t n_by_virus;
 
     const struct sl_names *names; /* NULL: names are not looked up */
@@ -321,6 +337,8 @@ struct sl_run_result {
 
     bool has_evidence; /* captures were asked for */
     struct sl_run_evidence evidence;
+
+    struct sl_run_filestore filestore;
 
     struct sl_run_sink sinks[SL_RUN_SINKS_MAX];
     uint32_t n_sinks;

@@ -17,6 +17,7 @@ struct side_note {
     uint32_t body_len;              /* bytes at `copy` */
     uint8_t *copy;                  /* the body, with room up to its bound; NULL: none */
     const struct sl_app_file *file; /* that its body was, or a part; while it is told */
+    struct app_contents *contents;  /* of the file whose bytes come; NULL: none are kept */
     uint64_t events;                /* as sl_app_message has them */
 };
 
@@ -46,6 +47,7 @@ struct app_shard {
     struct app_config config;
     uint64_t memory, held; /* bytes */
     int64_t credit;
+    struct app_contents_budget files;
     uint64_t batch; /* counts */
     struct app_flow *oldest, *newest;
     struct app_output *output;
@@ -72,7 +74,7 @@ enum sl_status app_shards_create(struct app_shard **out, uint32_t n,
     for (uint32_t i = 0; shards != NULL && i < n; i++) {
         shards[i].config = *config;
         shards[i].memory = config->memory / n;
-        shards[i].credit = APP_CREDIT_MAX;
+        shards[i].credit = shards[i].files.credit = APP_CREDIT_MAX;
     }
     return shards != NULL ? SL_OK
                           : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %u shards", n);
@@ -89,6 +91,8 @@ void app_shard_begin(struct app_shard *shard, struct app_output *output)
     output->no_memory = false;
     output->stats = (struct sl_app_stats){0};
     app_arena_reset(&output->arena);
+    app_contents_free(output->contents);
+    output->contents = NULL;
     shard->output = output;
     shard->show.arena = &output->arena;
     shard->batch++;
@@ -99,6 +103,7 @@ void app_output_free(struct app_output *output)
     free(output->message);
     free(output->late);
     app_arena_free(&output->arena);
+    app_contents_free(output->contents);
 }
 
 uint64_t app_shard_held(const struct app_shard *shard)
@@ -252,27 +257,86 @@ static bool keep_value(struct app_shard *shard, struct sl_app_value *value)
     return done;
 }
 
+static void hear_contents(void *to, const struct sl_app_file *file, uint64_t offset,
+                          const uint8_t *bytes, uint32_t len)
+{
+    const struct hearing_files *files = to;
+    struct app_shard *const shard = files->hearing->shard;
+    struct side_note *const side = &files->note->side[files->news->side];
+
+    (void)file;
+    (void)offset;
+    if (side->contents == NULL)
+        side->contents = app_contents_create();
+    if (side->contents == NULL) {
+        shard->output->no_memory = true;
+        return;
+    }
+    const uint32_t before = side->contents->max;
+
+    app_contents_add(side->contents, &shard->files, bytes, len);
+    files->hearing->flow->notes += side->contents->max;
+    files->hearing->flow->notes -= before;
+}
+
+/* Takes the contents of a file that is over from its flow. NULL: it has none. */
+static struct app_contents *take_contents(const struct hearing *hearing, struct side_note *side)
+{
+    struct app_contents *const contents = side->contents;
+
+    if (contents == NULL)
+        return NULL;
+    app_contents_end(contents, &hearing->shard->files);
+    hearing->flow->notes -= contents->max;
+    side->contents = NULL;
+    return contents;
+}
+
+/* The file has its contents as long as the batch. Those with gaps are no file that was sent. */
+static void keep_contents(const struct hearing *hearing, struct side_note *side,
+                          struct sl_app_file *file)
+{
+    struct app_output *const output = hearing->shard->output;
+    struct app_contents *const contents = take_contents(hearing, side);
+
+    file->contents = NULL;
+    if (contents == NULL)
+        return;
+    contents->next = output->contents;
+    output->contents = contents;
+    if (contents->is_lost || file->has_gaps) {
+        output->stats.files_cut++;
+        return;
+    }
+    contents->file = file;
+    file->contents = contents;
+}
+
 /* A file that is over is kept as long as the batch, and a message tells it. */
 static void hear_file(void *to, const struct sl_app_file *file)
 {
     const struct hearing_files *files = to;
     struct app_shard *const shard = files->hearing->shard;
+    struct side_note *const side = &files->note->side[files->news->side];
     struct sl_app_file *kept = app_arena_take(&shard->output->arena, sizeof *kept);
 
     if (!pay(shard, sizeof *kept + file->name.len + file->magic.len)) {
         shard->output->stats.left_out++;
+        app_contents_free(take_contents(files->hearing, side));
         return;
     }
-    if (kept != NULL)
+    if (kept != NULL) {
         *kept = *file;
+        keep_contents(files->hearing, side, kept);
+    }
     if (kept == NULL || !keep_value(shard, &kept->name) || !keep_value(shard, &kept->magic)) {
         shard->output->no_memory = true;
         return;
     }
-    files->note->side[files->news->side].file = kept;
+    side->file = kept;
     give_message(files->hearing, files->news, files->note, SL_APP_FILE);
     if (files->news->kind != APP_END) /* a part: the batch may end before its body does */
-        files->note->side[files->news->side].file = NULL;
+        side->file = NULL;
 }
 
 static void hear_files(const struct hearing *hearing, const struct app_news *news,
@@ -280,7 +344,8 @@ static void hear_files(const struct hearing *hearing, const struct app_news *new
 {
     struct app_shard *const shard = hearing->shard;
     struct hearing_files files = {hearing, news, note};
-    const struct app_file_listener listener = {.end = hear_file, .to = &files};
+    const struct app_file_listener listener = {shard->config.keeps_files ? hear_contents : NULL,
+                                               hear_file, &files};
 
     if (shard->tools == NULL)
         shard->tools = app_file_tools_create(&shard->config.files);
@@ -387,8 +452,10 @@ static void hear_done(const struct hearing *hearing, const struct app_news *news
     shard->output->stats.transactions++;
     if ((shard->config.is_done >> news->parser->app & 1) != 0 && !hearing->is_lost)
         give_message(hearing, news, note, SL_APP_DONE);
-    for (int i = 0; i < 2; i++)
+    for (int i = 0; i < 2; i++) {
         free_body(hearing, &note->side[i]);
+        app_contents_free(take_contents(hearing, &note->side[i]));
+    }
     hearing->flow->notes -= sizeof *note;
     free(note);
     *news->note = NULL;
@@ -546,11 +613,17 @@ static void settle_stream(const struct hearing *hearing, bool done)
     evict(hearing->shard, hearing->place);
 }
 
+static int64_t more_credit(int64_t credit, uint32_t len)
+{
+    const int64_t sum = credit + (int64_t)APP_CREDIT * (len + (int64_t)APP_CREDIT_MORE);
+
+    return sum < APP_CREDIT_MAX ? sum : APP_CREDIT_MAX;
+}
+
 static void add_credit(struct app_shard *shard, uint32_t len)
 {
-    const int64_t credit = shard->credit + (int64_t)APP_CREDIT * (len + (int64_t)APP_CREDIT_MORE);
-
-    shard->credit = credit < APP_CREDIT_MAX ? credit : APP_CREDIT_MAX;
+    shard->credit = more_credit(shard->credit, len);
+    shard->files.credit = more_credit(shard->files.credit, len);
 }
 
 void app_give(struct app_shard *shard, const struct app_place *place, enum app_side side,

@@ -12,6 +12,7 @@
 #ifndef APP_APP_MESSAGES_H
 #define APP_APP_MESSAGES_H
 
+#include "app_contents.h"
 #include "app_file.h"
 #include "app_stream.h"
 
@@ -37,7 +38,8 @@ struct app_config {
     uint64_t values;  /* of messages: bit i is enum sl_app_value_id i */
     bool has_steps;   /* messages before SL_APP_DONE, for rules */
     bool has_events;  /* messages SL_APP_EVENT */
-    bool has_files;   /* messages SL_APP_FILE */
+    bool has_files;   /* messages SL_APP_FILE, */
+    bool keeps_files; /* with all bytes of the file */
     uint32_t is_done; /* protocols whose SL_APP_DONE is wanted: bit i is enum sl_app i */
     struct app_file_config files;
 };
@@ -51,6 +53,7 @@ struct app_output {
     uint32_t n, max;
     bool no_memory; /* messages are missing: the caller fails with SL_ENOMEM */
     struct app_arena arena;
+    struct app_contents *contents; /* of files that are over */
     struct sl_app_stats stats;
 };
 

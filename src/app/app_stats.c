@@ -10,6 +10,7 @@ void app_stats_add(struct sl_app_stats *sum, const struct sl_app_stats *more)
     sum->flows_evicted += more->flows_evicted;
     sum->left_out += more->left_out;
     sum->bodies_cut += more->bodies_cut;
+    sum->files_cut += more->files_cut;
 }
 
 void sl_app_stats_each(const struct sl_app_stats *stats,
@@ -21,4 +22,5 @@ void sl_app_stats_each(const struct sl_app_stats *stats,
     call(user, "flows_evicted", stats->flows_evicted);
     call(user, "left_out", stats->left_out);
     call(user, "bodies_cut", stats->bodies_cut);
+    call(user, "files_cut", stats->files_cut);
 }

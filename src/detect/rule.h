@@ -383,6 +383,7 @@ struct rule {
     bool alerts;        /* a pass rule: it alerts as well */
     bool passes_flow;   /* a pass rule: what follows in the flow passes too */
     bool replaced;      /* by one of higher rev */
+    bool stores_file;   /* that it matches */
     uint16_t sees;      /* RULE_SEES_*; 0: as its options ask */
     uint8_t flow_mask;  /* of RULE_FLOW_KNOWN and SL_FLOW_* */
     uint8_t flow_flags; /* the values of those bits */

@@ -44,6 +44,8 @@ void batch_events_begin(struct batch_events *events)
     events->n = events->m = 0;
     events->t = is_wanted(events, SL_EVENT_PACKET) ? 0 : events->digest->n_tagged;
     events->l = events->s = 0;
+    events->late_virus = (struct file_cursor){alerts ? 0 : events->apps->n_late, 0};
+    events->virus = (struct file_cursor){alerts ? 0 : events->apps->n, 0};
     if (events->digest->name_events != NULL)
         name_events_begin(events->digest->name_events);
 }
@@ -97,6 +99,28 @@ static uint32_t item_of_said(struct batch_events *events, uint32_t end)
     while (events->s < apps->n && !is_wanted(events, kind_of(&apps->message[events->s])))
         events->s++;
     return events->s < apps->n ? apps->message[events->s].item : end;
+}
+
+/* The items of the next files with a virus. */
+static uint32_t item_of_late_virus(struct batch_events *events, uint32_t end)
+{
+    const struct app_batch *apps = events->apps;
+    struct file_cursor *const at = &events->late_virus;
+
+    while (at->message < apps->n_late &&
+           at->match >= file_scan_count(&apps->late[at->message].message))
+        *at = (struct file_cursor){at->message + 1, 0};
+    return at->message < apps->n_late ? apps->late[at->message].message.item : end;
+}
+
+static uint32_t item_of_file_virus(struct batch_events *events, uint32_t end)
+{
+    const struct app_batch *apps = events->apps;
+    struct file_cursor *const at = &events->virus;
+
+    while (at->message < apps->n && at->match >= file_scan_count(&apps->message[at->message]))
+        *at = (struct file_cursor){at->message + 1, 0};
+    return at->message < apps->n ? apps->message[at->message].item : end;
 }
 
 /* DNS and SIP over TCP are as datagrams with the message. */
@@ -190,6 +214,27 @@ static void alert_event(const struct batch_events *events, struct sl_event *even
         describe_datagram(event, event->message);
 }
 
+/* The next virus of a file, of which `message` tells. */
+static void file_virus_event(struct batch_events *events, struct sl_event *event,
+                             const struct sl_app_message *message, struct file_cursor *at)
+{
+    event->kind = SL_EVENT_ALERT;
+    event->message = message;
+    event->signature = virus_signature_of(
+        &events->lent, file_scan_match(events->digest->file_scan, message, at->match++));
+}
+
+static enum sl_status late_virus_event(struct batch_events *events, struct sl_event *event,
+                                       struct sl_diag *diag)
+{
+    const struct late_message *late = &events->apps->late[events->late_virus.message];
+    const enum sl_status status = flow_event_place(event, events->source, &late->flow->record,
+                                                   late->flow->record.last_ns, events->ids, diag);
+
+    file_virus_event(events, event, &late->message, &events->late_virus);
+    return status;
+}
+
 /* The next alert, where it is of a flow that ended. */
 static const struct sl_alert *late_alert(const struct batch_events *events)
 {
@@ -236,11 +281,17 @@ static enum sl_status next_of_packets(struct batch_events *events, struct sl_eve
         events->m < digest->messages.n ? digest->messages.item[events->m] : end;
     const uint32_t of_late = item_of_late(events, end), of_said = item_of_said(events, end);
     const uint32_t of_tagged = events->t < digest->n_tagged ? digest->tagged[events->t] : end;
-    const uint32_t first = least(least(least(of_header, of_alert), least(of_virus, of_name)),
-                                 least(least(of_message, of_said), of_tagged));
+    const uint32_t of_late_virus = item_of_late_virus(events, end);
+    const uint32_t of_file_virus = item_of_file_virus(events, end);
+    const uint32_t first =
+        least(least(least(of_header, of_alert), least(of_virus, of_name)),
+              least(least(of_message, of_said), least(of_tagged, of_file_virus)));
 
-    if (late_alert(events) != NULL && of_alert <= least(least(of_flow, of_late), first))
+    if (late_alert(events) != NULL &&
+        of_alert <= least(least(of_flow, least(of_late, of_late_virus)), first))
         return late_alert_event(events, event, diag);
+    if (of_late_virus <= least(least(of_flow, of_late), first) && of_late_virus != end)
+        return late_virus_event(events, event, diag);
     if (of_late <= least(of_flow, first) && of_late != end)
         return late_event(events, event, diag);
     if (of_flow <= first && of_flow != end) {
@@ -257,6 +308,9 @@ static enum sl_status next_of_packets(struct batch_events *events, struct sl_eve
         alert_event(events, event, &digest->alerts[events->a++]);
     else if (of_virus == first)
         event->signature = payload_scan_signature(digest->scan, events->v++);
+    else if (of_file_virus == first)
+        file_virus_event(events, event, &events->apps->message[events->virus.message],
+                         &events->virus);
     else if (of_name == first)
         status = status == SL_OK ? name_event(events, event, diag) : status;
     else if (of_message == first) {

@@ -6,9 +6,15 @@
 #include "run_digest.h"
 #include "run_source.h"
 
+/* The next match of a file. */
+struct file_cursor {
+    uint32_t message, match;
+};
+
 /* Messages of flows that ended, flows that ended, anomalies, alerts, viruses, names, DNS messages,
- * messages of flows and tagged packets, each in the order of items, merged. What ended comes before
- * the other events of the packet that ended it. A copy begins again where the original was. */
+ * messages of flows and tagged packets, each in the order of items, merged. Viruses of a file come
+ * before it. What ended comes before the other events of the packet that ended it. A copy begins
+ * again where the original was. */
 struct batch_events {
     const struct run_source *source;
     const struct sl_batch *batch;
@@ -20,9 +26,11 @@ struct batch_events {
     struct community_ids *ids;        /* NULL, as at first: events get none */
     size_t f, h, a, v, n, m, t;       /* the next flow, anomaly, alert, virus, name, DNS message,
                                          tagged packet, */
-    uint32_t l, s;                    /* message of a flow that ended, and of another */
-    struct sl_flow_record record;     /* the last flow */
-    char link[32];                    /* name of the link type of the last packet */
+    uint32_t l, s;                    /* message of a flow that ended, and of another, */
+    struct file_cursor late_virus, virus; /* and virus of their files */
+    struct virus_signature lent;
+    struct sl_flow_record record; /* the last flow */
+    char link[32];                /* name of the link type of the last packet */
 };
 
 /* At the first event. The batch was digested and its ended flows are sorted; hits[e] are of engine

@@ -73,12 +73,21 @@ static void settle(struct finish *finish, const struct sl_batch *batch)
     for (size_t i = 0; i < n; i++)
         run_flows_settle_end(finish->digest, run->state, run->source.flows, finish->keys,
                              part->side[finish->mark[i].item].flow, &finish->mark[i]);
-    if (run->state == NULL || policy->rules == NULL)
-        return;
-    if (sl_rules_decide(policy->rules))
+    if (run->state != NULL && policy->rules != NULL && sl_rules_decide(policy->rules))
         sl_state_decide(run->state, finish->digest->evaluator, batch);
-    sl_evaluator_conclude(finish->digest->evaluator, &finish->digest->alerts,
-                          &finish->digest->n_alerts);
+}
+
+/* What is decided takes effect. */
+static void conclude(struct finish *finish)
+{
+    const struct sl_run *const run = finish->run;
+
+    run_filestore_want(run->filestore, finish->digest);
+    if (run->state != NULL && finish->digest->evaluator != NULL)
+        sl_evaluator_conclude(finish->digest->evaluator, &finish->digest->alerts,
+                              &finish->digest->n_alerts);
+    if (run->filestore != NULL)
+        run_filestore_take(run->filestore, finish->digest);
 }
 
 static enum sl_status evaluate(struct finish *finish, const struct sl_batch *batch,
@@ -93,6 +102,8 @@ static enum sl_status evaluate(struct finish *finish, const struct sl_batch *bat
 
     if (status == SL_OK && finish->run->source.settles)
         settle(finish, batch);
+    if (status == SL_OK)
+        conclude(finish);
     return status;
 }
 
@@ -127,6 +138,7 @@ static enum sl_status choose_policy(struct finish *finish, struct sl_pipeline_co
 
     if (policy == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for what flows say at the end");
+    policy->file_database = whole->file_database;
     if (!whole->hears && !whole->sees_streams)
         return SL_OK;
     policy->rules = whole->rules;

@@ -18,8 +18,7 @@ struct payload_scan {
     struct found *found;
     size_t n, max;
     bool no_memory;
-    char text[VIRUS_NAME_LEN]; /* of the signature that is lent */
-    struct sl_signature signature;
+    struct virus_signature lent;
 };
 
 static const char *const nothing[] = {NULL};
@@ -41,6 +40,23 @@ uint32_t payload_scan_sid(const struct sl_clamav_match *match)
 
     name_text(match, text);
     return number_of(text);
+}
+
+const struct sl_signature *virus_signature_of(struct virus_signature *to,
+                                              const struct sl_clamav_match *match)
+{
+    name_text(match, to->text);
+    to->signature = (struct sl_signature){.action = "alert",
+                                          .msg = to->text,
+                                          .classtype = "virus",
+                                          .category = "virus",
+                                          .gid = VIRUS_GID,
+                                          .sid = number_of(to->text),
+                                          .priority = 1,
+                                          .references = nothing,
+                                          .metadata = nothing,
+                                          .file = ""};
+    return &to->signature;
 }
 
 static void on_match(void *user, void *token, const struct sl_clamav_match *match)
@@ -124,16 +140,5 @@ const struct sl_clamav_match *payload_scan_match(const struct payload_scan *scan
 
 const struct sl_signature *payload_scan_signature(struct payload_scan *scan, size_t i)
 {
-    name_text(&scan->found[i].match, scan->text);
-    scan->signature = (struct sl_signature){.action = "alert",
-                                            .msg = scan->text,
-                                            .classtype = "virus",
-                                            .category = "virus",
-                                            .gid = VIRUS_GID,
-                                            .sid = number_of(scan->text),
-                                            .priority = 1,
-                                            .references = nothing,
-                                            .metadata = nothing,
-                                            .file = ""};
-    return &scan->signature;
+    return virus_signature_of(&scan->lent, &scan->found[i].match);
 }

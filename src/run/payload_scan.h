@@ -9,6 +9,16 @@
 
 enum { VIRUS_GID = 600, VIRUS_NAME_LEN = 1024 };
 
+/* A match of a virus signature as alerts have it. */
+struct virus_signature {
+    char text[VIRUS_NAME_LEN];
+    struct sl_signature signature;
+};
+
+/* Returns `to->signature`. */
+const struct sl_signature *virus_signature_of(struct virus_signature *to,
+                                              const struct sl_clamav_match *match);
+
 /* The matches in one batch after another. One thread at a time. All calls but create accept NULL:
  * payloads are not scanned. */
 struct payload_scan;

@@ -78,6 +78,13 @@ void run_policy_choose_apps(struct run_policy *policy, const struct sl_run_confi
         ask_for_rules(policy, has_sink);
     if (has_sink)
         ask_for_events(apps, config);
+    policy->file_database = policy->database;
+    apps->keeps_files = policy->database != NULL || config->filestore_folder != NULL;
+    if (apps->keeps_files) {
+        apps->has_files = true;
+        apps->files.hashes |= 1u << SL_FILE_SHA256;
+        apps->values |= has_sink ? of_alerts : 0;
+    }
     apps->memory = config->stream_memory;
     policy->reads_apps = apps->has_steps || apps->has_events || apps->has_files ||
                          apps->is_done != 0 || reports_flows ||

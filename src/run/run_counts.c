@@ -33,6 +33,20 @@ static void publish(struct run_counts *counts)
         atomic_store_explicit(&counts->seen_by_check[c], counts->by_check[c], memory_order_relaxed);
 }
 
+/* The viruses in files. False: no memory. */
+static bool add_files(struct run_counts *counts, const struct batch_events *events)
+{
+    const struct file_scan *const scan = events->digest->file_scan;
+    const struct app_batch *const apps = events->apps;
+    bool done = true;
+
+    for (uint32_t i = 0; i < apps->n && done; i++)
+        done = virus_counts_add_file(&counts->viruses, scan, &apps->message[i]);
+    for (uint32_t i = 0; i < apps->n_late && done; i++)
+        done = virus_counts_add_file(&counts->viruses, scan, &apps->late[i].message);
+    return done;
+}
+
 enum sl_status run_counts_add(struct run_counts *counts, const struct batch_events *events,
                               struct sl_diag *diag)
 {
@@ -49,7 +63,7 @@ enum sl_status run_counts_add(struct run_counts *counts, const struct batch_even
         counts->n_stopped += sl_evaluator_stopped(digest->evaluator);
     }
     publish(counts);
-    if (!virus_counts_add(&counts->viruses, digest->scan))
+    if (!virus_counts_add(&counts->viruses, digest->scan) || !add_files(counts, events))
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for names of viruses");
     return name_counts_add(&counts->names, events->batch, events->names, diag);
 }

@@ -17,6 +17,8 @@ static enum sl_status fill(struct run_digest *digest, const struct run_sinks *si
         status = sl_evaluator_create(&digest->evaluator, policy->rules, diag);
     if (status == SL_OK)
         status = payload_scan_create(&digest->scan, policy->database, diag);
+    if (status == SL_OK)
+        status = file_scan_create(&digest->file_scan, policy->file_database, diag);
     if (status == SL_OK && policy->names != NULL) {
         digest->name_events = name_events_create(policy->names);
         if (digest->name_events == NULL)
@@ -50,6 +52,7 @@ void run_digest_free(struct run_digest *digest)
         return;
     sl_evaluator_free(digest->evaluator);
     payload_scan_free(digest->scan);
+    file_scan_free(digest->file_scan);
     name_events_free(digest->name_events);
     community_ids_free(digest->community_ids);
     dns_messages_free(&digest->messages);
@@ -96,6 +99,8 @@ enum sl_status run_digest_evaluate(struct run_digest *digest, const struct sl_ba
 
     if (status == SL_OK && digest->policy->reports_dns)
         status = dns_messages_list(&digest->messages, batch, diag);
+    if (status == SL_OK)
+        status = file_scan_run(digest->file_scan, apps, diag);
     if (status != SL_OK || digest->scan == NULL)
         return status;
     return payload_scan_run(digest->scan, batch, &hits[digest->policy->virus_engine], diag);
@@ -113,6 +118,17 @@ static int compare_late_marks(const void *a, const void *b)
     if (l->index != r->index)
         return l->index < r->index ? -1 : 1;
     return left->mark.item < right->mark.item ? -1 : left->mark.item > right->mark.item;
+}
+
+/* Flows that ended with a virus in a file. */
+static void list_late_viruses(struct run_digest *digest)
+{
+    const struct app_batch *apps = digest->apps;
+
+    for (uint32_t i = 0; i < apps->n_late; i++)
+        if (file_scan_count(&apps->late[i].message) != 0)
+            digest->late_mark[digest->n_late_marks++] =
+                (struct late_mark){apps->late[i].flow, {.item = UINT32_MAX, .alerted = true}};
 }
 
 static void add_late_mark(struct run_digest *digest, uint32_t late, uint32_t call)
@@ -148,19 +164,24 @@ bool run_digest_mark_late(struct run_digest *digest)
 {
     const struct sl_late *late = &digest->apps->rules.late;
 
+    const bool has_rules = late->batch != NULL && digest->evaluator != NULL;
+    const uint32_t max = digest->apps->n_late + (has_rules ? late->batch->n_items : 0);
+
     digest->n_late_marks = 0;
-    if (late->batch == NULL || digest->evaluator == NULL)
+    if (max == 0 || (!has_rules && digest->file_scan == NULL))
         return true;
-    if (digest->max_late_marks < late->batch->n_items) {
+    if (digest->max_late_marks < max) {
         free(digest->late_mark);
-        digest->max_late_marks = late->batch->n_items;
+        digest->max_late_marks = max;
         digest->late_mark = malloc(digest->max_late_marks * sizeof *digest->late_mark);
         if (digest->late_mark == NULL) {
             digest->max_late_marks = 0;
             return false;
         }
     }
-    list_late_marks(digest);
+    if (has_rules)
+        list_late_marks(digest);
+    list_late_viruses(digest);
     if (digest->n_late_marks > 1)
         qsort(digest->late_mark, digest->n_late_marks, sizeof *digest->late_mark,
               compare_late_marks);
@@ -186,7 +207,9 @@ size_t run_digest_mark(const struct run_digest *digest, const struct sl_batch *b
 {
     const size_t n_viruses = payload_scan_count(digest->scan);
     const struct sl_candidates *held = NULL;
+    const struct app_batch *const apps = digest->apps;
     size_t a = 0, v = 0, h = 0, n = 0, n_held = 0;
+    uint32_t m = 0;
 
     if (digest->evaluator != NULL)
         held = sl_evaluator_candidates(digest->evaluator, &n_held);
@@ -201,7 +224,9 @@ size_t run_digest_mark(const struct run_digest *digest, const struct sl_batch *b
             a++;
         while (v < n_viruses && payload_scan_item(digest->scan, v) == i)
             v++;
-        const bool alerted = a != before_a || v != before_v;
+        bool alerted = a != before_a || v != before_v;
+        for (; m < apps->n && apps->message[m].item <= i; m++)
+            alerted |= file_scan_count(&apps->message[m]) != 0;
         const uint8_t app = batch->origin[i].app;
         const bool is_message = dns_has_form(app) && batch->packet[i].protocol == SL_IP_UDP;
         const uint32_t counts = is_message && digest->policy->reports_dns ? CALL_MESSAGE : 0;

@@ -5,6 +5,7 @@
 
 #include "community_ids.h"
 #include "dns_messages.h"
+#include "file_scan.h"
 #include "name_events.h"
 #include "payload_scan.h"
 #include "run_policy.h"
@@ -35,6 +36,7 @@ struct run_digest {
     uint32_t n_late_marks, max_late_marks;
     struct dns_messages messages;        /* none where they are no events */
     struct payload_scan *scan;           /* NULL: payloads are not scanned */
+    struct file_scan *file_scan;         /* NULL: files are not scanned */
     struct name_events *name_events;     /* NULL: names are not looked up */
     struct community_ids *community_ids; /* NULL: no sink shows them */
     struct held_events held[SL_RUN_SINKS_MAX];

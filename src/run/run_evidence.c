@@ -379,13 +379,15 @@ static enum sl_status take_packet(struct run_evidence *evidence, const struct sl
 /* Items with alerts, in their order. */
 struct alerted_items {
     const struct run_digest *digest;
-    size_t a, v; /* the next alert of a rule, and of a virus */
+    size_t a, v; /* the next alert of a rule, and of a virus, */
+    uint32_t m;  /* and message, which may tell a file with one */
 };
 
 /* Whether the item has some. */
 static bool is_alerted(struct alerted_items *items, uint32_t item)
 {
     const struct run_digest *const digest = items->digest;
+    const struct app_batch *const apps = digest->apps;
     bool alerted = false;
 
     for (; items->a < digest->n_alerts && digest->alerts[items->a].item == item; items->a++)
@@ -394,6 +396,8 @@ static bool is_alerted(struct alerted_items *items, uint32_t item)
            payload_scan_item(digest->scan, items->v) == item;
          items->v++)
         alerted = true;
+    for (; apps != NULL && items->m < apps->n && apps->message[items->m].item == item; items->m++)
+        alerted |= file_scan_count(&apps->message[items->m]) != 0;
     return alerted;
 }
 
@@ -412,14 +416,31 @@ static enum sl_status take_ended(struct run_evidence *evidence, const struct run
     return status;
 }
 
+/* The same for viruses in their files. *l: the next message of a flow that ended. */
+static enum sl_status take_ended_viruses(struct run_evidence *evidence,
+                                         const struct app_batch *apps, uint32_t *l, uint32_t item,
+                                         struct sl_diag *diag)
+{
+    static const struct kept none;
+    enum sl_status status = SL_OK;
+
+    for (; apps != NULL && *l < apps->n_late && apps->late[*l].message.item == item; ++*l)
+        if (status == SL_OK && file_scan_count(&apps->late[*l].message) != 0)
+            status = take_alert(evidence, apps->late[*l].flow->record.id, &none, diag);
+    return status;
+}
+
 enum sl_status run_evidence_take(struct run_evidence *evidence, const struct sl_batch *batch,
                                  const struct run_digest *digest, struct sl_diag *diag)
 {
     struct alerted_items items = {.digest = digest};
     enum sl_status status = SL_OK;
+    uint32_t late = 0;
 
     for (uint32_t item = 0; item < batch->n_items && status == SL_OK; item++) {
         status = take_ended(evidence, digest, items.a, item, diag);
+        if (status == SL_OK)
+            status = take_ended_viruses(evidence, digest->apps, &late, item, diag);
         if (status == SL_OK)
             status = take_packet(evidence, batch, item, is_alerted(&items, item), diag);
     }
@@ -435,6 +456,10 @@ enum sl_status run_evidence_take_late(struct run_evidence *evidence, const struc
 
     for (size_t a = 0; a < digest->n_alerts && status == SL_OK; a++)
         status = take_alert(evidence, batch->origin[digest->alerts[a].item].flow, &none, diag);
+    for (uint32_t m = 0; m < digest->apps->n && status == SL_OK; m++)
+        if (file_scan_count(&digest->apps->message[m]) != 0)
+            status = take_alert(evidence, batch->origin[digest->apps->message[m].item].flow, &none,
+                                diag);
     const enum sl_status closed = close_files(evidence, status == SL_OK ? diag : NULL);
     return status == SL_OK ? closed : status;
 }

@@ -8,6 +8,7 @@
 #include "run_clock.h"
 #include "run_counts.h"
 #include "run_evidence.h"
+#include "run_filestore.h"
 #include "run_flows.h"
 #include "run_redundancy.h"
 #include "run_sinks.h"
@@ -24,8 +25,9 @@ struct sl_run {
     struct run_sinks sinks;
     struct run_counts counts;
     struct own_checksums own_checksums;
-    struct run_evidence *evidence; /* NULL: none is asked for */
-    struct run_batch *batches;     /* all that are or were in flight */
+    struct run_evidence *evidence;   /* NULL: none is asked for */
+    struct run_filestore *filestore; /* NULL: no file is stored */
+    struct run_batch *batches;       /* all that are or were in flight */
     struct run_clock stats_clock, flush_clock;
 
     struct sl_pipeline_config pipeline;

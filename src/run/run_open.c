@@ -123,6 +123,7 @@ void sl_run_close(struct sl_run *run)
     run_sinks_clear(&run->sinks);
     run_counts_clear(&run->counts);
     run_evidence_close(run->evidence);
+    run_filestore_close(run->filestore);
     run_redundancy_clear(&run->redundancy);
     run_policy_release(run->policy);
     run_streams_free(run->streams);
@@ -182,6 +183,9 @@ static enum sl_status open_tables(struct sl_run *run, struct run_policy *policy,
     if (status == SL_OK && run->config.evidence_folder != NULL)
         status =
             run_evidence_open(&run->evidence, run->config.evidence_folder, EVIDENCE_FILES, diag);
+    if (status == SL_OK && run->config.filestore_folder != NULL)
+        status = run_filestore_open(&run->filestore, run->config.filestore_folder,
+                                    policy->rules == NULL, FILESTORE_FILES, &run->notices, diag);
     if (status == SL_OK)
         status = run_try_devices(run, &parts, policy, diag);
     if (status == SL_OK)

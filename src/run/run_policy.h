@@ -35,6 +35,7 @@ struct run_policy {
     struct app_config apps;
 
     struct sl_clamav_db *database;
+    const struct sl_clamav_db *file_database; /* the same, where files are scanned */
 
     struct sl_names *names;
     struct sl_packet_names_watch *watch;

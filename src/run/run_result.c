@@ -57,6 +57,7 @@ static void read_counts(const struct run_counts *counts, struct sl_run_result *r
 
     result->viruses = counts->viruses.n_found;
     result->virus_payloads = counts->viruses.n_payloads;
+    result->virus_files = counts->viruses.n_files;
     result->by_virus = counts->viruses.ranked;
     result->n_by_virus = counts->viruses.ranked != NULL ? counts->viruses.n_names : 0;
 
@@ -85,6 +86,9 @@ void sl_run_result(const struct sl_run *run, struct sl_run_result *result)
     result->has_evidence = run->evidence != NULL;
     if (result->has_evidence)
         run_evidence_stats(run->evidence, &result->evidence);
+    result->has_filestore = run->filestore != NULL;
+    if (result->has_filestore)
+        run_filestore_stats(run->filestore, &result->filestore);
     result->home_missed = missed_home(&run->counts, result);
     result->redundancy = &run->redundancy.config;
     result->n_samplers = run->redundancy.n_samplers;

@@ -190,13 +190,28 @@ static void settle(void *user, struct sl_batch *batch, const struct sl_hits *hit
     run_redundancy_settle(&run->redundancy, &mine->savings, batch, shard, run->pipeline.n_shards);
 }
 
+/* Once a batch, before its alerts are used. */
+static void conclude(const struct sl_run *run, struct run_digest *digest)
+{
+    if (run->state == NULL)
+        return;
+    digest->tagged = sl_evaluator_tagged(digest->evaluator, &digest->n_tagged);
+    sl_evaluator_conclude(digest->evaluator, &digest->alerts, &digest->n_alerts);
+}
+
 static void decide(void *user, struct sl_batch *batch, const struct sl_hits *hits)
 {
     struct sl_run *run = user;
     const struct run_batch *mine = batch->filler;
 
     (void)hits;
-    run_flows_decide(mine->digest, run->state, batch, &mine->source, &run->source);
+    if (run->state != NULL && sl_rules_decide(mine->policy->rules))
+        run_flows_decide(mine->digest, run->state, batch, &mine->source, &run->source);
+    if (run->filestore == NULL)
+        return;
+    run_filestore_want(run->filestore, mine->digest);
+    conclude(run, mine->digest);
+    run_filestore_take(run->filestore, mine->digest);
 }
 
 static enum sl_status report(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
@@ -211,12 +226,8 @@ static enum sl_status report(void *user, const struct sl_batch *batch, const str
         status = source_batch_sort_ends(&mine->source, &run->source, diag);
     if (status != SL_OK)
         return status;
-    if (run->state != NULL) {
-        mine->digest->tagged =
-            sl_evaluator_tagged(mine->digest->evaluator, &mine->digest->n_tagged);
-        sl_evaluator_conclude(mine->digest->evaluator, &mine->digest->alerts,
-                              &mine->digest->n_alerts);
-    }
+    if (run->filestore == NULL)
+        conclude(run, mine->digest);
     const struct batch_events events =
         batch_events_of(&run->source, batch, hits, mine->digest, mine->source.keys, &mine->apps);
     return run_sinks_write_ahead(&run->sinks, mine->digest->held, &events, diag);
@@ -285,5 +296,7 @@ void run_set_shards(struct sl_run *run, const struct run_policy *policy)
 {
     run->pipeline.n_shards = sl_flow_n_shards(run->source.flows);
     run->pipeline.settle = run->source.settles || run->redundancy.n_samplers != 0 ? settle : NULL;
-    run->pipeline.decide = run->state != NULL && sl_rules_decide(policy->rules) ? decide : NULL;
+    const bool decides = run->state != NULL && sl_rules_decide(policy->rules);
+
+    run->pipeline.decide = decides || run->filestore != NULL ? decide : NULL;
 }

@@ -214,6 +214,8 @@ static void put_apps(struct exposition *to, const struct sl_app_stats *apps)
     count(to, "sluice_app_left_out_total", "Messages that flows had too few bytes for.",
           apps->left_out);
     count(to, "sluice_app_bodies_cut_total", "Bodies that rules saw no more of.", apps->bodies_cut);
+    count(to, "sluice_app_files_cut_total", "Files that were neither scanned nor stored.",
+          apps->files_cut);
 }
 
 static void put_findings(struct exposition *to, const struct sl_stats *stats)

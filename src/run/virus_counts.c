@@ -34,15 +34,34 @@ static struct sl_run_virus *find(struct virus_counts *counts, const struct sl_cl
     return name;
 }
 
+static bool add(struct virus_counts *counts, const struct sl_clamav_match *match)
+{
+    struct sl_run_virus *name = find(counts, match);
+
+    if (name == NULL)
+        return false;
+    name->n++;
+    counts->n_found++;
+    return true;
+}
+
+bool virus_counts_add_file(struct virus_counts *counts, const struct file_scan *scan,
+                           const struct sl_app_message *message)
+{
+    const uint32_t n = file_scan_count(message);
+
+    for (uint32_t i = 0; i < n; i++)
+        if (!add(counts, file_scan_match(scan, message, i)))
+            return false;
+    counts->n_files += n != 0;
+    return true;
+}
+
 bool virus_counts_add(struct virus_counts *counts, const struct payload_scan *scan)
 {
     for (size_t i = 0; i < payload_scan_count(scan); i++) {
-        struct sl_run_virus *name = find(counts, payload_scan_match(scan, i));
-
-        if (name == NULL)
+        if (!add(counts, payload_scan_match(scan, i)))
             return false;
-        name->n++;
-        counts->n_found++;
         counts->n_payloads +=
             i == 0 || payload_scan_item(scan, i - 1) != payload_scan_item(scan, i);
     }

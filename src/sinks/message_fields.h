@@ -176,7 +176,7 @@ EVENT_INLINE void event_file(const struct event_visit *visit, const struct sl_ap
         if ((file->hashes >> i & 1) != 0)
             event_text(visit, fields[i],
                        message_hash(file, (enum sl_file_hash)i, texts->file_hash[i]));
-    event_flag(visit, FIELD_FILE_STORED, false);
+    event_flag(visit, FIELD_FILE_STORED, file->is_stored);
     event_number(visit, FIELD_FILE_SIZE, file->size);
     event_number(visit, FIELD_FILE_TX_ID, message->transaction);
 }

@@ -694,6 +694,13 @@ const uint32_t *sl_evaluator_tagged(const struct sl_evaluator *evaluator, size_t
     return evaluator->findings.tagged;
 }
 
+bool sl_evaluator_is_met(const struct sl_evaluator *evaluator, size_t alert)
+{
+    const uint8_t outcome = evaluator->findings.outcome[alert];
+
+    return outcome == RULE_RAISED || outcome == RULE_SILENT || outcome == RULE_NOTED;
+}
+
 void sl_evaluator_conclude(struct sl_evaluator *evaluator, const struct sl_alert **alerts,
                            size_t *n)
 {

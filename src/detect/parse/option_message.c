@@ -719,6 +719,19 @@ enum sl_status rule_read_filesize(struct rule_parser *parser, struct rule_text v
     return status == SL_OK ? rule_check_add(parser, check) : status;
 }
 
+/* The rule is about files, of any size. Of a direction or scope the file that matches is stored
+ * alone. */
+enum sl_status rule_read_filestore(struct rule_parser *parser, struct rule_text value)
+{
+    const struct rule_check any = {
+        .field = RULE_FILE_SIZE, .mask = UINT32_MAX, .first = 0, .last = UINT32_MAX};
+    const enum sl_status status = take_app(parser, SL_FILE_NAME);
+
+    (void)value;
+    parser->rule->stores_file = true;
+    return status == SL_OK ? rule_check_add(parser, any) : status;
+}
+
 enum sl_status rule_read_file_digest(struct rule_parser *parser, struct rule_text value)
 {
     const bool is_md5 = rule_text_is(parser->option.name, "filemd5");

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules on what flows say when they end: bodies of unknown or greater length. What they find
- * depends on no batch and no thread. */
+/* Rules and virus signatures on what flows say when they end: bodies of unknown or greater length.
+ * What they find depends on no batch and no thread. */
 #include "test.h"
+
+#include <unistd.h>
 
 #include "dissect/test/frame_fixture.h"
 #include "run/run_internal.h"
@@ -12,6 +14,7 @@ enum {
     N_CLIENTS = 4,
     FIRST_PORT = 20000,
     SIDS = 8,
+    SID_OF_VIRUS,
     TEXT_MAX = 1 << 20
 };
 
@@ -31,6 +34,10 @@ static const char rules_text[] =
     "alert http any any -> any any (http.request_body; content:\"needle\"; flowbits:set,said;"
     " flowbits:noalert; sid:7;)\n"
     "alert tcp any any -> any any (flags:A; dsize:0; sid:8;)\n";
+
+/* The file that is "hay". */
+static const char virus[] = "4e30ea25cda1c18cfc423e4d9dfa57b7051a9ef311e09ed43f8e33523f3d9533:"
+                            "3:Hay:73\n";
 
 /* Which flows have what. */
 static bool has_needle(uint32_t flow)
@@ -61,7 +68,7 @@ struct sensor {
     const struct clock *clock;
     uint64_t seed;
     uint32_t batch_max, next; /* packets */
-    uint32_t n_alerts[SIDS + 1], n_flows, n_alerted;
+    uint32_t n_alerts[SID_OF_VIRUS + 1], n_flows, n_alerted;
     char text[TEXT_MAX];
     size_t len;
 };
@@ -118,7 +125,11 @@ static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *d
 static enum sl_status on_event(void *user, const struct sl_event *event, struct sl_diag *diag)
 {
     struct sensor *sensor = user;
-    const uint32_t sid = event->kind == SL_EVENT_ALERT ? event->signature->sid : 0;
+    const bool is_virus = event->kind == SL_EVENT_ALERT && event->message != NULL &&
+                          strcmp(event->signature->classtype, "virus") == 0;
+    const uint32_t sid = is_virus                        ? SID_OF_VIRUS
+                         : event->kind == SL_EVENT_ALERT ? event->signature->sid
+                                                         : 0;
 
     (void)diag;
     sensor->n_alerts[sid]++;
@@ -130,8 +141,26 @@ static enum sl_status on_event(void *user, const struct sl_event *event, struct 
     return SL_OK;
 }
 
+static char database[] = "/tmp/test_late_rules_XXXXXX.hsb";
+
+static int write_database(void **state)
+{
+    const int fd = mkstemps(database, 4);
+
+    (void)state;
+    assert_true(fd >= 0 && write(fd, virus, strlen(virus)) == (ssize_t)strlen(virus));
+    return close(fd);
+}
+
+static int remove_database(void **state)
+{
+    (void)state;
+    return unlink(database);
+}
+
 static struct sensor *run(const struct clock *clock, uint32_t batch_max, uint32_t n_workers)
 {
+    static const char *const databases[] = {database};
     struct sensor *sensor = calloc(1, sizeof *sensor);
     struct sl_rules *rules;
     struct sl_run_config config;
@@ -148,6 +177,8 @@ static struct sensor *run(const struct clock *clock, uint32_t batch_max, uint32_
     sl_run_config_init(&config);
     config.fill = fill;
     config.rules = rules;
+    config.databases = databases;
+    config.n_databases = 1;
     config.devices = "cpu";
     config.event = on_event;
     config.user = sensor;
@@ -165,22 +196,21 @@ static struct sensor *run(const struct clock *clock, uint32_t batch_max, uint32_
 static void check_alerts(const struct clock *clock)
 {
     struct sensor *sensor = run(clock, 300, 1);
-    uint32_t expected[SIDS + 1] = {[0] = N_FLOWS};
-    uint32_t n_alerted = 0;
+    uint32_t expected[SID_OF_VIRUS + 1] = {[0] = N_FLOWS};
 
     for (uint32_t flow = 0; flow < N_FLOWS; flow++) {
         expected[1] += has_needle(flow);
         expected[2] += is_answered(flow);
         expected[4] += has_needle(flow) && has_begun(flow);
         expected[6] += has_needle(flow) && is_answered(flow);
-        n_alerted += has_needle(flow) || is_answered(flow);
+        expected[SID_OF_VIRUS] += !has_needle(flow);
     }
     /* Of a minute, and of each client, one. */
     expected[3] = sensor->n_alerts[3];
     assert_in_range(expected[3], N_CLIENTS, clock->step_ns < 1000000 ? 2 * N_CLIENTS : N_FLOWS / 6);
-    for (uint32_t sid = 0; sid <= SIDS; sid++)
+    for (uint32_t sid = 0; sid <= SID_OF_VIRUS; sid++)
         assert_int_equal(sensor->n_alerts[sid], expected[sid]);
-    assert_int_equal(sensor->n_alerted, n_alerted);
+    assert_int_equal(sensor->n_alerted, N_FLOWS); /* of a rule or a virus */
     free(sensor);
 }
 
@@ -222,5 +252,5 @@ int main(void)
         cmocka_unit_test(test_events_depend_on_packets_alone),
     };
 
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, write_database, remove_database);
 }

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: MIT */
+#include "app_contents.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fd.h"
+
+enum { FIRST_ROOM = 4096 };
+
+struct app_contents *app_contents_create(void)
+{
+    return calloc(1, sizeof(struct app_contents));
+}
+
+static void drop(struct app_contents *contents)
+{
+    free(contents->bytes);
+    if (contents->spilled != NULL)
+        (void)fclose(contents->spilled);
+    contents->bytes = NULL;
+    contents->spilled = NULL;
+    contents->max = 0;
+}
+
+static bool reserve(struct app_contents *contents, uint64_t len)
+{
+    uint32_t max = contents->max != 0 ? contents->max : FIRST_ROOM;
+
+    while (max < len)
+        max *= 2;
+    if (max == contents->max)
+        return true;
+    uint8_t *bytes = realloc(contents->bytes, max);
+    if (bytes == NULL)
+        return false;
+    contents->bytes = bytes;
+    contents->max = max;
+    return true;
+}
+
+/* Moves the bytes out of memory. */
+static bool spill(struct app_contents *contents, struct app_contents_budget *budget)
+{
+    if (budget->n_spilled == APP_CONTENTS_SPILLED_MAX)
+        return false;
+    contents->spilled = tmpfile();
+    if (contents->spilled == NULL)
+        return false;
+    budget->n_spilled++;
+    budget->credit -= APP_CONTENTS_SPILL_PRICE;
+    const bool done = fd_write(fileno(contents->spilled), contents->bytes, contents->len);
+    free(contents->bytes);
+    contents->bytes = NULL;
+    contents->max = 0;
+    return done;
+}
+
+static bool add(struct app_contents *contents, struct app_contents_budget *budget,
+                const uint8_t *bytes, uint32_t len)
+{
+    const uint64_t end = contents->len + len;
+
+    if (budget->credit <= 0 || end > APP_CONTENTS_MAX)
+        return false;
+    budget->credit -= len;
+    if (contents->spilled == NULL && end > APP_CONTENTS_MEMORY && !spill(contents, budget))
+        return false;
+    if (contents->spilled != NULL)
+        return fd_write(fileno(contents->spilled), bytes, len);
+    if (!reserve(contents, end))
+        return false;
+    memcpy(contents->bytes + contents->len, bytes, len);
+    return true;
+}
+
+void app_contents_add(struct app_contents *contents, struct app_contents_budget *budget,
+                      const uint8_t *bytes, uint32_t len)
+{
+    if (contents->is_lost)
+        return;
+    contents->is_lost = !add(contents, budget, bytes, len);
+    contents->len += len;
+    if (!contents->is_lost)
+        return;
+    app_contents_end(contents, budget);
+    drop(contents);
+}
+
+void app_contents_end(const struct app_contents *contents, struct app_contents_budget *budget)
+{
+    budget->n_spilled -= contents->spilled != NULL;
+}
+
+void app_contents_free(struct app_contents *contents)
+{
+    while (contents != NULL) {
+        struct app_contents *const next = contents->next;
+
+        drop(contents);
+        free(contents);
+        contents = next;
+    }
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/* The bytes of a file that passes: in memory at first, and beyond a bound in a temporary file that
+ * has no name. A shard pays for them with credit, as for messages, so that no limit depends on cuts
+ * into batches. */
+#ifndef APP_CONTENTS_H
+#define APP_CONTENTS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum {
+    APP_CONTENTS_MEMORY = 256 << 10, /* bytes of a file that lie in memory at most */
+    APP_CONTENTS_MAX = 64 << 20,     /* bytes of a file that are kept */
+    APP_CONTENTS_SPILLED_MAX = 8,    /* temporary files of a shard's flows */
+    APP_CONTENTS_SPILL_PRICE = 1 << 20
+};
+
+/* What a shard has for its files. */
+struct app_contents_budget {
+    int64_t credit; /* bytes */
+    uint32_t n_spilled;
+};
+
+struct app_contents {
+    struct app_contents *next; /* of those of a batch */
+    struct sl_app_file *file;  /* that was told with them */
+    uint8_t *bytes;            /* where `spilled` is NULL */
+    FILE *spilled;             /* whose descriptor has all bytes */
+    uint64_t len;
+    uint32_t max;         /* room at `bytes` */
+    bool is_lost;         /* some could not be kept, so that none is */
+    bool is_wanted;       /* a rule wants the file stored */
+    uint32_t n_found;     /* of a scan: so many entries, */
+    uint32_t first_found; /* from this one on */
+};
+
+/* NULL: no memory. */
+struct app_contents *app_contents_create(void);
+
+/* Adds bytes behind those before. */
+void app_contents_add(struct app_contents *contents, struct app_contents_budget *budget,
+                      const uint8_t *bytes, uint32_t len);
+
+/* No more bytes come, or they are not wanted any more: the flow holds no temporary file. */
+void app_contents_end(const struct app_contents *contents, struct app_contents_budget *budget);
+
+/* Frees a list. Accepts NULL. */
+void app_contents_free(struct app_contents *contents);
+
+#endif
