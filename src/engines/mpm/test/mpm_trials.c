@@ -4,18 +4,35 @@
 
 #include "mpm_trial.h"
 
-/* Backends whose time a set of thousands would multiply by as much: some, and under a sanitizer all
- * but the product's. */
-static bool takes_parts(const char *argument)
+/* Backends whose time a set of thousands would multiply by as much. */
+static bool compares_one_by_one(const char *argument)
 {
     static const char *const names[] = {"rk.cuda-block", "rk.cuda-thread", "rk.tiled-block"};
 
-    if (TEST_SANITIZED && strncmp(argument, "ac.", 3) != 0 && strncmp(argument, "gram.", 5) != 0)
-        return true;
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (strcmp(argument, names[i]) == 0)
             return true;
     return false;
+}
+
+/* On CPUs a check gives papers' algorithms a part of each large test, and a soak all of it. */
+static void choose_sizes(const char *argument)
+{
+    const bool is_product =
+        strcmp(subject.algorithm, "ac") == 0 || strcmp(subject.algorithm, "gram") == 0;
+    const bool is_soak = getenv("SLUICE_TEST_TRIES") != NULL;
+    const bool is_large = is_product || is_soak || strstr(argument, ".cuda") != NULL;
+
+    subject.takes_parts = compares_one_by_one(argument) || !is_large;
+    if (subject.takes_parts)
+        printf("%s takes a part of each large test\n", argument);
+    if (compares_one_by_one(argument) ||
+        strcmp(subject.algorithm, "naive") == 0) /* all would take an hour a capture */
+        subject.content_stride = is_large ? 200 : 1000;
+    if (is_soak)
+        subject.captures_s = 40;
+    else if (!is_large)
+        subject.captures_s /= 3;
 }
 
 /* Reads "ac.scalar"; false, with the reason printed, where that cannot run here. */
@@ -37,17 +54,10 @@ static bool choose_backend(const char *argument)
 
     if (strcmp(subject.algorithm, "vectorscan") == 0)
         subject.longest_literal = 3999; /* its expressions end at 16,000 characters */
-    subject.takes_parts = takes_parts(argument);
     subject.built_for = strstr(argument, ".cuda") != NULL || strstr(argument, ".tiled") != NULL
                             ? SL_DEVICE_CUDA
                             : SL_DEVICE_CPU;
-    if (subject.takes_parts)
-        printf("%s takes a part of each large test\n", argument);
-    if (subject.takes_parts ||
-        strcmp(subject.algorithm, "naive") == 0) /* all would take an hour a capture */
-        subject.content_stride = 200;
-    if (getenv("SLUICE_TEST_TRIES") != NULL)
-        subject.captures_s = 40;
+    choose_sizes(argument);
 
     struct sl_mpm_table *table = trial_build(NULL, 0);
     const struct sl_backend *backend = trial_find_backend(table, subject.backend_name);
