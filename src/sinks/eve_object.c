@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "eve_object.h"
 
+#include "base/hex.h"
 #include "eve_text.h"
 
 static struct line_sink *put_key(struct eve_object *object, const char *key)
@@ -51,15 +52,15 @@ static void put_text(void *to, const char *key, const void *text, size_t len)
 
 static void put_hex(void *to, const char *key, const uint8_t *bytes, size_t len, char separator)
 {
-    static const char digits[] = "0123456789abcdef";
     struct line_sink *out = put_key(to, key);
 
     line_text(out, "\"");
     for (size_t i = 0; i < len; i++) {
-        const char text[3] = {separator, digits[bytes[i] >> 4], digits[bytes[i] & 15]};
+        char text[4] = {separator};
         const size_t skipped = i == 0 || separator == 0;
 
-        line_bytes(out, text + skipped, sizeof text - skipped);
+        hex_write(text + 1, &bytes[i], 1);
+        line_bytes(out, text + skipped, 3 - skipped);
     }
     line_text(out, "\"");
 }

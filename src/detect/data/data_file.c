@@ -307,12 +307,11 @@ static void put_base64(struct writer *writer, const uint8_t *bytes, uint32_t len
 
 static void put_hex(struct writer *writer, const uint8_t *bytes, uint32_t len)
 {
-    static const char digits[] = "0123456789abcdef";
-
     for (uint32_t i = 0; i < len; i++) {
-        const char text[2] = {digits[bytes[i] >> 4], digits[bytes[i] & 15]};
+        char text[3];
 
-        put(writer, text, sizeof text);
+        hex_write(text, &bytes[i], 1);
+        put(writer, text, 2);
     }
 }
 
