@@ -23,15 +23,7 @@ static void *open_flow(void)
     return whole_open(&dns_tcp_parser, look, SL_DNS_MESSAGE);
 }
 
-const struct app_parser dns_tcp_parser = {.app = SL_APP_DNS,
-                                          .open = open_flow,
-                                          .give = whole_give,
-                                          .gap = whole_gap,
-                                          .end = whole_end,
-                                          .close = whole_close,
-                                          .held = whole_held,
-                                          .show = whole_show,
-                                          .describe = whole_describe};
+const struct app_parser dns_tcp_parser = WHOLE_PARSER(SL_APP_DNS, open_flow);
 
 /* Of a message that is longer than what is kept, what came has to look like one. */
 enum app_likeness dns_tcp_probe(enum app_side side, const uint8_t *bytes, uint32_t len)

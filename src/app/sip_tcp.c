@@ -77,15 +77,7 @@ static void *open_flow(void)
     return whole_open(&sip_tcp_parser, look, SL_SIP_MESSAGE);
 }
 
-const struct app_parser sip_tcp_parser = {.app = SL_APP_SIP,
-                                          .open = open_flow,
-                                          .give = whole_give,
-                                          .gap = whole_gap,
-                                          .end = whole_end,
-                                          .close = whole_close,
-                                          .held = whole_held,
-                                          .show = whole_show,
-                                          .describe = whole_describe};
+const struct app_parser sip_tcp_parser = WHOLE_PARSER(SL_APP_SIP, open_flow);
 
 /* The URI of a request tells it, as its line may be long. */
 static enum app_likeness like_uri(const uint8_t *bytes, uint32_t len)

@@ -33,6 +33,13 @@ uint64_t whole_held(const void *of);
 void whole_show(struct app_show *show, const void *of, enum app_side side);
 void whole_describe(struct sl_app_message *to, const void *of);
 
+/* The parser of such a protocol. */
+#define WHOLE_PARSER(of, opened)                                                                 \
+    {                                                                                            \
+        .app = (of), .open = (opened), .give = whole_give, .gap = whole_gap, .end = whole_end,   \
+        .close = whole_close, .held = whole_held, .show = whole_show, .describe = whole_describe \
+    }
+
 extern const struct app_parser dns_tcp_parser, sip_tcp_parser;
 
 enum app_likeness dns_tcp_probe(enum app_side side, const uint8_t *bytes, uint32_t len);
