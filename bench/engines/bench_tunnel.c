@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A pair of boxes and TCP through them: bytes of packets inside for each second of a box's own CPU
  * time, the system's part included. Other processes on its cores so change little. */
-#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdio.h>
@@ -75,41 +74,12 @@ static void fill(uint8_t *content, enum content kind, uint32_t run)
     }
 }
 
-static struct sockaddr_in server(void)
-{
-    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(TUNNEL_LINK_PORT)};
-
-    inet_pton(AF_INET, "10.9.0.2", &address.sin_addr);
-    return address;
-}
-
-/* Takes what comes, one connection after another. */
-static void sink(void *user)
-{
-    static uint8_t bytes[CHUNK];
-    struct sockaddr_in address = server();
-    const int listener = socket(AF_INET, SOCK_STREAM, 0), on = 1;
-
-    (void)user;
-    (void)setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (bind(listener, (struct sockaddr *)&address, sizeof address) != 0 ||
-        listen(listener, 1) != 0)
-        return;
-    for (;;) {
-        const int from = accept(listener, NULL, NULL);
-
-        while (recv(from, bytes, sizeof bytes, MSG_TRUNC) > 0)
-            continue;
-        close(from);
-    }
-}
-
 /* Sends for a run's time. */
 static void source(void *user)
 {
     const struct trial *const t = user;
     const size_t len = t->load->content == AGAIN ? 1 << 20 : CONTENT_LEN;
-    const struct sockaddr_in address = server();
+    const struct sockaddr_in address = tunnel_link_server();
     const int to = socket(AF_INET, SOCK_STREAM, 0);
     const uint64_t pace = t->load->pace;
     struct timespec begin, now;
@@ -194,7 +164,7 @@ static bool run_load(const struct bench *bench, const struct load *load, uint8_t
     t->load = load;
     t->content = content;
 
-    const pid_t server_pid = tunnel_link_run(&t->link, 1, sink, NULL);
+    const pid_t server_pid = tunnel_link_run(&t->link, 1, tunnel_link_sink, NULL);
     const struct bench_rate sending = bench_rates(bench->frame.runs, run_once, t);
     (void)kill(server_pid, SIGKILL);
     (void)waitpid(server_pid, NULL, 0);
@@ -222,5 +192,5 @@ bool bench_tunnel(const struct bench *bench)
     for (size_t i = 0; i < N_LOADS && good; i++)
         good = run_load(bench, &loads[i], content);
     free(content);
-    return good;
+    return good && bench_tunnel_times(bench);
 }

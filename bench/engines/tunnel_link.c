@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "tunnel_link.h"
 
+#include <arpa/inet.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <sched.h>
@@ -16,7 +17,7 @@
 
 #include "sluice/tunnel.h"
 
-enum { WORDS_MAX = 16, WAIT_MS = 5000 };
+enum { WORDS_MAX = 16, WAIT_MS = 5000, CHUNK = 1 << 18 };
 
 extern char **environ;
 
@@ -77,6 +78,34 @@ pid_t tunnel_link_run(const struct tunnel_link *link, int side, void (*work)(voi
     if (space >= 0 && setns(space, CLONE_NEWNET) == 0)
         work(user);
     _exit(0);
+}
+
+struct sockaddr_in tunnel_link_server(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons(TUNNEL_LINK_PORT)};
+
+    inet_pton(AF_INET, "10.9.0.2", &address.sin_addr);
+    return address;
+}
+
+void tunnel_link_sink(void *user)
+{
+    static uint8_t bytes[CHUNK];
+    struct sockaddr_in address = tunnel_link_server();
+    const int listener = socket(AF_INET, SOCK_STREAM, 0), on = 1;
+
+    (void)user;
+    (void)setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+    if (bind(listener, (struct sockaddr *)&address, sizeof address) != 0 ||
+        listen(listener, 1) != 0)
+        return;
+    for (;;) {
+        const int from = accept(listener, NULL, NULL);
+
+        while (recv(from, bytes, sizeof bytes, MSG_TRUNC) > 0)
+            continue;
+        close(from);
+    }
 }
 
 static struct sl_tunnel *running;
@@ -175,15 +204,20 @@ static bool make_spaces(struct tunnel_link *link)
     return made;
 }
 
+void tunnel_link_start(struct tunnel_link *link, int side)
+{
+    char path[96];
+
+    path_of(link, side, "conf", path);
+    link->box[side] = tunnel_link_run(link, side, run_box, path);
+}
+
 static bool start_boxes(struct tunnel_link *link, const char *peer)
 {
     for (int i = 0; i < 2; i++) {
-        char path[96];
-
-        path_of(link, i, "conf", path);
         if (!write_config(link, i, peer))
             return false;
-        link->box[i] = tunnel_link_run(link, i, run_box, path);
+        tunnel_link_start(link, i);
     }
     for (int i = 0; i < WAIT_MS / 10; i++) {
         if (is_alive(link, 0) && is_alive(link, 1))

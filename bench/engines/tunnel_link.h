@@ -3,6 +3,7 @@
 #ifndef BENCH_TUNNEL_LINK_H
 #define BENCH_TUNNEL_LINK_H
 
+#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -29,6 +30,13 @@ void tunnel_link_close(struct tunnel_link *link);
 /* A process in a side's namespace; it ends when `work` returns. */
 pid_t tunnel_link_run(const struct tunnel_link *link, int side, void (*work)(void *user),
                       void *user);
+
+/* Starts the box of a side, whose process has ended. */
+void tunnel_link_start(struct tunnel_link *link, int side);
+
+/* Work for side 1: takes what comes, one connection after another. Its address inside. */
+void tunnel_link_sink(void *user);
+struct sockaddr_in tunnel_link_server(void);
 
 bool tunnel_link_used(const struct tunnel_link *link, int side, struct tunnel_used *used);
 
