@@ -523,6 +523,31 @@ class Boxes(case.Case):
         self.assertEqual(found[0].stdout, content)
         self.assertGreater(self.status(1)["peers"][0]["bypassed"], 1000)
 
+    def test_samba(self):
+        smbd, smbclient = self.need("smbd", "smbclient")
+        content = random.Random(11).randbytes(2000000)
+        os.mkdir(self.path("share"))
+        os.chmod(self.folder.name, 0o755)
+        self.path("share/file", content)
+        places = "".join(f"{name} = {self.folder.name}\n" for name in (
+            "private dir", "lock directory", "state directory", "cache directory",
+            "pid directory", "ncalrpc dir"))
+        conf = self.path("smb.conf", f"""[global]
+            {places}
+            log file = {self.path("smb.log")}
+            map to guest = Bad User
+            disable netbios = yes
+            smb ports = 445
+            [share]
+            path = {self.path("share")}
+            guest ok = yes\n""".encode())
+        self.begin()
+        self.serve_by(smbd, "--foreground", "--no-process-group", f"--configfile={conf}")
+        self.wait(lambda: self.inside(
+            smbclient, f"--configfile={conf}", "-N", "//10.9.0.2/share", "-c",
+            f"get file {self.path('got')}").returncode == 0)
+        self.assertEqual(self.fetched(), content)
+
     def test_packets_of_other_networks_are_dropped(self):
         self.begin()
         self.ip("-n", self.spaces[1], "addr", "add", "10.77.0.1/32", "dev", "sl0")
