@@ -177,6 +177,16 @@ static uint32_t put_udp(struct frame *f, uint16_t src, uint16_t dst)
     return ip;
 }
 
+/* The same, and VXLAN's header. */
+static uint32_t put_vxlan(struct frame *f)
+{
+    const uint32_t ip = put_udp(f, 50000, 4789);
+
+    frame_be32(f, 0x08000000);
+    frame_be32(f, 77 << 8);
+    return ip;
+}
+
 static void end_udp(struct frame *f, uint32_t ip)
 {
     frame_end_ipv4(f, ip);
@@ -185,20 +195,16 @@ static void end_udp(struct frame *f, uint32_t ip)
 
 void sample_vxlan(struct frame *f)
 {
-    const uint32_t ip = put_udp(f, 50000, 4789);
+    const uint32_t ip = put_vxlan(f);
 
-    frame_be32(f, 0x08000000);
-    frame_be32(f, 77 << 8);
     sample_ethernet(f);
     end_udp(f, ip);
 }
 
 void sample_vxlan_vlan(struct frame *f)
 {
-    const uint32_t ip = put_udp(f, 50000, 4789);
+    const uint32_t ip = put_vxlan(f);
 
-    frame_be32(f, 0x08000000);
-    frame_be32(f, 77 << 8);
     frame_ethernet(f, 0x8100);
     frame_tag(f, 33, 0x86DD);
     sample_ipv6_udp(f);
@@ -207,20 +213,16 @@ void sample_vxlan_vlan(struct frame *f)
 
 void sample_vxlan_arp(struct frame *f)
 {
-    const uint32_t ip = put_udp(f, 50000, 4789);
+    const uint32_t ip = put_vxlan(f);
 
-    frame_be32(f, 0x08000000);
-    frame_be32(f, 77 << 8);
     sample_arp(f);
     end_udp(f, ip);
 }
 
 void sample_vxlan_vlan_arp(struct frame *f)
 {
-    const uint32_t ip = put_udp(f, 50000, 4789);
+    const uint32_t ip = put_vxlan(f);
 
-    frame_be32(f, 0x08000000);
-    frame_be32(f, 77 << 8);
     frame_ethernet(f, 0x8100);
     frame_tag(f, 33, 0x0806);
     frame_put(f, 28);
@@ -238,10 +240,8 @@ void sample_vxlan_none(struct frame *f)
 
 void sample_vxlan_other(struct frame *f)
 {
-    const uint32_t ip = put_udp(f, 50000, 4789);
+    const uint32_t ip = put_vxlan(f);
 
-    frame_be32(f, 0x08000000);
-    frame_be32(f, 77 << 8);
     frame_ethernet(f, 0x0800);
     frame_text(f, "payload");
     end_udp(f, ip);
@@ -319,10 +319,8 @@ void sample_teredo_none(struct frame *f)
 
 void sample_vxlan_gre(struct frame *f)
 {
-    const uint32_t ip = put_udp(f, 50000, 4789);
+    const uint32_t ip = put_vxlan(f);
 
-    frame_be32(f, 0x08000000);
-    frame_be32(f, 77 << 8);
     frame_ethernet(f, 0x0800);
     sample_gre_key(f);
     end_udp(f, ip);
