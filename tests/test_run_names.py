@@ -33,8 +33,15 @@ def udp(source, target, payload):
     return ip(17, struct.pack(">HHHH", source, target, 8 + len(payload), 0) + payload)
 
 
-def tcp(source, target, payload):
-    return ip(6, struct.pack(">HHIIBBHHH", source, target, 1, 1, 0x50, 0x18, 1000, 0, 0) + payload)
+def fragment(payload, field):
+    """Of a datagram of UDP. Field: flags and offset."""
+    packet = ip(17, payload)
+    return packet[:14 + 4] + struct.pack(">HH", 7, field) + packet[14 + 8:]
+
+
+def tcp(source, target, payload, number=1):
+    return ip(6, struct.pack(">HHIIBBHHH", source, target, number, 1, 0x50, 0x18, 1000, 0, 0)
+              + payload)
 
 
 def question(name):
@@ -154,6 +161,22 @@ class RunNames(case.Case):
         self.assertIn("forward 2,3", text)
         self.assertIn("no name: a request without a Host, 1 packets", text)
         self.assertIn("NAME  dns query A www.ads.test  block", text)
+
+    def test_fragments_and_segments(self):
+        """A name is found, too, and once, where it lies in two fragments, or two segments."""
+        query = dns(0x0100, b"www.ads.test")
+        whole = struct.pack(">HHHH", 40000, 53, 8 + len(query), 0) + query
+        request = b"GET /a HTTP/1.1\r\nHost: news.test\r\n\r\n"
+        packets = [fragment(whole[:24], 0x2000), fragment(whole[24:], 3),
+                   tcp(40006, 80, request[:20]), tcp(40006, 80, request[20:], 21),
+                   tcp(40006, 80, request[30:], 31)]
+        self.capture = self.path("cut.pcap", capture(*packets))
+        self.assertEqual([(event["pcap_cnt"], event["src_port"], event["names"]["name"])
+                          for event in self.events()],
+                         [(2, 40000, "www.ads.test"), (4, 40006, "news.test/a")])
+        viruses = self.path("cut.ndb", b"Cut:0:*:%s\n" % whole[20:30].hex().encode())
+        result = sluice("run", "-r", self.capture, "--scan", viruses, "--json")
+        self.assertEqual(json.loads(result.stdout)["viruses"]["matches"], 1)
 
     def test_sqlite(self):
         path = self.path("events.db")

@@ -14,6 +14,8 @@ struct batch_events batch_events_of(const struct run_source *source, const struc
     static const struct sl_hits none;
     static const struct app_batch silence;
     const struct run_policy *policy = digest->policy;
+    const struct name_batch *joined = digest->joined;
+    const struct sl_hits *names = policy->names_engine < 0 ? &none : &hits[policy->names_engine];
 
     return (struct batch_events){
         .source = source,
@@ -23,7 +25,7 @@ struct batch_events batch_events_of(const struct run_source *source, const struc
         .apps = apps != NULL ? apps : &silence,
         .end_flow = sl_flow_keys_n_ends(flows),
         .header = policy->header_engine < 0 ? &none : &hits[policy->header_engine],
-        .names = policy->names_engine < 0 ? &none : &hits[policy->names_engine],
+        .names = joined != NULL && joined->n != 0 ? &joined->others : names,
     };
 }
 
@@ -41,7 +43,7 @@ void batch_events_begin(struct batch_events *events)
     events->a = alerts ? 0 : events->digest->n_alerts;
     events->v = alerts ? 0 : payload_scan_count(events->digest->scan);
     events->f = events->first_flow;
-    events->n = events->m = 0;
+    events->n = events->j = events->m = 0;
     events->t = is_wanted(events, SL_EVENT_PACKET) ? 0 : events->digest->n_tagged;
     events->l = events->s = 0;
     events->late_virus = (struct file_cursor){alerts ? 0 : events->apps->n_late, 0};
@@ -204,6 +206,34 @@ static void packet_event(struct batch_events *events, struct sl_event *event)
     event->packet.link = sl_link_type_name(event->origin.link_type, events->link);
 }
 
+/* The item of the next name across segments; behind the last: `end`. */
+static uint32_t item_of_joined(const struct batch_events *events, uint32_t end)
+{
+    const struct name_batch *const joined = events->digest->joined;
+
+    return joined != NULL && events->j < joined->hits.n
+               ? joined->joined[joined->hits.hit[events->j].item]->item
+               : end;
+}
+
+/* Its packet is one of those that were joined. */
+static enum sl_status joined_event(struct batch_events *events, struct sl_event *event,
+                                   struct sl_diag *diag)
+{
+    const struct name_batch *const joined = events->digest->joined;
+    const struct sl_hit *const hit = &joined->hits.hit[events->j++];
+    const enum sl_status status = describe_packet(event, events, joined->batch, hit->item, diag);
+    bool done;
+
+    event->nth_message = 0;
+    name_events_begin(events->digest->name_events);
+    done = name_events_write(events->digest->name_events, joined->batch, hit, event);
+    name_events_begin(events->digest->name_events);
+    if (status != SL_OK || done)
+        return status;
+    return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the names of a batch");
+}
+
 static void alert_event(const struct batch_events *events, struct sl_event *event,
                         const struct sl_alert *alert)
 {
@@ -283,8 +313,9 @@ static enum sl_status next_of_packets(struct batch_events *events, struct sl_eve
     const uint32_t of_tagged = events->t < digest->n_tagged ? digest->tagged[events->t] : end;
     const uint32_t of_late_virus = item_of_late_virus(events, end);
     const uint32_t of_file_virus = item_of_file_virus(events, end);
+    const uint32_t of_joined = item_of_joined(events, end);
     const uint32_t first =
-        least(least(least(of_header, of_alert), least(of_virus, of_name)),
+        least(least(least(of_header, of_alert), least(of_virus, least(of_name, of_joined))),
               least(least(of_message, of_said), least(of_tagged, of_file_virus)));
 
     if (late_alert(events) != NULL &&
@@ -313,6 +344,8 @@ static enum sl_status next_of_packets(struct batch_events *events, struct sl_eve
                          &events->virus);
     else if (of_name == first)
         status = status == SL_OK ? name_event(events, event, diag) : status;
+    else if (of_joined == first)
+        status = joined_event(events, event, diag);
     else if (of_message == first) {
         event->kind = SL_EVENT_DNS_MESSAGE;
         events->m++;

@@ -20,13 +20,13 @@ struct batch_events {
     const struct sl_batch *batch;
     struct run_digest *digest;
     const struct sl_hits *header, *names;
-    const struct sl_flow_keys *flows; /* of the batch */
-    const struct app_batch *apps;     /* of the batch */
-    size_t first_flow, end_flow;      /* of these; at first all */
-    struct community_ids *ids;        /* NULL, as at first: events get none */
-    size_t f, h, a, v, n, m, t;       /* the next flow, anomaly, alert, virus, name, DNS message,
-                                         tagged packet, */
-    uint32_t l, s;                    /* message of a flow that ended, and of another, */
+    const struct sl_flow_keys *flows;     /* of the batch */
+    const struct app_batch *apps;         /* of the batch */
+    size_t first_flow, end_flow;          /* of these; at first all */
+    struct community_ids *ids;            /* NULL, as at first: events get none */
+    size_t f, h, a, v, n, j, m, t;        /* the next flow, anomaly, alert, virus, name, name across
+                                             segments, DNS message, tagged packet, */
+    uint32_t l, s;                        /* message of a flow that ended, and of another, */
     struct file_cursor late_virus, virus; /* and virus of their files */
     struct virus_signature lent;
     struct sl_flow_record record; /* the last flow */

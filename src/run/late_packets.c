@@ -124,7 +124,7 @@ void late_packets_clear(struct late_packets *packets)
 
 /* ---- packets --------------------------------------------------------------------------------- */
 
-enum { LINK_RAW = 101, IPV4_LEN = 20, IPV6_LEN = 40, TCP_LEN = 20, UDP_LEN = 8, TTL = 64 };
+enum { IPV4_LEN = 20, IPV6_LEN = 40, TCP_LEN = 20, UDP_LEN = 8, TTL = 64 };
 
 static void put_be16(uint8_t *to, uint32_t value)
 {
@@ -153,11 +153,11 @@ static uint32_t put_ip(uint8_t *to, const struct sl_tuple *tuple, uint32_t paylo
     return IPV6_LEN;
 }
 
-static uint32_t put_packet(uint8_t *to, const struct sl_tuple *tuple)
+uint32_t late_packet_put(uint8_t *to, const struct sl_tuple *tuple, uint32_t payload_len)
 {
     enum { ACK = 16 };
     const uint32_t len = tuple->protocol == SL_IP_TCP ? TCP_LEN : UDP_LEN;
-    uint8_t *const transport = to + put_ip(to, tuple, len);
+    uint8_t *const transport = to + put_ip(to, tuple, len + payload_len);
 
     put_be16(transport, tuple->src_port);
     put_be16(transport + 2, tuple->dst_port);
@@ -165,17 +165,13 @@ static uint32_t put_packet(uint8_t *to, const struct sl_tuple *tuple)
         transport[12] = TCP_LEN / 4 << 4;
         transport[13] = ACK;
     } else {
-        put_be16(transport + 4, len);
+        put_be16(transport + 4, len + payload_len);
     }
     return (uint32_t)(transport - to) + len;
 }
 
-static struct sl_tuple tuple_of(const struct late_side *side)
+struct sl_tuple late_packet_turn(const struct sl_tuple *tuple)
 {
-    const struct sl_tuple *const tuple = &side->flow->record.tuple;
-
-    if (side->side == 0)
-        return *tuple;
     return (struct sl_tuple){tuple->dst, tuple->src, tuple->dst_port, tuple->src_port,
                              tuple->protocol};
 }
@@ -183,16 +179,18 @@ static struct sl_tuple tuple_of(const struct late_side *side)
 static void add_packet(struct sl_batch *batch, const struct late_side *side)
 {
     const struct sl_flow_record *const record = &side->flow->record;
-    const struct sl_tuple tuple = tuple_of(side);
+    const struct sl_tuple tuple =
+        side->side == 0 ? record->tuple : late_packet_turn(&record->tuple);
     uint8_t bytes[IPV6_LEN + TCP_LEN] = {0};
-    const uint32_t len = put_packet(bytes, &tuple), item = sl_batch_add(batch, bytes, len, 0);
+    const uint32_t len = late_packet_put(bytes, &tuple, 0),
+                   item = sl_batch_add(batch, bytes, len, 0);
     struct sl_origin *const origin = &batch->origin[item];
 
     origin->time_ns = record->end_ns;
     origin->flow = record->id;
     origin->wire_len = len;
     memcpy(origin->vlan, record->vlan, sizeof origin->vlan);
-    origin->link_type = LINK_RAW;
+    origin->link_type = LATE_PACKET_LINK;
     origin->source = record->source;
     origin->app = side->flow->app;
     origin->flow_flags = (uint8_t)((side->side == 0 ? SL_FLOW_TO_SERVER : 0) |

@@ -11,7 +11,8 @@
 #include "sluice/dissect.h"
 
 enum {
-    LATE_PACKET_LEN = 64 /* bytes of a batch that a packet takes at most */
+    LATE_PACKET_LEN = 64,  /* bytes of a batch that a packet takes at most */
+    LATE_PACKET_LINK = 101 /* its link type: raw IP */
 };
 
 /* A flow that ended, and may have something to say. */
@@ -69,6 +70,13 @@ struct late_said {
 bool late_packets_list(struct late_packets *packets, const struct late_said *said,
                        uint32_t items_max);
 void late_packets_clear(struct late_packets *packets);
+
+/* Writes raw IP and transport headers with so many bytes of payload, at most 65,000, over zeros of
+ * LATE_PACKET_LEN bytes. Returns their length. */
+uint32_t late_packet_put(uint8_t *to, const struct sl_tuple *tuple, uint32_t payload_len);
+
+/* The other direction. */
+struct sl_tuple late_packet_turn(const struct sl_tuple *tuple);
 
 /* Adds the packets of a part to an empty batch that has room for them. */
 void late_packets_fill(const struct late_part *part, struct sl_batch *batch);

@@ -34,6 +34,7 @@ enum sl_status run_policy_build_names(struct run_policy *policy,
     if (status != SL_OK)
         return status;
     send_ignored(build->notices, policy->names);
+    policy->joins_names = build->config->stream_memory != 0;
     status = sl_packet_names_watch_create(&policy->watch, policy->names, diag);
     if (status == SL_OK)
         policy->names_engine =

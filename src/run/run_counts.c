@@ -65,6 +65,13 @@ enum sl_status run_counts_add(struct run_counts *counts, const struct batch_even
     publish(counts);
     if (!virus_counts_add(&counts->viruses, digest->scan) || !add_files(counts, events))
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for names of viruses");
+    if (digest->joined != NULL && digest->joined->hits.n != 0) {
+        const enum sl_status status =
+            name_counts_add(&counts->names, digest->joined->batch, &digest->joined->hits, diag);
+
+        if (status != SL_OK)
+            return status;
+    }
     return name_counts_add(&counts->names, events->batch, events->names, diag);
 }
 

@@ -31,8 +31,9 @@ struct run_digest {
     size_t n_alerts;
     const uint32_t *tagged; /* packets that rules have tagged */
     size_t n_tagged;
-    const struct app_batch *apps; /* of the batch */
-    struct late_mark *late_mark;  /* of flows that ended: by shard and index of the end */
+    const struct app_batch *apps;    /* of the batch, */
+    const struct name_batch *joined; /* and its names across segments; NULL: there are none */
+    struct late_mark *late_mark;     /* of flows that ended: by shard and index of the end */
     uint32_t n_late_marks, max_late_marks;
     struct dns_messages messages;        /* none where they are no events */
     struct payload_scan *scan;           /* NULL: payloads are not scanned */

@@ -26,10 +26,12 @@ enum sl_status run_flows_open(struct run_source *source, struct sl_state **state
     if (policy->reports_dns)
         slots[n_slots++] = dns_messages_slot;
     source->totals = policy->rules != NULL && sl_rules_need_totals(policy->rules);
-    source->joins = policy->rules != NULL || policy->reports_dns || policy->reads_apps;
+    source->joins = policy->rules != NULL || policy->reports_dns || policy->reads_apps ||
+                    policy->names != NULL || policy->database != NULL;
     if (status == SL_OK)
-        status = run_source_open_flows(source, slots, n_slots,
-                                       policy->sees_streams || policy->reads_apps, diag);
+        status = run_source_open_flows(
+            source, slots, n_slots,
+            policy->sees_streams || policy->reads_apps || policy->joins_names, diag);
     if (status == SL_OK && stated)
         status = sl_state_adopt(*state, policy->rules, diag);
     if (status == SL_OK && stated)

@@ -190,8 +190,8 @@ static enum sl_status open_tables(struct sl_run *run, struct run_policy *policy,
         status = run_try_devices(run, &parts, policy, diag);
     if (status == SL_OK)
         status = run_flows_open(&run->source, &run->state, policy, diag);
-    if (status == SL_OK && (policy->sees_streams || policy->reads_apps))
-        status = run_streams_create(&run->streams, &run->source, diag);
+    if (status == SL_OK && (policy->sees_streams || policy->reads_apps || policy->joins_names))
+        status = run_streams_create(&run->streams, &run->source, policy->joins_names, diag);
     if (status == SL_OK && policy->reads_apps)
         status = run_apps_create(&run->apps, run->source.flows, &policy->apps, diag);
     return status;

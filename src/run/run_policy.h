@@ -39,6 +39,7 @@ struct run_policy {
 
     struct sl_names *names;
     struct sl_packet_names_watch *watch;
+    bool joins_names; /* names lie across segments, too */
 };
 
 /* The inputs of building. */

@@ -170,6 +170,11 @@ static enum sl_status digest(void *user, const struct sl_batch *batch, const str
         status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the streams of a batch");
     if (status == SL_OK)
         status = run_digest_evaluate(mine->digest, batch, &seen, hits, diag);
+    if (status == SL_OK && mine->policy->joins_names) {
+        mine->digest->joined = &mine->streams.names;
+        status = name_batch_look_up(&mine->streams.names, batch, &hits[mine->policy->names_engine],
+                                    mine->policy->watch, run->streams->n_shards, diag);
+    }
     if (status == SL_OK && !run_digest_mark_late(mine->digest))
         status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for flows that end in a batch");
     if (status == SL_OK && run->source.settles)

@@ -36,7 +36,7 @@ static bool open_shard(struct run_streams *streams, uint32_t shard)
 }
 
 enum sl_status run_streams_create(struct run_streams **out, const struct run_source *source,
-                                  struct sl_diag *diag)
+                                  bool has_names, struct sl_diag *diag)
 {
     const uint32_t n = sl_flow_n_shards(source->flows);
     struct run_streams *streams = calloc(1, sizeof *streams);
@@ -54,6 +54,8 @@ enum sl_status run_streams_create(struct run_streams **out, const struct run_sou
     }
     while (done && streams->n_shards < n)
         done = open_shard(streams, streams->n_shards++);
+    if (done && has_names)
+        done = run_names_create(&streams->names, source->flows, diag) == SL_OK;
     if (!done)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the streams of flows");
     stream_config_init(&config);
@@ -68,6 +70,7 @@ void run_streams_free(struct run_streams *streams)
     if (streams == NULL)
         return;
     stream_shards_free(streams->shards, streams->n_shards);
+    run_names_free(streams->names);
     for (uint32_t i = 0; i < streams->n_shards; i++)
         free(streams->memory[i]);
     free(streams->memory);
@@ -115,6 +118,7 @@ void stream_batch_clear(struct stream_batch *mine)
         app_arena_free(&mine->shard[i].arena);
         free(mine->shard[i].part);
     }
+    name_batch_clear(&mine->names);
     free(mine->of_item);
     free(mine->ended);
     free(mine->facts_memory);
@@ -132,6 +136,7 @@ struct collecting {
     struct stream *of_flow;
     const struct stream_output *output;
     const struct app_collecting *apps; /* NULL: nobody asks what flows say */
+    struct name_collecting names;      /* without a shard: no names are looked up */
     uint32_t index;                    /* of the shard */
 };
 
@@ -181,6 +186,8 @@ static void take(void *user, const struct sl_flow_segment *seen)
         collecting->mine->facts[seen->item].size[half] = stream_size(stream, half);
     if (waits(stream, &segment, collecting->output->stats.queued != n_queued))
         collecting->mine->of_item[seen->item] = &nothing;
+    if (collecting->names.shard != NULL)
+        name_batch_take(&collecting->names, collecting->output, n_records, seen);
     if (collecting->apps == NULL)
         return;
     app_batch_take(collecting->apps, collecting->output, n_records, collecting->of_flow, seen->flow,
@@ -226,6 +233,8 @@ static void end(void *user, const struct sl_flow_ended *ended)
     struct stream_ended *const added = add_ended(collecting, ended);
     struct late_flow *const late = added != NULL ? &added->flow : NULL;
 
+    if (collecting->names.shard != NULL)
+        name_batch_end(&collecting->names, ended->entry);
     stream_end(collecting->shard, &collecting->of_flow[ended->entry], ended->flow, ended->item);
     if (late != NULL)
         added->behind = collecting->output->n;
@@ -264,6 +273,8 @@ void stream_batch_collect(struct stream_batch *mine, struct run_streams *streams
     const struct sl_flow_visitor visitor = {take, datagrams ? take_datagram : NULL, end,
                                             &collecting};
 
+    if (streams->names != NULL)
+        collecting.names = name_batch_begin(&mine->names, streams->names, batch, shard);
     begin_ended(&mine->shard[shard]);
     stream_shard_begin(collecting.shard, &mine->shard[shard].output, batch->bytes);
     sl_flow_visit_shard(streams->flows, batch, keys, shard, &visitor);

@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 
+#include "name_segments.h"
 #include "run_apps.h"
 #include "run_source.h"
 #include "sluice/detect.h"
@@ -17,15 +18,16 @@ struct run_streams {
     void **memory;           /* that they lie in */
     const struct sl_flow_table *flows;
     const struct run_hosts *hosts;
+    struct run_names *names; /* NULL: no names are looked up */
     uint32_t n_shards;
 
     pthread_mutex_t lock; /* guards: */
     struct sl_stream_stats stats;
 };
 
-/* For the flows of this source, whose table keeps ends. SL_ENOMEM. */
+/* For the flows of this source, whose table keeps ends. Names may be looked up. SL_ENOMEM. */
 enum sl_status run_streams_create(struct run_streams **out, const struct run_source *source,
-                                  struct sl_diag *diag);
+                                  bool has_names, struct sl_diag *diag);
 void run_streams_free(struct run_streams *streams); /* accepts NULL */
 
 /* The end of a flow in a shard, and its records. */
@@ -56,6 +58,7 @@ struct stream_batch {
     uint32_t max_items, max_facts;
     struct late_flow **ended; /* in the order of late_flow_compare */
     uint32_t n_ended, max_ended;
+    struct name_batch names;
     bool no_memory; /* parts are missing: the caller fails with SL_ENOMEM */
     struct stream_parts shard[RUN_SHARDS_MAX];
 };
