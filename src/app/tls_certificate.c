@@ -173,16 +173,12 @@ static bool read_time(char text[20], struct app_span *from)
     return true;
 }
 
-/* "0A:FF", without the zero byte that keeps a number positive. */
+/* "00:FF:0A", with the zero byte that keeps a number positive, as rules have it. */
 static void read_serial(struct app_text *text, struct app_span number)
 {
     char digits[4];
 
     text->len = 0;
-    if (number.len > 1 && number.bytes[0] == 0) {
-        number.bytes++;
-        number.len--;
-    }
     for (uint32_t i = 0; i < number.len && i < SERIAL_MAX; i++) {
         (void)snprintf(digits, sizeof digits, i == 0 ? "%02X" : ":%02X", number.bytes[i]);
         add_string(text, digits);
