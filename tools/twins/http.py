@@ -304,7 +304,8 @@ class Talk:
             side = sides[0 if client else -1]
             if buffer in side and (client or self.to_client):
                 out[buffer] = side[buffer]
-        out["payload"] = halves[-1 if (asker or self).to_client else 0].encode()
+        sender = not (asker or self).to_client
+        out["payload"] = b"".join(raw for client, raw in self.segments(said) if client == sender)
         return out
 
     def segments(self, said):
