@@ -90,7 +90,8 @@ void eve_put_string(struct line_sink *out, const void *text, size_t len)
         char *at = line_room(out, len + 2);
 
         *at = '"';
-        memcpy(at + 1, text, len);
+        if (len != 0) /* an empty text may have no bytes */
+            memcpy(at + 1, text, len);
         at[1 + len] = '"';
         out->len += len + 2;
         return;
