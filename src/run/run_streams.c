@@ -219,6 +219,8 @@ static struct stream_ended *add_ended(const struct collecting *collecting,
         return NULL;
     *added = (struct stream_ended){
         .begin = parts->output.n,
+        .only_syn = {stream_waits_on_syn(collecting->shard, stream, 0),
+                     stream_waits_on_syn(collecting->shard, stream, 1)},
         .flow = {.shard = collecting->index, .item = ended->item, .index = ended->index}};
     sl_flow_ended_record(collecting->keys, collecting->index, ended->index, &added->flow.record);
     *parts->last = added;
@@ -389,6 +391,8 @@ static void link_ended(struct linking *linking, uint32_t r)
     const uint8_t half = parts->output.record[r].half;
     struct late_flow *const flow = &linking->ended->flow;
 
+    if (linking->ended->only_syn[half])
+        return;
     if (flow->part[half] == NULL)
         flow->part[half] = &parts->part[r];
     else

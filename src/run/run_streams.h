@@ -34,6 +34,7 @@ void run_streams_free(struct run_streams *streams); /* accepts NULL */
 struct stream_ended {
     struct stream_ended *next;
     uint32_t begin, behind;
+    bool only_syn[2]; /* this half leaves nothing but bytes on its SYN: rules saw their packet */
     struct late_flow flow;
 };
 

@@ -183,6 +183,10 @@ uint64_t stream_size(const struct stream *stream, uint32_t half);
 /* Whether bytes of the half wait, for those before them or for the other half's word. */
 bool stream_waits(const struct stream *stream, uint32_t half);
 
+/* Whether these are bytes on its SYN alone, which the other half did not acknowledge. */
+bool stream_waits_on_syn(const struct stream_shard *shard, const struct stream *stream,
+                         uint32_t half);
+
 /* Anomalies, by the names of Suricata's stream events. Those of the last three groups are in the
  * order of enum stream_state. */
 enum stream_event {

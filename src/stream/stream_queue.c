@@ -7,6 +7,17 @@ static struct stream_queue *queue_at(const struct stream_shard *shard, uint32_t 
     return (struct stream_queue *)stream_block_at(&shard->arena, index);
 }
 
+bool stream_waits_on_syn(const struct stream_shard *shard, const struct stream *stream,
+                         uint32_t half)
+{
+    const uint32_t first =
+        stream_waits(stream, half) ? queue_at(shard, stream->rest[half].queue)->pieces.first : 0;
+    const struct stream_piece *piece = stream_piece_at(&shard->arena, first);
+
+    return first != 0 && piece->after == 0 && piece->rank != STREAM_SURE &&
+           piece->doubt == SL_DOUBT_SYN;
+}
+
 static struct stream_queue *queue_of(const struct stream_site *site, uint32_t half)
 {
     return queue_at(site->shard, site->stream->rest[half].queue);

@@ -16,6 +16,7 @@ struct scene {
     bool acknowledges; /* what is beside the SYN */
     bool opens_fast;
     bool one_by_one; /* each packet is a batch */
+    bool alone;      /* no packet follows the SYN */
     uint32_t sent;
     uint32_t n_alerts[3];
 };
@@ -54,6 +55,8 @@ static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *d
         switch (scene->sent++) {
         case 0:
             put(batch, scene->opens_fast, SYN, 1000, 0, payload);
+            if (scene->alone)
+                return SL_END;
             break;
         case 1:
             put(batch, false, SYN | ACK, 5000, end, "");
@@ -114,10 +117,23 @@ static void test_each_rule_sees_them_once(void **state)
     }
 }
 
+/* The end of the flow brings the bytes to no rule once more. */
+static void test_no_rule_sees_them_again_at_the_end(void **state)
+{
+    struct scene scene = {.alone = true};
+
+    (void)state;
+    run(&scene);
+    assert_int_equal(scene.n_alerts[0], 1);
+    assert_int_equal(scene.n_alerts[1], 1);
+    assert_int_equal(scene.n_alerts[2], 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_rule_sees_them_once),
+        cmocka_unit_test(test_no_rule_sees_them_again_at_the_end),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
