@@ -461,20 +461,23 @@ class Command(case.Case):
         result = sluice("run", "-r", capture, "--scan", database, "--alerts", "eve:-", "--json")
         self.assertEqual(result.returncode, 0, result.stderr)
         events = [json.loads(line) for line in result.stdout.splitlines()]
-        self.assertEqual([(event["pcap_cnt"], event["event_type"], event["alert"]["signature"])
-                          for event in events], [(1, "alert", "Eicar-Test-Signature.UNOFFICIAL"),
-                                                 (3, "alert", "Later.UNOFFICIAL")])
+        self.assertEqual([(event.get("pcap_cnt"), event["event_type"], event["alert"]["signature"])
+                          for event in events],
+                         [(1, "alert", "Eicar-Test-Signature.UNOFFICIAL"),
+                          (3, "alert", "Later.UNOFFICIAL"),
+                          (None, "alert", "Eicar-Test-Signature.UNOFFICIAL")])
+        self.assertEqual(len(events[2]["files"]), 1)  # the file that the first payload holds
         self.assertEqual({(event["alert"]["category"], event["alert"]["gid"]) for event in events},
                          {("virus", 600)})
         viruses = json.loads(result.stderr.splitlines()[-1])["viruses"]
         self.assertEqual((viruses["signatures"], viruses["matches"], viruses["payloads"]),
-                         (2, 2, 2))
+                         (2, 3, 2))
         self.assertEqual({name["signature_id"]: name["signature"] for name in viruses["names"]},
                          {event["alert"]["signature_id"]: event["alert"]["signature"]
                           for event in events})
         text = sluice("run", "-r", capture, "--scan", database).stdout.decode()
         self.assertIn("Later.UNOFFICIAL  (virus, priority 1)", text)
-        self.assertIn("viruses    2 in 2 payloads", text)
+        self.assertIn("viruses    3 in 2 payloads and 1 files", text)
         compiled = self.path("run.sluicedb")
         self.assertEqual(sluice("scan", "-d", database, "--compile", compiled).returncode, 0)
         again = sluice("run", "-r", capture, "--scan", compiled, "--alerts", "eve:-", "--json")
