@@ -1213,7 +1213,7 @@ class Command(case.Case):
         self.assertEqual(result.returncode, 0, result.stderr)
         rows = [json.loads(line) for line in result.stdout.splitlines()]
         rows = [row["variant"] for row in rows if row.get("bench") == "tunnel"]
-        self.assertEqual(len(rows), 10, result.stdout)
+        self.assertEqual(len(rows), 17, result.stdout)
 
     @measures
     def test_all_engines_together(self):
