@@ -16,7 +16,7 @@ enum {
     APP_CONTENTS_SPILL_PRICE = 1 << 20
 };
 
-/* What a shard has for its files. */
+/* The budget of a shard for its files. */
 struct app_contents_budget {
     int64_t credit; /* bytes */
     uint32_t n_spilled;
@@ -24,7 +24,7 @@ struct app_contents_budget {
 
 struct app_contents {
     struct app_contents *next; /* of those of a batch */
-    struct sl_app_file *file;  /* that was told with them */
+    struct sl_app_file *file;  /* that was reported with them */
     uint8_t *bytes;            /* where `spilled` is NULL */
     FILE *spilled;             /* whose descriptor has all bytes */
     uint64_t len;

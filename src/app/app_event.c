@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The events that parsers tell, by their names in Suricata's rules. */
+/* The events that parsers report, by their names in Suricata's rules. */
 #include "app_event.h"
 
 #include <string.h>

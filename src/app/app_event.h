@@ -4,7 +4,7 @@
 
 #include "sluice/app.h"
 
-/* The number of an event that a parser tells; see sl_app_event_find. */
+/* The number of an event that a parser reports; see sl_app_event_find. */
 uint32_t app_event_of(enum sl_app app, const char *name);
 
 #endif

@@ -130,8 +130,8 @@ static void give_file(const struct taking *taking, const uint8_t *bytes, uint32_
     file->told.size += len;
 }
 
-/* A hash of what came in part says nothing, but that of a file cut at its end is told, as Suricata
- * tells it. */
+/* The hash of a file that came in part says nothing, but that of one cut at its end is reported, as
+ * Suricata reports it. */
 static void end_hashes(struct app_file *file)
 {
     for (int i = 0; i < SL_N_FILE_HASHES; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Files that HTTP carries: the body of a response, that of a PUT or POST, and the files of one in
- * several parts (multipart/form-data). They are hashed and looked at as their bytes come.
+ * several parts (multipart/form-data). They are hashed and inspected as their bytes come.
  *
  * A flow holds at most one file a side: its name of APP_FILE_NAME_MAX bytes, the state of the
  * hashes, and where its kind is asked for its first APP_FILE_MAGIC_LEN bytes. */
@@ -16,21 +16,21 @@ enum {
     APP_FILE_MAGIC_TEXT_MAX = 1024
 };
 
-/* What is made of files. */
+/* The results wanted of files. */
 struct app_file_config {
     uint8_t hashes; /* as bits: enum sl_file_hash */
     bool magic;
 };
 
-/* What makes it. A thread uses one at a time. */
+/* The set of tools that makes them. A thread uses one at a time. */
 struct app_file_tools;
 
 /* NULL: there is no memory. */
 struct app_file_tools *app_file_tools_create(const struct app_file_config *config);
 void app_file_tools_free(struct app_file_tools *tools); /* accepts NULL */
 
-/* Why files lack what was asked for: libmagic cannot be used, or libcrypto lacks a hash. NULL: they
- * lack nothing. */
+/* The reason that files lack what was asked for: libmagic cannot be used, or libcrypto lacks a
+ * hash. NULL: they lack nothing. */
 const char *app_file_tools_fault(const struct app_file_tools *tools);
 
 struct app_file_listener {
@@ -53,8 +53,8 @@ struct app_files {
 bool app_files_take(struct app_files *files, struct app_file_tools *tools,
                     const struct app_news *news, const struct app_file_listener *listener);
 
-/* The flow is over, or gives way. Files that are open are not told: the end of their bodies was, or
- * nobody listens. */
+/* The flow is over, or gives way. Files that are open are not reported: the end of their bodies
+ * was, or nobody listens. */
 void app_files_free(struct app_files *files);
 
 uint64_t app_files_held(const struct app_files *files); /* bytes of memory, but for libcrypto's */

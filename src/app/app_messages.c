@@ -6,7 +6,7 @@
 #include "base/least.h"
 #include "quic.h"
 
-/* What is kept of a side of a transaction. */
+/* The state kept for a side of a transaction. */
 struct side_note {
     struct app_text body;             /* as far as it has come */
     uint32_t shown;                   /* bytes of it that messages showed */
@@ -16,12 +16,12 @@ struct side_note {
     uint32_t n_values;
     uint32_t body_len;              /* bytes at `copy` */
     uint8_t *copy;                  /* the body, with room up to its bound; NULL: none */
-    const struct sl_app_file *file; /* that its body was, or a part; while it is told */
+    const struct sl_app_file *file; /* that its body was, or a part; while it is reported */
     struct app_contents *contents;  /* of the file whose bytes come; NULL: none are kept */
     uint64_t events;                /* as sl_app_message has them */
 };
 
-/* What is kept of a transaction, as long as it is open. */
+/* The state kept for a transaction as long as it is open. */
 struct note {
     struct side_note side[2];
 };
@@ -33,7 +33,7 @@ struct app_quic {
     void *note;
 };
 
-/* A flow that a parser reads, or whose protocol is looked for. */
+/* A flow that a parser reads, or whose protocol is sought. */
 struct app_flow {
     struct app_slot *slot;
     struct app_flow *older, *newer; /* by their last bytes */
@@ -312,7 +312,7 @@ static void keep_contents(const struct hearing *hearing, struct side_note *side,
     file->contents = contents;
 }
 
-/* A file that is over is kept as long as the batch, and a message tells it. */
+/* A file that is over is kept as long as the batch, and a message reports it. */
 static void hear_file(void *to, const struct sl_app_file *file)
 {
     const struct hearing_files *files = to;
@@ -354,7 +354,7 @@ static void hear_files(const struct hearing *hearing, const struct app_news *new
         shard->output->no_memory = true;
 }
 
-/* ---- what a parser tells --------------------------------------------------------------------- */
+/* ---- reports of a parser --------------------------------------------------------------------- */
 
 static struct note *note_of(const struct hearing *hearing, const struct app_news *news)
 {
@@ -388,8 +388,8 @@ static void hear_head(const struct hearing *hearing, const struct app_news *news
         list_side(hearing, news, note, SL_APP_HEAD);
 }
 
-/* Once a side. Before its head a transaction has no note, and some events are of none. What a head
- * that is not whole says is listed again. */
+/* Once a side. Before its head a transaction has no note, and some events are of none. The values
+ * of a head that is not whole are listed again. */
 static void hear_event(const struct hearing *hearing, const struct app_news *news)
 {
     struct note none = {.side[0].batch = 0};
@@ -579,7 +579,7 @@ static uint64_t held_by(const struct app_flow *flow)
            (flow->quic != NULL ? sizeof *flow->quic + QUIC_HELLO_MAX / 8 * 9 : 0);
 }
 
-/* After a call: what the flow holds, and its protocol. */
+/* After a call: the bytes that the flow holds, and its protocol. */
 static void settle(const struct hearing *hearing, enum sl_app app)
 {
     struct app_shard *const shard = hearing->shard;

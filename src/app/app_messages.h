@@ -2,13 +2,13 @@
 /* Messages of the flows of a shard: what their application protocols say, while the bytes come.
  *
  * A flow has a slot of 16 zeroed bytes. All else is memory of the shard. A batch begins in a shard,
- * takes bytes of the shard's flows, and ends. It leaves messages, which are valid as long as its
+ * takes bytes of the shard's flows, and ends. It emits messages, which are valid as long as its
  * output. No message depends on cuts into batches, and no limit does.
  *
- * Limits: a shard's flows hold at most so many bytes; the flow that had no bytes for the longest
- * gives way, and its open transactions go without a message. What bodies, heads and messages take
- * of a batch is paid with credit, of which a byte of a flow brings APP_CREDIT. Without credit
- * transactions give no messages, and bodies end. All of that is counted. */
+ * Limits: a shard's flows hold at most so many bytes. The flow that had no bytes for the longest
+ * gives way, and its open transactions go without a message. The bytes that bodies, heads and
+ * messages take of a batch are paid with credit. A byte of a flow brings APP_CREDIT of it. Without
+ * credit transactions give no messages, and bodies end. All of that is counted. */
 #ifndef APP_APP_MESSAGES_H
 #define APP_APP_MESSAGES_H
 
@@ -32,7 +32,7 @@ struct app_slot {
     uint8_t pad[4];
 };
 
-/* What a run asks for. */
+/* The settings of a run. */
 struct app_config {
     uint64_t memory;  /* bytes of the flows of all shards */
     uint64_t values;  /* of messages: bit i is enum sl_app_value_id i */
@@ -46,7 +46,7 @@ struct app_config {
 
 void app_stats_add(struct sl_app_stats *sum, const struct sl_app_stats *more);
 
-/* What a batch left. Zeroed at first. */
+/* The output of a batch. Zeroed at first. */
 struct app_output {
     struct sl_app_message *message;
     const void **late; /* of each message: what app_place had */
@@ -74,7 +74,7 @@ struct app_shard *app_shard_at(struct app_shard *shards, uint32_t index);
  */
 void app_shard_begin(struct app_shard *shard, struct app_output *output);
 
-/* Where something happens. */
+/* A place where something happens. */
 struct app_place {
     struct app_slot *slot;
     uint64_t flow;

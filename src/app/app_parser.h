@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* The interface of parsers of TCP streams.
  *
- * A parser gets the bytes of both sides of a flow in their order, in pieces of any size, and tells
- * its listener what it has read. What it tells does not depend on the cuts between pieces, but for
+ * A parser gets the bytes of both sides of a flow in their order, in pieces of any size. It reports
+ * to its listener what it has read. The reports do not depend on the cuts between pieces, but for
  * the pieces of bodies, whose bytes joined are the same. Sides may come in any order.
  *
  * A transaction is a request with its response, or what the protocol has for it. The memory of a
- * flow is bounded: each protocol's header has its bounds. A flow belongs to one thread at a time.
- * What a parser tells is valid during the call. */
+ * flow is bounded: each protocol's header has its bounds. A flow belongs to one thread at a time. A
+ * report is valid during the call. */
 #ifndef APP_PARSER_H
 #define APP_PARSER_H
 
 #include "app_show.h"
 
-/* Who sent the bytes: half 0 and half 1 of a TCP stream. */
+/* The senders of bytes: half 0 and half 1 of a TCP stream. */
 enum app_side { APP_CLIENT, APP_SERVER };
 
 enum app_news_kind {
@@ -51,7 +51,7 @@ static inline void app_tell(const struct app_listener *listener, const struct ap
         listener->tell(listener->to, news);
 }
 
-/* What a parser makes of the bytes that it was given. */
+/* A parser's verdict on the bytes that it was given. */
 enum app_verdict {
     APP_GOES_ON,
     APP_TUNNEL,    /* from byte *taken on the side speaks another protocol */
@@ -72,11 +72,11 @@ struct app_parser {
                             const struct app_listener *listener);
     /* The side sends nothing more. */
     void (*end)(void *flow, enum app_side side, const struct app_listener *listener);
-    /* Tells the end of open transactions, and frees the flow. */
+    /* Reports the end of open transactions, and frees the flow. */
     void (*close)(void *flow, const struct app_listener *listener);
     uint64_t (*held)(const void *flow); /* bytes of memory */
 
-    /* What a transaction says: a side's values, and what a message has beside them. */
+    /* The contents of a transaction: a side's values, and a message's fields beside them. */
     void (*show)(struct app_show *show, const void *transaction, enum app_side side);
     void (*describe)(struct sl_app_message *message, const void *transaction);
 };

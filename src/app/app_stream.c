@@ -7,10 +7,10 @@
 #include "whole_messages.h"
 
 enum side_state {
-    PROBED, /* its protocol is looked for, or waits for the other side */
+    PROBED, /* its protocol is sought, or waits for the other side */
     READ,   /* by the parser */
     INNER,  /* by the stream inside the tunnel */
-    LEFT    /* nothing can be told of it any more */
+    LEFT    /* nothing can be reported of it any more */
 };
 
 struct app_stream {
@@ -93,7 +93,7 @@ static bool give_begin(struct app_stream *stream, enum app_side side,
            (stream->lost[side] == 0 || app_stream_gap(stream, side, stream->lost[side], listener));
 }
 
-/* The side that tells the protocol comes behind what the other one has sent before. */
+/* The side that shows the protocol comes behind what the other one has sent before. */
 static bool begin_parser(struct app_stream *stream, const struct app_parser *parser,
                          enum app_side side, const struct app_listener *listener)
 {
@@ -108,7 +108,7 @@ static bool begin_parser(struct app_stream *stream, const struct app_parser *par
            give_begin(stream, side, listener);
 }
 
-/* Keeps the begin of a side, and looks at it. */
+/* Keeps the begin of a side, and inspects it. */
 static bool probe_side(struct app_stream *stream, enum app_side side, const uint8_t *bytes,
                        uint32_t len, const struct app_listener *listener)
 {
@@ -148,7 +148,7 @@ static bool give_inner(struct app_stream *stream, enum app_side side, const uint
     return app_stream_give(stream->inner, side, bytes, len, listener);
 }
 
-/* What the parser's verdict means for the rest of the bytes. */
+/* Applies the parser's verdict to the rest of the bytes. */
 static bool settle(struct app_stream *stream, enum app_side side, enum app_verdict verdict,
                    const uint8_t *bytes, uint32_t len, const struct app_listener *listener)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The application protocol of a TCP flow: found by the first bytes of either side, whatever the
- * ports, and read by its parser. What goes through a tunnel of HTTP, or behind STARTTLS, is found
+ * ports, and read by its parser. The protocol in a tunnel of HTTP, or behind STARTTLS, is found
  * anew. */
 #ifndef APP_STREAM_H
 #define APP_STREAM_H
@@ -8,7 +8,7 @@
 #include "app_parser.h"
 
 enum {
-    APP_PROBE_MAX = 64,   /* first bytes of a side that tell its protocol */
+    APP_PROBE_MAX = 64,   /* first bytes of a side that show its protocol */
     APP_BEGIN_MAX = 4096, /* bytes of a side that are kept until the protocol is known */
     APP_TUNNELS_MAX = 2   /* one inside another */
 };
@@ -29,7 +29,7 @@ bool app_stream_gap(struct app_stream *stream, enum app_side side, uint64_t len,
 void app_stream_end(struct app_stream *stream, enum app_side side,
                     const struct app_listener *listener);
 
-/* The flow is over: open transactions are told as done. Accepts NULL. */
+/* The flow is over: open transactions are reported as done. Accepts NULL. */
 void app_stream_close(struct app_stream *stream, const struct app_listener *listener);
 
 /* NULL: not known yet, or none that has a parser. */
@@ -38,7 +38,7 @@ const struct app_parser *app_stream_parser(const struct app_stream *stream);
 /* The protocol, of the innermost tunnel where it is known. SL_APP_UNKNOWN: none is known. */
 enum sl_app app_stream_app(const struct app_stream *stream);
 
-/* Whether later bytes of a side can tell anything. */
+/* Whether later bytes of a side can bring any report. */
 bool app_stream_listens(const struct app_stream *stream, enum app_side side);
 
 uint64_t app_stream_held(const struct app_stream *stream); /* bytes of memory */

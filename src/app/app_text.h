@@ -61,7 +61,7 @@ static inline struct app_span app_text_span(const struct app_text *text)
     return (struct app_span){text->bytes, text->len};
 }
 
-/* What was appended since the text had `begin` bytes. */
+/* The bytes appended since the text had `begin` bytes. */
 static inline struct app_span app_text_since(const struct app_text *text, uint32_t begin)
 {
     if (text->len == begin)

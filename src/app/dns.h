@@ -5,7 +5,7 @@
  * DNS (RFC 6762) and LLMNR (RFC 4795) change the meaning of bits alone.
  *
  * The reader allocates nothing. Records and names refer to the caller's bytes. A damaged message
- * ends with a reason, and what was read before stays valid. All functions: any thread. */
+ * ends with a reason, and the parts read before stay valid. All functions: any thread. */
 #ifndef APP_DNS_H
 #define APP_DNS_H
 

@@ -25,7 +25,7 @@ static void *open_flow(void)
 
 const struct app_parser dns_tcp_parser = WHOLE_PARSER(SL_APP_DNS, open_flow);
 
-/* Of a message that is longer than what is kept, what came has to look like one. */
+/* Of a message that is longer than the kept bytes, the part that came has to be like one. */
 enum app_likeness dns_tcp_probe(enum app_side side, const uint8_t *bytes, uint32_t len)
 {
     const uint32_t sent_len = len >= LENGTH_LEN ? load_be16(bytes) : DNS_HEADER_LEN;

@@ -13,7 +13,7 @@ enum {
     DNS_NAME_POINTERS_MAX = 127 /* as many as a name has labels at most */
 };
 
-/* Why reading ended before the last record. */
+/* The reason that reading ended before the last record. */
 enum dns_damage {
     DNS_WHOLE,         /* it did not */
     DNS_HEADER_CUT,    /* fewer than 12 bytes */

@@ -2,7 +2,7 @@
 /* HTTP/1: requests and responses of a flow, as transactions. app_parser.h has the interface.
  *
  * Bounds of a flow: HTTP_OPEN_MAX transactions, each with two heads of HTTP_HEAD_MAX bytes, and a
- * decoder a side. Of more open requests the oldest is told as done, without its response. */
+ * decoder a side. Of more open requests the oldest is reported as done, without its response. */
 #ifndef APP_HTTP_H
 #define APP_HTTP_H
 
@@ -22,7 +22,7 @@ enum http_flag {
     HTTP_INTERIM = 8     /* responses before the last were passed over: 100 Continue */
 };
 
-/* What one side sent. */
+/* The message of one side. */
 struct http_message {
     struct http_head head;
     uint64_t body_len;    /* bytes of the body on the wire, without the lines of chunks */
@@ -45,10 +45,10 @@ extern const struct app_parser http_parser;
 /* Whether bytes begin a message of this side. */
 enum app_likeness http_probe(enum app_side side, const uint8_t *bytes, uint32_t len);
 
-/* ---- what a transaction says ----------------------------------------------------------------- */
+/* ---- the contents of a transaction ----------------------------------------------------------- */
 
-/* A value of the side's head, SL_HTTP_*. What has to be put together is appended to `text`; then
- * the value is valid until `text` changes. False: the side has none. */
+/* A value of the side's head, SL_HTTP_*. A value that has to be put together is appended to `text`,
+ * and is valid until `text` changes. False: the side has none. */
 bool http_value_get(struct app_span *value, const struct http_transaction *transaction,
                     enum app_side side, enum sl_app_value_id id, struct app_text *text);
 

@@ -103,8 +103,8 @@ uint32_t http_step_body(struct http_flow *flow, enum app_side side, const uint8_
     return n;
 }
 
-/* A message follows, or the body goes on, as libhtp has it. The bytes are looked at again and
- * again, so they are few. */
+/* A message follows, or the body goes on, as libhtp has it. The bytes are read again and again, so
+ * they are few. */
 uint32_t http_step_doubt(struct http_flow *flow, enum app_side side, const uint8_t *bytes,
                          uint32_t len)
 {
@@ -170,7 +170,7 @@ static void begin_chunk(struct http_side *mine, int64_t len)
     mine->state = len != 0 ? HTTP_IN_CHUNK : HTTP_IN_TRAILER;
 }
 
-/* As libhtp has it: what states no length is the body, with all behind it. */
+/* As libhtp has it: a line that states no length is the body, with all behind it. */
 static void begin_rest(struct http_flow *flow, enum app_side side)
 {
     http_tell_event(flow, side,
@@ -232,7 +232,7 @@ uint32_t http_step_chunk(struct http_flow *flow, enum app_side side, const uint8
     return n;
 }
 
-/* What stands between a chunk and the end of its line is passed over. */
+/* Bytes between a chunk and the end of its line are passed over. */
 uint32_t http_step_behind_chunk(struct http_flow *flow, enum app_side side, const uint8_t *bytes,
                                 uint32_t len)
 {

@@ -132,7 +132,7 @@ static uint32_t skip_head(struct gzip_head *head, const uint8_t *bytes, uint32_t
 
 static void give_layer(struct http_coding *coding, uint32_t i, const uint8_t *bytes, uint32_t len);
 
-/* What layer i has decoded goes to the next, or out. */
+/* The bytes that layer i has decoded go to the next, or out. */
 static void pass_on(struct http_coding *coding, uint32_t i, const uint8_t *bytes, uint32_t len)
 {
     if (len == 0)

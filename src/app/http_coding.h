@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Content codings of HTTP: gzip, deflate and brotli, one behind another. What is no such coding,
+/* Content codings of HTTP: gzip, deflate and brotli, one behind another. A body in no such coding,
  * for all that its field says, passes as it is: damage before a byte came out. */
 #ifndef APP_HTTP_CODING_H
 #define APP_HTTP_CODING_H
@@ -25,12 +25,12 @@ struct http_coding *http_coding_open(struct app_span field, bool *none);
 
 typedef void http_coding_sink(void *to, const uint8_t *bytes, uint32_t len);
 
-/* Decodes the next bytes. What is damaged, or a bomb, ends here: later bytes are passed over, and
- * the same end is returned. */
+/* Decodes the next bytes. A body that is damaged, or a bomb, ends here: later bytes are passed
+ * over, and the same end is returned. */
 enum http_coding_end http_coding_give(struct http_coding *coding, const uint8_t *bytes,
                                       uint32_t len, http_coding_sink *sink, void *to);
 
-/* The body is over: what waited for more comes out. */
+/* The body is over: the bytes that waited for more come out. */
 void http_coding_end(struct http_coding *coding, http_coding_sink *sink, void *to);
 
 void http_coding_close(struct http_coding *coding); /* accepts NULL */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What heads do that no honest client needs, or that is no HTTP. */
+/* Features of heads that no honest client needs, or that are no HTTP. */
 #include "http_flow.h"
 
 /* A field's value. `value` is valid until `text` changes. */

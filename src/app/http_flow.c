@@ -41,7 +41,7 @@ void http_transaction_done(struct http_flow *flow, struct http_transaction *tran
     free(transaction);
 }
 
-/* Makes room: the oldest request that no response has come to is told as done. */
+/* Makes room: the oldest request that no response has come to is reported as done. */
 static void forget_oldest(struct http_flow *flow)
 {
     struct http_transaction *transaction = flow->first;

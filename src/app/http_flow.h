@@ -15,8 +15,8 @@ enum http_state {
     HTTP_IN_CHUNK,      /* its bytes */
     HTTP_BEHIND_CHUNK,  /* the end of its line */
     HTTP_IN_TRAILER,    /* fields behind the last chunk */
-    HTTP_SEEKS,         /* behind a gap or damage: looks for a line that begins a message */
-    HTTP_SEEKS_LINE,    /* and for the end of one that does not */
+    HTTP_SEEKS,         /* behind a gap or damage: seeks a line that begins a message */
+    HTTP_SEEKS_LINE,    /* and the end of one that does not */
     HTTP_WAITS,         /* behind CONNECT, for the response */
     HTTP_IN_TUNNEL,     /* another protocol */
     HTTP_DEAD
@@ -29,7 +29,7 @@ struct http_side {
     bool is_open;                         /* the next byte says what the last line was */
     bool lacks_protocol;                  /* the request's head, whose first line has come */
     bool is_vague;                        /* the body's length is no number alone: "34 68" */
-    bool skips_body;                      /* what comes cannot be decoded any more */
+    bool skips_body;                      /* the bytes to come cannot be decoded any more */
     uint64_t left;                        /* bytes of the body or chunk to come */
     struct http_coding *coding;           /* of the body; NULL: none */
     struct http_transaction *transaction; /* whose message goes on; NULL: none */
@@ -41,11 +41,11 @@ struct http_flow {
     const struct app_listener *listener;
     uint64_t count; /* transactions so far */
     uint32_t n_open;
-    uint32_t n_forgotten; /* requests told as done whose responses are still to come */
+    uint32_t n_forgotten; /* requests reported as done whose responses are still to come */
     bool no_memory;
 };
 
-/* What a step takes of its bytes. It may be 0 where the state changes. */
+/* The number of its bytes that a step takes. It may be 0 where the state changes. */
 typedef uint32_t http_step(struct http_flow *flow, enum app_side side, const uint8_t *bytes,
                            uint32_t len);
 
@@ -57,16 +57,16 @@ void http_body_give(struct http_flow *flow, enum app_side side, const uint8_t *b
 void http_body_begin(struct http_flow *flow, enum app_side side);
 /* The gathered line is of the body, as what follows. */
 void http_body_go_on(struct http_flow *flow, enum app_side side);
-/* The body is over: what its decoder holds back comes, and the decoder goes. */
+/* The body is over: the bytes that its decoder holds back come, and the decoder goes. */
 void http_body_end(struct http_flow *flow, enum app_side side);
 
 /* http_message.c */
 http_step http_step_head, http_step_seek, http_step_seek_line, http_step_wait;
 void http_message_end(struct http_flow *flow, enum app_side side, bool is_cut);
-/* The side ends: what has come of a head is all of it. */
+/* The side ends: the part of a head that has come is all of it. */
 void http_head_end(struct http_flow *flow, enum app_side side);
 
-/* http_events.c: what a head that has been told breaks. */
+/* http_events.c: the rules that a reported head breaks. */
 void http_tell_head_events(struct http_flow *flow, enum app_side side,
                            const struct http_transaction *transaction);
 

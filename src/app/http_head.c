@@ -218,7 +218,7 @@ static void read_field(struct http_head *head, struct http_field *field, struct 
     field->hash = hash_of(http_head_span(head, field->name));
 }
 
-/* The field goes on in this line. Its colon may be here: then what came so far is its name. */
+/* The field goes on in this line. Its colon may be here: then the part so far is its name. */
 static void extend_field(struct http_head *head, struct http_field *field, struct app_span line)
 {
     const uint8_t *begin = head->bytes + field->value.at;

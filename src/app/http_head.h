@@ -52,8 +52,8 @@ bool http_line_is_status(const uint8_t *line, uint32_t len);
 /* The first field of this name, in lower case. NULL: there is none. */
 const struct http_field *http_field_find(const struct http_head *head, const char *name);
 
-/* A field's value, joined with those of fields that repeat it, and unfolded. What has to be put
- * together is appended to `text`; then the span is valid until `text` changes. */
+/* A field's value, joined with those of fields that repeat it, and unfolded. A value that has to be
+ * put together is appended to `text`, and its span is valid until `text` changes. */
 struct app_span http_field_value(const struct http_head *head, const struct http_field *field,
                                  struct app_text *text);
 

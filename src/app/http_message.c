@@ -3,7 +3,7 @@
 #include "http_flow.h"
 
 enum {
-    SEEN_LEN = 24,   /* bytes of a line that tell whether it begins a message */
+    SEEN_LEN = 24,   /* bytes of a line that show whether it begins a message */
     STRAY_MAX = 512, /* bytes of a line before a response that may be passed over */
     STATUS_CONTINUE = 100,
     STATUS_SWITCHING = 101,
@@ -264,8 +264,8 @@ static bool has_body_field(const struct http_head *head)
     return len != 0 || http_field_find(head, "transfer-encoding") != NULL;
 }
 
-/* The client asked whether it may send a body, and was told not to: it may go on with the next
- * request, as libhtp has it. */
+/* The client asked whether it may send a body, and was refused: it may go on with the next request,
+ * as libhtp has it. */
 static void doubt_body(struct http_flow *flow, const struct http_transaction *transaction)
 {
     struct http_side *const client = &flow->side[APP_CLIENT];
@@ -364,7 +364,7 @@ static bool take_head(struct http_flow *flow, enum app_side side)
     return message->has_head;
 }
 
-/* The head is over, and told. False: it is forgotten, or there is no memory. */
+/* The head is over, and reported. False: it is forgotten, or there is no memory. */
 static bool end_head(struct http_flow *flow, enum app_side side)
 {
     struct http_side *const mine = &flow->side[side];
@@ -435,7 +435,7 @@ static bool is_stray(const struct http_side *mine, enum app_side side)
            !http_line_is_status(mine->line.bytes, mine->line.len);
 }
 
-/* What a line was is said by the byte behind it. True: the head is over, or there is none. */
+/* The byte behind a line says what it was. True: the head is over, or there is none. */
 static bool judge_open_line(struct http_flow *flow, enum app_side side, uint8_t next)
 {
     struct http_side *const mine = &flow->side[side];
@@ -499,7 +499,7 @@ static bool judge_line(struct http_flow *flow, enum app_side side)
     return false;
 }
 
-/* The next bytes of a head: a line at most, and no more of one that may be stray than tells it. */
+/* The next bytes of a head: a line at most, and no more of one that may be stray than shows it. */
 static uint32_t piece_of(const struct http_side *mine, enum app_side side, const uint8_t *bytes,
                          uint32_t len)
 {

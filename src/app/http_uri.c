@@ -70,7 +70,7 @@ void http_host_cut(struct app_span *host, struct app_span *port, struct app_span
     cut_host(host, port, &text);
 }
 
-/* What does not begin with '/' begins with a scheme, if a colon follows anywhere. */
+/* A URI that does not begin with '/' begins with a scheme, if a colon follows anywhere. */
 static void cut_scheme(struct http_uri *uri, struct app_span *rest)
 {
     const uint8_t *colon =
@@ -108,7 +108,7 @@ void http_uri_cut(struct http_uri *uri, struct app_span text)
 
 /* ---- characters ------------------------------------------------------------------------------ */
 
-/* The byte that servers take for a character: Latin 1, else what looks alike, else '?'. */
+/* The byte that servers take for a character: Latin 1, else a similar one, else '?'. */
 static uint8_t byte_of(uint32_t character)
 {
     static const char latin_extended[] = /* U+0100 to U+017F */
@@ -225,8 +225,8 @@ static uint32_t read_utf8(struct app_span left, uint32_t *character, bool *whole
     return at;
 }
 
-/* Makes each character a byte. What is no character is one, too. Of one that the end cuts off there
- * is a byte less than it has. */
+/* Makes each character a byte. A sequence that is no character becomes one, too. A character that
+ * the end cuts off becomes a byte less than it has. */
 static uint32_t narrow_path(uint8_t *path, uint32_t len)
 {
     uint32_t to = 0;

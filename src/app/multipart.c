@@ -130,7 +130,7 @@ uint64_t multipart_held(const struct multipart *multipart)
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-/* Tells bytes of the part that is open. */
+/* Reports bytes of the part that is open. */
 static void tell(const struct multipart *multipart, const struct multipart_listener *listener,
                  const uint8_t *bytes, uint32_t len)
 {
@@ -138,7 +138,7 @@ static void tell(const struct multipart *multipart, const struct multipart_liste
         listener->give(listener->to, bytes, len);
 }
 
-/* What the automaton no longer holds back of `held` bytes. */
+/* Those of `held` bytes that the automaton no longer holds back. */
 static void release(struct multipart *multipart, const struct multipart_listener *listener,
                     uint32_t held)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Bodies of several parts (RFC 2046, section 5.1; RFC 7578), read as they come. What is told does
- * not depend on the cuts between pieces, but for the pieces of parts, whose bytes joined are the
- * same. */
+/* Bodies of several parts (RFC 2046, section 5.1; RFC 7578), read as they come. The reports do not
+ * depend on the cuts between pieces, but for the pieces of parts, whose bytes joined are the same.
+ */
 #ifndef APP_MULTIPART_H
 #define APP_MULTIPART_H
 
@@ -31,10 +31,10 @@ bool multipart_give(struct multipart *multipart, const uint8_t *bytes, uint32_t 
                     const struct multipart_listener *listener);
 
 /* Bytes that are missing: they end the match of a boundary, or the head of a part. The bytes of a
- * boundary that may have begun are told. */
+ * boundary that may have begun are reported. */
 void multipart_gap(struct multipart *multipart, const struct multipart_listener *listener);
 
-/* The body is over. A part that is open is not told as whole. Accepts NULL. */
+/* The body is over. A part that is open is not reported as whole. Accepts NULL. */
 void multipart_close(struct multipart *multipart);
 
 uint64_t multipart_held(const struct multipart *multipart); /* bytes of memory */

@@ -176,7 +176,7 @@ static bool has_byte(const struct quic_flow *flow, uint32_t at)
     return (flow->hello[QUIC_HELLO_MAX + at / 8] >> at % 8 & 1) != 0;
 }
 
-/* What came first stays. */
+/* The bytes that came first stay. */
 static void keep_bytes(struct quic_flow *flow, uint64_t at, struct app_span bytes)
 {
     for (uint32_t i = 0; i < bytes.len && at + i < QUIC_HELLO_MAX; i++) {

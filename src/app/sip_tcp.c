@@ -79,7 +79,7 @@ static void *open_flow(void)
 
 const struct app_parser sip_tcp_parser = WHOLE_PARSER(SL_APP_SIP, open_flow);
 
-/* The URI of a request tells it, as its line may be long. */
+/* The URI of a request identifies it, as its line may be long. */
 static enum app_likeness like_uri(const uint8_t *bytes, uint32_t len)
 {
     static const char *const schemes[] = {"sip:", "sips:", "tel:"};

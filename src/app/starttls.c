@@ -58,7 +58,7 @@ static uint64_t held_by(const void *of)
     return sizeof(struct starttls_flow);
 }
 
-/* It tells nothing, so that nothing is shown. */
+/* It reports nothing, so that nothing is shown. */
 const struct app_parser starttls_parser = {.app = SL_APP_UNKNOWN,
                                            .open = open_flow,
                                            .give = give_flow,

@@ -3,8 +3,8 @@
  * interface. A flow has one transaction, a struct tls_session. Its news are APP_HEAD for a hello of
  * either side, and for the server's certificates, then APP_DONE.
  *
- * Behind the handshake a side is given up: what is encrypted says nothing. A flow holds one message
- * of the handshake a side, of at most TLS_MESSAGE_MAX bytes, and what it has read. */
+ * Behind the handshake a side is given up: encrypted bytes say nothing. A flow holds one message of
+ * the handshake a side, of at most TLS_MESSAGE_MAX bytes, and what it has read. */
 #ifndef APP_TLS_H
 #define APP_TLS_H
 
@@ -48,7 +48,7 @@ void tls_describe(struct sl_app_message *message, const void *of);
 
 /* ---- parts of the parser --------------------------------------------------------------------- */
 
-/* Reads the body of a hello. False: it is damaged; what was read before counts. */
+/* Reads the body of a hello. False: it is damaged; the parts read before count. */
 bool tls_read_client_hello(struct tls_session *session, struct app_span body);
 bool tls_read_server_hello(struct tls_session *session, struct app_span body);
 

@@ -42,7 +42,7 @@ static bool cut_head(struct app_span *from, uint8_t *tag, uint32_t *len)
     return true;
 }
 
-/* Cuts the next element. False: what is left has none that is whole. */
+/* Cuts the next element. False: the rest has none that is whole. */
 static bool cut_der(struct app_span *from, uint8_t *tag, struct app_span *value)
 {
     uint32_t len;

@@ -174,7 +174,7 @@ static void end_side(struct tls_flow *flow, enum app_side side)
 }
 
 /* From TLS 1.3 on a change of cipher may stand between two hellos. Where the version is not known
- * yet the next record tells. */
+ * yet the next record decides. */
 static bool ends_at_change(const struct tls_session *session)
 {
     return (session->seen & SL_TLS_SEEN_CLIENT_KEYS) != 0 ||

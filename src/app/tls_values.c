@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a session of TLS says. */
+/* The values of a session of TLS. */
 #include "tls.h"
 
 static bool get_string(struct app_span *value, const char *string)

@@ -13,7 +13,7 @@
 
 enum { GAPS_MAX = 64 };
 
-/* What one end sent. */
+/* The half that one end sent. */
 struct half {
     char ends[256]; /* of the line: sender and receiver */
     struct app_text bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Plays bytes of both sides to an application stream, and writes down all that it tells. */
+/* Plays bytes of both sides to an application stream, and writes down all that it reports. */
 #ifndef APP_TRIAL_H
 #define APP_TRIAL_H
 
@@ -27,9 +27,9 @@ void trial_end_side(struct app_trial *trial, enum app_side side);
 void trial_end(struct app_trial *trial);
 void trial_free(struct app_trial *trial);
 
-/* Plays any bytes as both sides of a flow, behind the first ones of its client. Aborts where what
- * is told depends on the cuts. Two bytes of each act say its side, whether it is a gap, and how
- * long it is. */
+/* Plays any bytes as both sides of a flow, behind the first ones of its client. Aborts where the
+ * reports depend on the cuts. Two bytes of each act say its side, whether it is a gap, and how long
+ * it is. */
 void trial_fuzz(const char *begin, uint32_t begin_len, const uint8_t *data, size_t size);
 
 #endif

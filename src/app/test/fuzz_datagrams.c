@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as messages of SNMP and DHCP: what is read of them lies in them. */
+/* Any bytes as messages of SNMP and DHCP: the bytes read of them lie in them. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -6,7 +6,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* What a visit opened, and what it was given. */
+/* The brackets that a visit opened, and the values that it was given. */
 struct visited {
     char brackets[8];
     uint32_t depth;

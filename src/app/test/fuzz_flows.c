@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as both sides of a flow of TLS, DNS or SIP, or of no protocol so far: what is told does
+/* Any bytes as both sides of a flow of TLS, DNS or SIP, or of no protocol so far: the reports do
  * not depend on the cuts. The first byte says which. */
 #include "app_trial.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as both sides of a flow of HTTP: what is told does not depend on the cuts. */
+/* Any bytes as both sides of a flow of HTTP: the reports do not depend on the cuts. */
 #include "app_trial.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a body in parts: what is told does not depend on the cuts. The first byte says the
+/* Any bytes as a body in parts: the reports do not depend on the cuts. The first byte says the
  * length of the boundary, which follows. */
 #include <stdlib.h>
 #include <string.h>

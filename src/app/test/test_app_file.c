@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of HTTP: what is told of them is compared with what was sent, whatever the cuts. Hashes are
+/* Files of HTTP: the reported ones are compared with those sent, whatever the cuts. Hashes are
  * compared with published ones, and kinds with what people call them. */
 #include "app/app_file.h"
 
@@ -10,7 +10,7 @@
 
 enum { FILES_MAX = 64, TEXT_MAX = 512, N_TRIALS = 400 };
 
-/* What was told. */
+/* The reported files. */
 struct told {
     struct app_files files;
     struct app_file_tools *tools;
@@ -235,7 +235,7 @@ static bool contains(const struct app_text *text, uint32_t from, const char *wha
            memmem(text->bytes + from, text->len - from, what, strlen(what)) != NULL;
 }
 
-/* A body of random parts without the boundary, and what is to be told of it. */
+/* A body of random parts without the boundary, and the expected reports of it. */
 static uint32_t make_body(struct app_text *body, char expected[][TEXT_MAX], uint64_t *seed)
 {
     const uint32_t n = 1 + test_below(seed, 5);

@@ -17,7 +17,7 @@ static const struct app_config everything = {.memory = 64 << 20,
                                              .is_done = UINT32_MAX,
                                              .files = {.hashes = 1 << SL_FILE_MD5}};
 
-/* What a flow sends: a side after another. */
+/* The bytes that a flow sends: a side after another. */
 struct flow {
     char text[2][TEXT_MAX];
     uint32_t len[2], given[2];
@@ -32,7 +32,7 @@ struct scene {
     struct sl_app_stats stats;
 };
 
-/* ---- what is told ---------------------------------------------------------------------------- */
+/* ---- reports --------------------------------------------------------------------------------- */
 
 static void say(struct app_text *told, const void *bytes, uint32_t len)
 {
@@ -293,7 +293,7 @@ static uint32_t len_of(const char *text, uint32_t len)
     return text == NULL ? 0 : len != 0 ? len : (uint32_t)strlen(text);
 }
 
-/* Names of the events that a side's bytes are told with, each once, in front of what ends them. */
+/* Names of the events reported with a side's bytes, each once, in front of what ends them. */
 static void test_events_are_told(void **state)
 {
     static const struct {
@@ -421,8 +421,8 @@ static void test_a_long_line_is_told(void **state)
 
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
-/* A million pipelined requests in calls of 64 KiB: what a batch takes is bounded, and what is left
- * out is counted. */
+/* A million pipelined requests in calls of 64 KiB: the messages of a batch are bounded, and those
+ * left out are counted. */
 static void test_pipelined_requests_are_bounded(void **state)
 {
     enum { OF_CALL = 4000 };

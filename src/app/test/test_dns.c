@@ -500,7 +500,7 @@ static void bounds_pointers(void **state)
     end(DNS_NAME_POINTERS);
 }
 
-/* Every prefix of a message ends with a reason, and what was read of it is as of the whole. */
+/* Every prefix of a message ends with a reason, and the parts read of it are as of the whole. */
 static void reads_prefixes(void **state)
 {
     (void)state;

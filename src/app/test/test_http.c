@@ -6,7 +6,7 @@
 
 #include "app_trial.h"
 
-/* What happens in a flow. NULL bytes: a gap of len bytes; 0 bytes: the side ends. */
+/* An act in a flow. NULL bytes: a gap of len bytes; 0 bytes: the side ends. */
 struct act {
     enum app_side side;
     const char *bytes;
@@ -36,7 +36,7 @@ static char *play(const struct act *act, size_t n, uint32_t mean, uint64_t seed)
     return told;
 }
 
-/* The same is told for any cuts. Returns it. */
+/* The report is the same for any cuts. Returns it. */
 static char *told_of(const struct act *act, size_t n)
 {
     char *whole = play(act, n, 0, 1);
@@ -170,7 +170,7 @@ static void test_codings(void **state)
            "http 0 s end body 12=[hello, hello]");
 }
 
-/* A head of gzip may have any flags, and parts of any length; what fails behind it is damage. */
+/* A head of gzip may have any flags, and parts of any length; a failure behind it is damage. */
 static void test_gzip_heads(void **state)
 {
     static const char *const heads[] = {
@@ -234,7 +234,7 @@ static void test_odd_heads(void **state)
         {"HTTP/1.1 200\r\nA: b\r\n Content-Length: 1\r\n\r\nx", "body 1=[x]"},
         {"HTTP/1.0 200\r\nA: b\r\n Content-Length: 1\r\n\r\nxy", "body 2=[xy]"},
         {"HTTP/1.1 200\r\nContent-Length\r\n \r\n :\r\n 1\r\n\r\nx", "body 1=[x]"},
-        /* What stands before a response is passed over. */
+        /* Bytes before a response are passed over. */
         {" \t\r\nfoo\r\nHTTP/1.1 200 ok\r\nContent-Length: 1\r\n\r\nx", "body 1=[x]"},
         {"foo\r\nbar", "body 8=[foo\\r\\nbar]"},
         {"foo", "body 3=[foo]"},
@@ -246,7 +246,7 @@ static void test_odd_heads(void **state)
         {"HTTP/1.1 200\r\nContent-Length: 1 9\r\n\r\nxHT", "body 3=[xHT]"},
         {"HTTP/1.1 200\r\nContent-Length: 1 9\r\n\r\nxHTTP/1.1 201\r\n\r\n", "body 1=[x]"},
         {"HTTP/1.1 200\r\nContent-Length: -1\r\n\r\nxyz", "body 3=[xyz]"},
-        /* What states no length of a chunk is the body. */
+        /* A line that states no length of a chunk is the body. */
         {"HTTP/1.0 200\r\nTransfer-Encoding: x chunked\r\n\r\n xyz", "body 4=[ xyz]"},
         {"HTTP/1.0 200\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\nfffffffff\nyz",
          "body 13=[xfffffffff\\nyz]"}};
@@ -337,7 +337,7 @@ static void test_expect(void **state)
         "http 0 c end body 4=[GET ]");
 }
 
-/* A flow that ends in a head tells what came of it. */
+/* A flow that ends in a head reports the part that came. */
 static void test_head_without_end(void **state)
 {
     (void)state;
@@ -378,7 +378,7 @@ static void test_damage(void **state)
     static const char chunks[] = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc";
 
     (void)state;
-    /* Behind a gap in a body it goes on; behind one in a head the next message is looked for. */
+    /* Behind a gap in a body it goes on; behind one in a head the next message is sought. */
     EXPECT(TOLD({APP_CLIENT, get, 0}, {APP_SERVER, body, 0}, {APP_SERVER, NULL, 4},
                 {APP_SERVER, "789", 0}),
            "http 0 s end body 6=[012789]");
@@ -519,7 +519,7 @@ static void test_memory(void **state)
     trial_free(&trial);
 }
 
-/* Were all that may begin a message looked at from its begin each time, the test would not end. */
+/* Were all that may begin a message read from its begin each time, the test would not end. */
 static void test_endless_lines_behind_a_doubtful_body(void **state)
 {
     enum { LINES = 2000000 };

@@ -11,7 +11,7 @@
 
 enum { TRANSACTIONS = 8, FLOWS = 3000 };
 
-/* What was read of a flow: a line for each transaction, bodies joined. */
+/* The reading of a flow: a line for each transaction, bodies joined. */
 struct reading {
     struct app_text head[TRANSACTIONS], body[TRANSACTIONS][2];
     uint32_t n;
