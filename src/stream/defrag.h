@@ -3,8 +3,8 @@
  *
  * Overlaps are decided by the receiver's policy: Novak, Target-Based Fragmentation Reassembly,
  * 2005. All memory is taken when the table is made. Without memory the datagram whose first
- * fragment came first gives way. What is joined depends on the fragments alone. One thread a table.
- */
+ * fragment came first gives way. The joined datagrams depend on the fragments alone. One thread a
+ * table. */
 #ifndef STREAM_DEFRAG_H
 #define STREAM_DEFRAG_H
 
@@ -64,7 +64,7 @@ struct defrag_datagram {
     uint32_t len;
 };
 
-/* What became of a fragment. */
+/* The fate of a fragment. */
 struct defrag_taken {
     bool is_held;  /* its datagram has its bytes, those apart that lost to others */
     bool is_whole; /* it made its datagram whole */

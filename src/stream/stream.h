@@ -6,10 +6,10 @@
  * receiver got and those of gaps; urgent bytes that are taken out are not counted.
  *
  * A stream lies in 128 zeroed bytes of its flow. All else lies in the shard's arena of blocks,
- * whose size bounds the memory. What is held follows from segments alone, never from batches or
+ * whose size bounds the memory. The held bytes follow from segments alone, never from batches or
  * threads.
  *
- * A batch begins in a shard, takes the segments of the shard's flows, and ends. It leaves records.
+ * A batch begins in a shard, takes the segments of the shard's flows, and ends. It emits records.
  * Bytes of records of kind STREAM_PACKET lie in the batch; those of others in output->copied. So
  * records are valid as long as batch and output are. */
 #ifndef STREAM_STREAM_H
@@ -26,7 +26,7 @@ enum {
     STREAM_CONTEXT_MAX = 16384
 };
 
-/* What the plain case reads of a half. 32 bytes. */
+/* The part of a half that the plain case reads. 32 bytes. */
 struct stream_half {
     uint64_t next;       /* offset behind the bytes in sequence */
     uint32_t seq;        /* its sequence number */
@@ -91,7 +91,7 @@ enum stream_record_kind {
                      */
     STREAM_CONTEXT, /* bytes that an earlier batch reported, in output->copied. It stands before the
                        half's first bytes of a batch, where they have bytes before them */
-    STREAM_GAP,     /* bytes are missing; what follows is not adjacent to what was before */
+    STREAM_GAP,     /* bytes are missing; the next bytes are not adjacent to those before */
     STREAM_EDGE,    /* the receiver has acknowledged all bytes before `offset` */
     STREAM_EVENT,   /* an anomaly of this packet */
     STREAM_END      /* the flow ended: nothing follows in the half */
@@ -114,7 +114,7 @@ struct stream_record {
     uint8_t pad;
 };
 
-/* What a batch left in a shard. Zeroed at first. Record 0 is none. One thread at a time. */
+/* The output of a batch in a shard. Zeroed at first. Record 0 is none. One thread at a time. */
 struct stream_output {
     struct stream_record *record;
     uint32_t n, max;
@@ -162,8 +162,8 @@ void stream_shard_begin(struct stream_shard *shard, struct stream_output *output
 void stream_take(struct stream_shard *shard, struct stream *stream, uint64_t flow,
                  const struct stream_segment *segment);
 
-/* The flow ended before packet `item`, or was taken from the table. What waits is delivered, blocks
- * are given back, *stream becomes zeros. */
+/* The flow ended before packet `item`, or was taken from the table. Waiting bytes are delivered,
+ * blocks are given back, *stream becomes zeros. */
 void stream_end(struct stream_shard *shard, struct stream *stream, uint64_t flow, uint32_t item);
 
 /* Whether a half is over: its FIN and all bytes before it came, or a RST ended the stream and

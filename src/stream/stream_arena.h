@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory of blocks of one size. What holds bytes is a chain of blocks. */
+/* Memory of blocks of one size. A chain of blocks holds bytes. */
 #ifndef STREAM_STREAM_ARENA_H
 #define STREAM_STREAM_ARENA_H
 
@@ -12,7 +12,7 @@ enum {
     STREAM_NEXT_LEN = 8     /* of those behind it */
 };
 
-/* The head of a chain. Its holder lays its own over it, and leaves the first field. */
+/* The head of a chain. Its holder lays its own over it, and keeps the first field. */
 struct stream_head {
     uint32_t next_block; /* 0: none */
     uint8_t own[STREAM_HEAD_LEN - 4];

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* What happens in a half: bytes that come in sequence, its context, its queue. */
+/* Events in a half: bytes that come in sequence, its context, its queue. */
 #ifndef STREAM_STREAM_HALF_H
 #define STREAM_STREAM_HALF_H
 
 #include "stream_shard.h"
 
-/* Where something happens: in a flow, at a packet. */
+/* A place where something happens: in a flow, at a packet. */
 struct stream_site {
     struct stream_shard *shard;
     struct stream *stream;
@@ -29,7 +29,7 @@ static inline bool stream_has(const struct stream_half *half, uint32_t flags)
     return (half->flags & flags) != 0;
 }
 
-/* Whether the other side was seen: what it acknowledges counts. */
+/* Whether the other side was seen: its acknowledgements count. */
 static inline bool stream_is_heard(const struct stream_site *site, uint32_t half)
 {
     return stream_has(&site->stream->half[half ^ 1], STREAM_STARTED);

@@ -89,7 +89,7 @@ static void report_piece(const struct stream_site *site, uint32_t half, uint32_t
 }
 
 /* How many bytes of a piece count. Those in doubt count once they are acknowledged. A FIN takes a
- * number, so one more tells that bytes behind it were taken. */
+ * number, so one more shows that bytes behind it were taken. */
 static uint32_t count_sure(const struct stream_site *site, uint32_t half,
                            const struct stream_piece *piece)
 {

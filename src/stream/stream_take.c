@@ -340,7 +340,7 @@ static void take_counted(const struct stream_site *site, const struct stream_seg
         take_fin(site, segment);
 }
 
-/* What both halves have to hold and to tell behind a segment. */
+/* The bytes to hold and the edge to report of each half behind a segment. */
 static void finish(const struct stream_site *site, const uint64_t before[2])
 {
     for (uint32_t half = 0; half < 2; half++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Packets of any bytes, each with a length before it: what is read lies in them, and memory is
- * bounded. What is joined is dissected again. */
+/* Packets of any bytes, each with a length before it: the bytes read lie in them, and memory is
+ * bounded. Joined datagrams are dissected again. */
 #include <stdlib.h>
 #include <string.h>
 

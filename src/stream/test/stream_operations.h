@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is broken; NULL: nothing. */
+/* The fault; NULL: none. */
 const char *stream_operations_check(const uint8_t *input, size_t input_len);
 
 #endif

@@ -51,7 +51,7 @@ static struct trial *begin(uint32_t batch_len)
     return trial;
 }
 
-/* What a half has sent so far. */
+/* The text that a half has sent so far. */
 static void expect_text(struct trial *trial, uint32_t half, const char *text)
 {
     trial_flush(trial);
@@ -851,7 +851,7 @@ static void play_shared(struct shared *shared, uint32_t batch_len)
     stream_output_free(&shared->output);
 }
 
-/* What gives way depends on no cut. */
+/* The loss of bytes and contexts depends on no cut. */
 static void test_shared_memory(void **state)
 {
     static struct shared whole, cut;
