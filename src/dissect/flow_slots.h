@@ -6,7 +6,7 @@
 
 #include "sluice/dissect.h"
 
-/* The dissector's own slot: what the record of an ended flow tells. */
+/* The dissector's own slot: the fields that the record of an ended flow reports. */
 struct flow_settled {
     bool alerted;
     uint8_t app; /* 0: none so far */

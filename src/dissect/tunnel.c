@@ -12,7 +12,7 @@ enum {
     GRE_VERSION = 0x0007
 };
 
-/* What a tunnel carries: an EtherType. */
+/* The protocol that a tunnel carries: an EtherType. */
 enum {
     CARRIES_IPV4 = 0x0800,
     CARRIES_ETHERNET = 0x6558, /* transparent Ethernet bridging */
@@ -145,7 +145,8 @@ static void dissect_geneve(struct dissection *d)
     dissect_carried(d, load_be16(geneve + 2));
 }
 
-/* A packet of IPv6 that fills the datagram, behind what authenticates it and tells its origin. */
+/* A packet of IPv6 that fills the datagram, behind the parts that authenticate it and state its
+ * origin. */
 static void dissect_teredo(struct dissection *d)
 {
     enum { ORIGIN = 0, AUTHENTICATION = 1, ORIGIN_LEN = 8, AUTHENTICATION_LEN = 13, IPV6_LEN = 40 };
@@ -182,7 +183,7 @@ void dissect_udp_tunnel(struct dissection *d, uint16_t src, uint16_t dst)
         dissect_teredo(d);
     if (d->packet->network != network)
         return;
-    /* No inner IP header: it is UDP's payload. What the capture cut off stays unknown. */
+    /* No inner IP header: it is UDP's payload. The bytes that the capture cut off stay unknown. */
     d->in_tunnel = false;
     d->at = d->packet->defect == SL_DEFECT_SNAPPED ? d->end : begin;
     if (d->packet->defect != SL_DEFECT_SNAPPED)

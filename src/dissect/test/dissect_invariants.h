@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What holds of every dissected packet, whatever its bytes are. For tests and fuzzers. */
+/* The invariants of every dissected packet, whatever its bytes are. For tests and fuzzers. */
 #ifndef DISSECT_INVARIANTS_H
 #define DISSECT_INVARIANTS_H
 

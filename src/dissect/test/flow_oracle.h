@@ -9,7 +9,7 @@
 
 #include "sluice/dissect.h"
 
-/* What a packet means. Index 0 is its source, 1 its destination. */
+/* The meaning of a packet. Index 0 is its source, 1 its destination. */
 struct flow_event {
     int64_t time;
     uint8_t protocol;

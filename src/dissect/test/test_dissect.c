@@ -133,8 +133,8 @@ static void test_all_families_of_null(void **state)
     }
 }
 
-/* What a capture that keeps captured_len bytes may know of a packet that is dissected whole as
- * `whole`: the same, as far as it goes, or that it does not reach. */
+/* The findings of a capture that keeps captured_len bytes, in a packet dissected whole as `whole`.
+ * They are the same, as far as it goes, or state that it does not reach. */
 static void check_snapped(const struct dissected *whole, const struct dissected *snapped)
 {
     const uint32_t end = whole->payload.offset + whole->payload.len;

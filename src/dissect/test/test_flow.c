@@ -266,7 +266,7 @@ static void test_ends_that_are_alike(void **state)
     /* Equal ports: the addresses decide. */
     EXPECT(&t, udp(2, 123, 1, 123), 0, 2, TO_SERVER | NEW);
     EXPECT(&t, udp(1, 123, 2, 123), 0, 2, ESTABLISHED);
-    /* Equal in both: what sends to itself is the client. */
+    /* Equal in both: an end that sends to itself is the client. */
     EXPECT(&t, udp(1, 7000, 1, 7000), 0, 3, TO_SERVER | NEW);
     EXPECT(&t, udp(1, 7000, 1, 7000), 0, 3, TO_SERVER);
     tracker_stop(&t);

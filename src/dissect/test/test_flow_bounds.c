@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What floods cost: probes of a look-up, and memory. */
+/* The cost of floods: probes of a look-up, and memory. */
 #include "test.h"
 
 #include "dissect/flow_runs.h"

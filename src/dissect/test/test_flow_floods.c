@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a packet of a flood costs the flow table, all steps together. A plain packet is the measure:
- * one of 4,096 flows that go on, and of another flow than the packet before. A core changes its
- * pace, so both are timed in turn. */
+/* The cost of a packet of a flood to the flow table, all steps together. A plain packet is the
+ * measure: one of 4,096 flows that go on, and of another flow than the packet before. A core
+ * changes its pace, so both are timed in turn. */
 #include <time.h>
 
 #include "test.h"
