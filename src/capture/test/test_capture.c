@@ -1135,8 +1135,8 @@ static void test_stop_from_another_thread(void **state)
     image_free(image);
 }
 
-/* Neither a named pipe's writer nor its header is waited for; what comes of it meanwhile is kept.
- */
+/* Neither a named pipe's writer nor its header is waited for; its bytes that come meanwhile are
+ * kept. */
 static void test_pipe_without_its_header(void **state)
 {
     struct pipe_capture opened;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Captures of real programs: what was read must be what the collection's manifest says, what a pipe
- * gives, and what libpcap reads. SLUICE_TEST_DATA names the folder that has pcap/MANIFEST.csv. */
+/* Captures of real programs: the packets read must agree with the collection's manifest, with a
+ * pipe, and with libpcap. SLUICE_TEST_DATA names the folder that has pcap/MANIFEST.csv. */
 #include "test.h"
 
 #include <pcap/pcap.h>

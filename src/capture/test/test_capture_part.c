@@ -172,7 +172,7 @@ static void test_ordinary_files(void **state)
     }
 }
 
-/* Where times jump by years and packets are empty, nothing looks right, and all is. */
+/* Where times jump by years and packets are empty, nothing is plausible, and all is right. */
 static void test_files_that_look_wrong(void **state)
 {
     struct file file;
