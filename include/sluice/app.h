@@ -83,7 +83,7 @@ SL_API uint64_t sl_app_make(const struct sl_batch *batch, struct sl_batch *to, u
 
 /* ---- messages of flows ----------------------------------------------------------------------- */
 
-/* What a message says, as rules and events name it. Those of HTTP are of the side that sent them,
+/* Values of a message, as rules and events name them. Those of HTTP are of the side that sent them,
  * and have Suricata's normal forms. */
 enum sl_app_value_id {
     SL_HTTP_METHOD,
@@ -144,11 +144,11 @@ struct sl_app_value {
     uint32_t id; /* enum sl_app_value_id */
 };
 
-/* What one side of a transaction has said. */
+/* One side's part of a transaction so far. */
 struct sl_app_half {
     const struct sl_app_value *value; /* ids ascend; some repeat */
     uint32_t n_values;
-    bool has_head;     /* whole: what is not among the values is not there */
+    bool has_head;     /* whole: a value that is not listed is not there */
     bool has_ended;    /* nothing more comes */
     uint64_t body_len; /* bytes of the body so far, decoded */
     uint64_t wire_len; /* before content codings were decoded */
@@ -188,10 +188,10 @@ enum sl_app_step {
     SL_APP_DONE   /* the transaction is over, for its event; rules have seen all of it before */
 };
 
-/* A transaction, as far as a packet of this batch completed it. What it says does not depend on
- * cuts into batches: a body is shown at each SL_APP_BODY_STEP bytes from its first on, at its end,
- * and at SL_APP_BODY_MAX bytes, behind which it is not shown. The maker of a message owns it and
- * all that it points to. In an event they are valid during the call, else as long as the batch. */
+/* A transaction, as far as a packet of this batch completed it. Its content does not depend on cuts
+ * into batches: a body is shown at each SL_APP_BODY_STEP bytes from its first on, at its end, and
+ * at SL_APP_BODY_MAX bytes, behind which it is not shown. The maker of a message owns it and all
+ * that it points to. In an event they are valid during the call, else as long as the batch. */
 struct sl_app_message {
     uint32_t item;        /* the packet */
     uint8_t app;          /* enum sl_app */
@@ -214,7 +214,7 @@ struct sl_app_message {
 };
 
 /* The number, below 64, of an event by its name in Suricata's rules, "tls.invalid_record_type".
- * 0: it is never told. *app: its protocol. */
+ * 0: it is never reported. *app: its protocol. */
 SL_API uint32_t sl_app_event_find(const char *name, size_t len, enum sl_app *app);
 
 enum { SL_APP_BODY_STEP = 32768, SL_APP_BODY_MAX = 102400 };

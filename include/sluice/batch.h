@@ -53,7 +53,7 @@ struct sl_packet {
     uint32_t offset;    /* bytes from the arena's first to the packet's first */
     uint32_t len;       /* bytes captured */
     uint8_t outer;      /* outermost IP header of tunnels; valid where SL_PACKET_OUTER_* */
-    uint8_t defect;     /* enum sl_defect: what stopped the dissector; 0: nothing */
+    uint8_t defect;     /* enum sl_defect: the cause that stopped the dissector; 0: none */
     uint16_t network;   /* IP header, the innermost of tunnels */
     uint16_t transport; /* TCP, UDP, SCTP, ICMP or ICMPv6 header; 0: there is none */
     uint8_t protocol;   /* IP protocol number of the IP header's payload */
@@ -81,7 +81,7 @@ struct sl_origin {
     uint16_t link_type; /* link type of the packet (LINKTYPE_* of pcap) */
     uint16_t source;    /* index of the source in the run */
     uint8_t flow_flags; /* SL_FLOW_* after this packet */
-    uint8_t app;        /* enum sl_app (sluice/app.h): what sl_app_find found, or the flow speaks */
+    uint8_t app;        /* enum sl_app (sluice/app.h): that sl_app_find found, or the flow speaks */
     uint8_t pad[2];
     uint64_t arrival_ns; /* CLOCK_MONOTONIC after its bytes were read; 0: unknown */
 };
@@ -96,7 +96,8 @@ enum {
     SL_FLOW_NEW = 8        /* this packet began the flow */
 };
 
-/* What the flow of a packet has sent, this packet included: [0] its client, [1] its server. */
+/* Totals that the flow of a packet has sent, this packet included: [0] its client, [1] its server.
+ */
 struct sl_flow_total {
     int64_t first_ns, last_ns; /* times of its first packet, and the latest; 0: unknown */
     uint64_t packets[2];       /* 2^40 - 1 at most */

@@ -128,8 +128,8 @@ SL_API bool sl_rules_store_file(const struct sl_rules *rules, size_t i);
 /* Writes how a loaded rule is evaluated, in the order of evaluation: what it is found by and why
  * that, its checks, its buffers with their transforms and contents, its state with the rules that
  * set or read it, and its place among rules. Filters of lines of their own are known once the rules
- * are compiled. The text has lines, and a NUL
- * within cap bytes; what does not fit is left out. False: no such rule was loaded, or cap is 0. */
+ * are compiled. The text has lines, and a NUL within cap bytes; text that does not fit is left out.
+ * False: no such rule was loaded, or cap is 0. */
 SL_API bool sl_rules_explain(const struct sl_rules *rules, uint32_t gid, uint32_t sid, char *text,
                              size_t cap);
 
@@ -152,21 +152,21 @@ SL_API bool sl_rules_need_app(const struct sl_rules *rules);
  */
 SL_API uint64_t sl_rules_need_values(const struct sl_rules *rules);
 
-/* Whether some compiled rule looks at messages of heads and bodies, or asks for SL_APP_EVENT. */
+/* Whether some compiled rule inspects messages of heads and bodies, or asks for SL_APP_EVENT. */
 SL_API bool sl_rules_need_steps(const struct sl_rules *rules);
 SL_API bool sl_rules_need_events(const struct sl_rules *rules);
 
-/* What compiled rules ask of files: hashes, as bits 1 << enum sl_file_hash, their kind, and files
- * at all. */
+/* Properties of files that compiled rules ask for: hashes, as bits 1 << enum sl_file_hash, their
+ * kind, and files at all. */
 enum { SL_RULES_FILE_MAGIC = 1 << SL_N_FILE_HASHES, SL_RULES_FILES = 2 << SL_N_FILE_HASHES };
 SL_API uint32_t sl_rules_need_files(const struct sl_rules *rules);
 
-/* Whether some compiled rule asks what flows have sent (sl_batch_reserve_totals). A packet whose
- * batch does not tell matches no such rule. */
+/* Whether some compiled rule asks for totals of flows (sl_batch_reserve_totals). A packet whose
+ * batch has none matches no such rule. */
 SL_API bool sl_rules_need_totals(const struct sl_rules *rules);
 
-/* Whether some compiled rule asks for packets before: then there is more to alerts than an
- * evaluator can tell (struct sl_state). */
+/* Whether some compiled rule asks for packets before: then an evaluator alone cannot determine
+ * alerts (struct sl_state). */
 SL_API bool sl_rules_have_state(const struct sl_rules *rules);
 
 /* Whether some compiled rule depends on hosts, or on how often it matches, or tags packets
@@ -176,7 +176,7 @@ SL_API bool sl_rules_decide(const struct sl_rules *rules);
 /* Whether compiled rules name HOME_NET, and it has its default. */
 SL_API bool sl_rules_assume_home(const struct sl_rules *rules);
 
-/* What the evaluation of a rule took. A check is one packet, by one of its headers, that has the
+/* The cost of a rule's evaluation. A check is one packet, by one of its headers, that has the
  * rule's literal or key. A match meets the rule but for its state. Ticks are the processor's
  * time-stamp counter. */
 struct sl_rule_profile {
@@ -207,7 +207,7 @@ struct sl_alert {
 
 #define SL_ALERT_NO_MESSAGE UINT32_MAX
 
-/* Bytes that a packet adds to a TCP stream, in their place: what was sent before is not among them.
+/* Bytes that a packet adds to a TCP stream, in their place, without bytes that were sent before.
  * They lie in the packet's payload, or elsewhere where they waited for bytes before them. */
 struct sl_stream_part {
     const uint8_t *bytes;
@@ -222,9 +222,9 @@ struct sl_stream_part {
     bool reversed;  /* they were sent by the receiver of the packet, which made them count */
 };
 
-/* A rule sees the stream in blocks of this many bytes, from its first byte on. What is found in a
- * block is evaluated with the block before it, and with what follows up to the end of the part, at
- * most SL_STREAM_AHEAD bytes behind the block. */
+/* A rule sees the stream in blocks of this many bytes, from its first byte on. Hits in a block are
+ * evaluated with the block before it, and with what follows up to the end of the part, at most
+ * SL_STREAM_AHEAD bytes behind the block. */
 enum { SL_STREAM_BLOCK = 2048, SL_STREAM_KNOWN = 2 * SL_STREAM_BLOCK, SL_STREAM_AHEAD = 16384 };
 
 /* Made items with bytes of a stream belong to SL_BUFFER_STREAM, or SL_BUFFER_STREAM_BACK where they
@@ -236,10 +236,10 @@ enum { SL_STREAM_HIT_BASE = 64 };
  * behind it, find each literal that lies across. */
 enum { SL_RULE_LITERAL_MAX = 64 };
 
-/* Whether some compiled rule looks at streams. */
+/* Whether some compiled rule inspects streams. */
 SL_API bool sl_rules_see_streams(const struct sl_rules *rules);
 
-/* What streams tell of a packet, and its bytes do not. 24 bytes. */
+/* Facts of a packet that its stream has, and its bytes do not. 24 bytes. */
 struct sl_stream_facts {
     uint64_t size[2]; /* sequence numbers that its flow's client and server have used, those of
                          SYNs, bytes and gaps in sequence; 0: the side was not seen */
@@ -267,7 +267,7 @@ struct sl_candidates {
     uint32_t late; /* 0, or the packet in sl_late that they are of, from 1 on */
     uint32_t n;
     size_t first;         /* index of the first of them */
-    bool passed, alerted; /* what settling has found */
+    bool passed, alerted; /* the result of settling */
 };
 
 /* Takes away hits that no rule can use: by the buffer that they lie in, and by protocol, ports and
@@ -290,9 +290,9 @@ SL_CHECK SL_API enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator,
                                                 const struct sl_hits *hits,
                                                 const struct sl_alert **alerts, size_t *n);
 
-/* From now on rules look at streams, too. of_item[i] is the first part that packet i adds to one, a
+/* From now on rules inspect streams, too. of_item[i] is the first part that packet i adds to one, a
  * part of no bytes where the stream takes it and it adds none, or NULL where it is in no stream.
- * The array and the parts must be valid while a batch is evaluated. NULL: rules look at packets. */
+ * The array and the parts must be valid while a batch is evaluated. NULL: rules inspect packets. */
 SL_API void sl_evaluator_set_streams(struct sl_evaluator *evaluator,
                                      const struct sl_stream_part *const *of_item);
 
@@ -319,13 +319,13 @@ struct sl_late {
 };
 
 /* Flows that ended in the batch that comes next, valid until it is decided; NULL: there are none.
- * Rules look at their streams, and at their messages, whose indices are behind those of the batch's
+ * Rules inspect their streams and their messages, whose indices are behind those of the batch's
  * messages. An alert of packet i's stream has index i behind those. Their alerts come before those
  * of the packet. Hits in what they say have the items of the packets that stand for them, behind
  * those of the batch. Call it after sl_evaluator_set_messages. */
 SL_API void sl_evaluator_set_late(struct sl_evaluator *evaluator, const struct sl_late *late);
 
-/* From now on rules look at messages and streams alone: the packets of batches stand for flows that
+/* From now on rules inspect messages and streams alone: the packets of batches stand for flows that
  * ended. */
 SL_API void sl_evaluator_see_messages(struct sl_evaluator *evaluator);
 
@@ -367,9 +367,9 @@ SL_CHECK SL_API enum sl_status sl_rules_evaluate(const struct sl_rules *rules,
 
 /* ---- state ----------------------------------------------------------------------------------- */
 
-/* What rules keep between packets: variables of flows, variables of hosts and of pairs of them, and
- * how often a rule has matched. It outlives a set of rules: variables are kept by name, and counts
- * by gid and sid. All times are the packets' own. */
+/* State that rules keep between packets: variables of flows, variables of hosts and of pairs of
+ * them, and how often a rule has matched. It outlives a set of rules: variables are kept by name,
+ * and counts by gid and sid. All times are the packets' own. */
 struct sl_state;
 
 struct sl_state_config {

@@ -7,8 +7,8 @@
  * followed four levels deep: GRE, IP in IP, and in UDP VXLAN (to port 4789), Geneve (to port 6081)
  * and Teredo (from or to port 3544). Deeper tunnels are payload, as are tunnels in fragments.
  *
- * The dissector reads nothing outside the packet, whatever the bytes say. What stops it is a defect
- * of the packet. */
+ * The dissector reads nothing outside the packet, whatever the bytes say. A packet that stops it
+ * has a defect. */
 #ifndef SLUICE_DISSECT_H
 #define SLUICE_DISSECT_H
 
@@ -207,8 +207,8 @@ struct sl_flow_config {
     uint32_t tcp_closed_seconds;
     uint32_t new_seconds;         /* other protocols: one side was seen, */
     uint32_t established_seconds; /* or both */
-    bool keep_ends;               /* what flows that end were: see struct sl_flow_record */
-    bool totals; /* what flows have sent is counted, and written to batches' `total` */
+    bool keep_ends;               /* records of flows that end: see struct sl_flow_record */
+    bool totals; /* packets and bytes of flows are counted, and written to batches' `total` */
     struct sl_flow_slot slots[SL_FLOW_SLOTS_MAX]; /* where there are some, ends are kept too; their
                                                      records count nothing without keep_ends */
     uint32_t n_slots;
@@ -284,7 +284,7 @@ struct sl_flow_record {
     int64_t first_ns;      /* time of its first packet, since 1970-01-01 UTC; 0: unknown */
     int64_t last_ns;       /* latest time of its packets; 0: none was known */
     int64_t end_ns;        /* the packets' clock when it ended; 0: no time was known */
-    struct sl_flow_side client, server; /* what the client sent, and what the server sent */
+    struct sl_flow_side client, server; /* sent by the client, and by the server */
     enum sl_flow_state state;
     enum sl_tcp_state tcp_state; /* TCP */
     enum sl_flow_reason reason;
@@ -368,7 +368,7 @@ struct sl_flow_ended {
     size_t index; /* for sl_flow_ended_record */
 };
 
-/* What a visit calls. */
+/* The callbacks of a visit. */
 struct sl_flow_visitor {
     void (*segment)(void *user, const struct sl_flow_segment *segment);
     void (*datagram)(void *user, const struct sl_flow_segment *datagram); /* NULL: not wanted */
@@ -420,7 +420,8 @@ struct sl_flow_mark {
  * made for. Once a batch, before it is settled; one thread. */
 SL_API void sl_flow_keys_mark(struct sl_flow_keys *keys, const struct sl_flow_mark *mark, size_t n);
 
-/* What settling calls for packets whose mark asks for it, in the order of each flow's packets. */
+/* The callbacks of settling, for packets whose mark asks for it, in the order of each flow's
+ * packets. */
 struct sl_flow_settler {
     /* Reads and writes the slots of the packet's flow: slot[i] is that of the config's slots[i].
      * Returns whether the flow counts as alerted. */

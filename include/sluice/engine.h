@@ -84,7 +84,7 @@ struct sl_backend {
      * value is ignored. Any thread. */
     bool (*usable)(char why[SL_WHY_LEN]);
 
-    /* What sl_engine_open calls for a table that it has checked. */
+    /* Called by sl_engine_open for a table that it has checked. */
     enum sl_status (*open)(void **context, const void *table, const struct sl_limits *limits,
                            struct sl_diag *diag);
 

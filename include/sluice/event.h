@@ -66,7 +66,7 @@ struct sl_signature {
 struct sl_name_match {
     const char *name;          /* as sl_name_write writes it */
     const char *prefix;        /* the rule's name */
-    const char *action;        /* what the rule asks for: "block", "forward", ... */
+    const char *action;        /* the rule's: "block", "forward", ... */
     const char *verdict;       /* "blocked" or "allowed" where the action is one of them, or NULL */
     const char *const *values; /* next hops, addresses, categories, ...; ended by NULL */
     bool hops;                 /* the values are next hops: "HOP", or "HOP COST" */

@@ -4,7 +4,7 @@
  *
  * After "Wire Speed Name Lookup: A GPU-based Approach" (NSDI 2013), whose sections the comments
  * name. The encoding of names is that of sluice/name_syntax.h. Names that are looked up need not be
- * well formed: what stands behind their last well-formed component is no part of them. */
+ * well formed: bytes behind their last well-formed component are no part of them. */
 #ifndef SLUICE_FIB_H
 #define SLUICE_FIB_H
 

@@ -38,7 +38,7 @@ enum {
     SL_REFERENCE_MIN = 16,     /* bytes of the shortest reference, which itself takes at most 13 */
     SL_REFERENCES_MAX = 65535, /* references a frame */
     SL_FEEDBACK_MAX = 1024,    /* bytes of the longest feedback */
-    SL_FEEDBACK_MS = 5         /* how long a tunnel gathers what it tells in feedback */
+    SL_FEEDBACK_MS = 5         /* how long a tunnel gathers its feedback */
 };
 
 struct sl_redundancy_config {
@@ -71,7 +71,7 @@ struct sl_redundancy_config {
  * flight. */
 SL_API void sl_redundancy_config_init(struct sl_redundancy_config *config);
 
-/* ---- matcher: what of a batch is in the log -------------------------------------------------- */
+/* ---- matcher: the parts of a batch that are in the log --------------------------------------- */
 
 /* `len` bytes at `offset` of the item's payload equal those at log offset `source`. The source
  * begins before the bytes themselves do. Where it reaches into them (a run that repeats itself), it
@@ -317,8 +317,8 @@ enum { SL_REDUNDANCY_LEVEL_MAX = 22 };
 struct sl_redundancy_file_config {
     struct sl_sampling_config sampling;
     uint64_t cache_len;  /* bytes, as in sl_redundancy_config; encoding alone: the file holds it */
-    int level;           /* zstd's, 1 to SL_REDUNDANCY_LEVEL_MAX; 0: what no reference replaces is
-                            stored as it is */
+    int level;           /* zstd's, 1 to SL_REDUNDANCY_LEVEL_MAX; 0: bytes that no reference
+                            replaces are stored as they are */
     uint64_t output_max; /* decoding: bytes of its output, at most; 0: no limit */
 
     bool whole_batches;       /* as sl_batch_encoder encodes; otherwise as sl_encoder does */
@@ -327,10 +327,10 @@ struct sl_redundancy_file_config {
     bool flush; /* encoding: each read of the input ends a frame, so that nothing waits for more;
                    not with whole_batches */
 
-    /* Descriptors of a cache that outlives its run; not with whole_batches. -1: none. What is
-     * encoded after a cache is decoded after the same one, and the file names it. */
-    int cache_in;  /* what a run before left; an empty file is an empty cache */
-    int cache_out; /* where this run leaves it, if it ends with SL_OK */
+    /* Descriptors of a cache that outlives its run; not with whole_batches. -1: none. A file that
+     * is encoded after a cache is decoded after the same one, and names it. */
+    int cache_in;  /* the cache of an earlier run; an empty file is an empty cache */
+    int cache_out; /* where this run writes it, if it ends with SL_OK */
 
     /* Called after each frame, where not NULL: bytes read and written so far. Encoding also calls
      * it with 0, 0 before anything is written: all that the config asks for is there. */
@@ -342,7 +342,7 @@ struct sl_redundancy_file_config {
 struct sl_redundancy_file_stats {
     uint64_t bytes_in, bytes_out; /* of the files; all bytes of a decoder's output were checked */
     uint64_t frames;
-    uint64_t residual_bytes;       /* encoding: what was left to zstd, frame headers excluded */
+    uint64_t residual_bytes;       /* encoding: bytes that zstd got, frame headers excluded */
     struct sl_matcher_stats match; /* encoding */
 };
 
@@ -369,7 +369,7 @@ SL_CHECK SL_API enum sl_status
 sl_redundancy_decode_file(int in, int out, const struct sl_redundancy_file_config *config,
                           struct sl_redundancy_file_stats *stats, struct sl_diag *diag);
 
-/* ---- savings: what redundancy elimination would save, without encoding ----------------------- */
+/* ---- savings of redundancy elimination, without encoding ------------------------------------- */
 
 /* All counts are of payload bytes. Gross: bytes that are in the packet cache already. Net: gross
  * less what the references to them take. Frames: net, less SL_FRAME_HEADER_LEN bytes for each

@@ -104,7 +104,7 @@ struct sl_run_config {
     /* Appends packets to an empty batch (sl_run_add_packet). SL_OK: more will follow. SL_END: these
      * are the last. Any other status ends the run with it. One thread at a time. */
     enum sl_status (*fill)(void *user, struct sl_batch *batch, struct sl_diag *diag);
-    const char *fill_name; /* what events name as their source; NULL: "memory" */
+    const char *fill_name; /* the source that events name; NULL: "memory" */
 
     /* Nanoseconds that a packet of an interface or a pipe waits for others at most; 0: batches are
      * filled. A limit also turns on the measurement from arrival to the sinks. */
@@ -156,14 +156,14 @@ struct sl_run_config {
 
     /* A folder for a capture of each flow that raises an alert, FLOW_ID.pcap, from its first packet
      * on; made where it is not there. NULL: none. Of all flows the last 64 MiB of packets are kept
-     * in memory, so that what came before an alert can be written. A file has at most 16 MiB, and
-     * all files, 65,536 at most, 4 GiB. A file of that name is replaced. */
+     * in memory, so that packets before an alert can be written. A file has at most 16 MiB, and all
+     * files, 65,536 at most, 4 GiB. A file of that name is replaced. */
     const char *evidence_folder;
 
     /* A folder for files that pass, made where it is not there: XX/SHA256, in folders by the first
      * two digits. Files that rules with `filestore` alert on are stored; without rules all are. At
      * most 65,536 files and 4 GiB are written. A file that is there already is not written again.
-     * What cannot be written is counted, and a notice tells the first. NULL: none. */
+     * Files that cannot be written are counted, and a notice reports the first. NULL: none. */
     const char *filestore_folder;
 
     /* Where events go: specs of sl_sink_open, a function, both or neither. The function gets each
@@ -292,7 +292,7 @@ struct sl_run_result {
     bool has_header_checks; /* they were switched on */
     bool has_state;         /* some rule has state */
     bool has_streams;       /* some rule sees TCP streams */
-    bool has_apps;          /* what flows say is read */
+    bool has_apps;          /* messages of flows are read */
     bool has_filestore;     /* files were to be stored */
     struct sl_dissect_stats dissected;
     struct sl_flow_stats flows;

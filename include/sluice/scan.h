@@ -4,7 +4,7 @@
  * A scan walks its paths in one thread, scans files in others, and reports each file by a callback,
  * in the order of the walk. The database is given to sl_scan_execute and can serve any number of
  * scans at once (sluice/clamav.h). The library prints nothing, installs no signal handler and never
- * ends the process. Which files are scanned follows clamscan: docs/virus-scan.md. */
+ * ends the process. The choice of files follows clamscan: docs/virus-scan.md. */
 #ifndef SLUICE_SCAN_H
 #define SLUICE_SCAN_H
 
@@ -62,7 +62,7 @@ struct sl_scan_file {
     const char *limit;
 };
 
-/* What a scan may leave closed. */
+/* Groups of files that a scan may leave closed. */
 enum sl_scan_group {
     SL_SCAN_ARCHIVES,
     SL_SCAN_MAILS,
@@ -74,7 +74,7 @@ enum sl_scan_group {
     SL_SCAN_ONENOTES
 };
 
-/* What a scan may find beside signatures. */
+/* Findings that a scan may have beside signatures. */
 enum sl_scan_alert {
     SL_SCAN_ENCRYPTED_ARCHIVE,
     SL_SCAN_ENCRYPTED_DOC,
@@ -124,13 +124,13 @@ struct sl_scan_config {
     bool alert_exceeds;    /* a limit that a file reaches is found in it, as a name */
 
     /* Archives, mail and documents are opened by processes without privileges, one a thread. The
-     * program that they run: NULL: sluice-unpack, beside the running program or as installed. What
-     * they unpack has the limits above, too: where those are 0, SL_SCAN_MEMBER_LEN_DEFAULT for each
-     * object and SL_SCAN_LEN_DEFAULT for all of a file. */
+     * program that they run: NULL: sluice-unpack, beside the running program or as installed.
+     * Unpacked objects have the limits above, too: where those are 0, SL_SCAN_MEMBER_LEN_DEFAULT
+     * for each object and SL_SCAN_LEN_DEFAULT for all of a file. */
     const char *unpacker;
     uint32_t levels_max;  /* of nesting; the file is the first; 0: 32 */
     uint32_t members_max; /* objects of a file; 0: no limit */
-    uint32_t closed;      /* bits of enum sl_scan_group: not opened, and not told as incomplete */
+    uint32_t closed;      /* bits of enum sl_scan_group: not opened, nor reported as incomplete */
     uint32_t alerts;      /* bits of enum sl_scan_alert: the last one is found in a file without a
                            * match, as a name, and with all_matches each one in any file */
     bool normalizes;      /* texts and HTML are searched in ClamAV's normal form, too */

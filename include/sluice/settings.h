@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a configuration of Suricata (suricata.yaml) or Snort 3 (snort.lua) says about rules:
+/* Settings for rules in a configuration of Suricata (suricata.yaml) or Snort 3 (snort.lua):
  * variables, rule files, and files of classes, references and filters. The rest is listed, so that
  * nothing is dropped silently.
  *

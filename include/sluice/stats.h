@@ -33,7 +33,7 @@ struct sl_stats {
     bool has_rules;
     bool has_state;          /* some rule has state */
     bool has_streams;        /* some rule sees TCP streams; otherwise `streams` is 0 */
-    bool has_apps;           /* what flows say is read; otherwise `apps` is 0 */
+    bool has_apps;           /* messages of flows are read; otherwise `apps` is 0 */
     uint64_t kernel_packets; /* see sl_capture_stats */
     uint64_t kernel_drops;
     uint64_t interface_drops;

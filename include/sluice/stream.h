@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* TCP as its receiver sees it: what users of a run choose, and what it counts. */
+/* TCP as its receiver sees it: the choices of a run's users, and its counters. */
 #ifndef SLUICE_STREAM_H
 #define SLUICE_STREAM_H
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* A tunnel: a box at each end of a thin link. Packets go into a TUN device here and come out of the
- * one there. What they repeat crosses the link as references (sluice/redundancy.h).
+ * one there. Their repeated bytes cross the link as references (sluice/redundancy.h).
  *
  * The link must be authenticated: it is WireGuard's, or the file says that it is trusted by other
- * means. Frames are neither secret nor signed, and their lengths tell what repeats
+ * means. Frames are neither secret nor signed, and their lengths reveal what repeats
  * (docs/tunnel.md).
  *
  * Threads: a tunnel belongs to one thread, but for sl_tunnel_stop. */
@@ -56,7 +56,7 @@ SL_CHECK SL_API enum sl_status sl_tunnel_open(struct sl_tunnel *tunnel, struct s
 
 /* Gives up all of the process's capabilities but CAP_NET_ADMIN, and carries packets until
  * sl_tunnel_stop. `say` gets a line for the log when a peer comes, goes or moves; it may be NULL.
- * systemd is told where $NOTIFY_SOCKET is set. SL_EIO: the device or the socket is gone. */
+ * systemd is notified where $NOTIFY_SOCKET is set. SL_EIO: the device or the socket is gone. */
 SL_CHECK SL_API enum sl_status sl_tunnel_run(struct sl_tunnel *tunnel,
                                              void (*say)(void *user, const char *line), void *user,
                                              struct sl_diag *diag);
