@@ -96,8 +96,7 @@ enum {
     SL_FLOW_NEW = 8        /* this packet began the flow */
 };
 
-/* Totals that the flow of a packet has sent, this packet included: [0] its client, [1] its server.
- */
+/* Totals that the flow of a packet has sent, this packet included: [0] client, [1] server. */
 struct sl_flow_total {
     int64_t first_ns, last_ns; /* times of its first packet, and the latest; 0: unknown */
     uint64_t packets[2];       /* 2^40 - 1 at most */
