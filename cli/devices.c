@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sluice devices: what can run here, and what cannot, and why. */
+/* sluice devices: those that can run here, those that cannot, and why. */
 #include <jansson.h>
 
 #include "cli.h"

@@ -9,7 +9,7 @@
 #include "base/new_file.h"
 
 struct plot {
-    FILE *script;         /* what gnuplot shall do */
+    FILE *script;         /* the commands for gnuplot */
     struct new_file file; /* its standard output */
 };
 
@@ -17,7 +17,7 @@ struct plot {
  * stderr. plot_end must follow where it is true. */
 bool plot_begin(struct plot *plot, const char *path, unsigned width, unsigned height);
 
-/* Draws. False: the reason is on stderr, and what was at the path is there still. */
+/* Draws. False: the reason is on stderr, and the file at the path is kept. */
 bool plot_end(struct plot *plot);
 
 /* Text as a string in gnuplot. */

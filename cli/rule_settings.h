@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a configuration of Suricata or Snort has given, and what of it has no effect. */
+/* Settings that a configuration of Suricata or Snort has given, and those without effect. */
 #ifndef CLI_RULE_SETTINGS_H
 #define CLI_RULE_SETTINGS_H
 
@@ -7,9 +7,9 @@
 
 #include "rule_files.h"
 
-/* Two lines: what was taken, and the keys that may change alerts and were not. With `list` each key
- * that was not taken has a line with its place. `prefix` begins each line. Nothing is printed where
- * no configuration was named. */
+/* Two lines: the settings that were taken, and the keys that may change alerts and were not. With
+ * `list` each key that was not taken has a line with its place. `prefix` begins each line. Nothing
+ * is printed where no configuration was named. */
 void rule_settings_print(const struct rule_files *files, const char *prefix, bool list, FILE *out);
 
 /* The same as an object. */

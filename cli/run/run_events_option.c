@@ -17,7 +17,7 @@ static bool has_word(const char *const *words, size_t n, const char *word)
     return false;
 }
 
-/* The types of all kinds, some of which share one, and what else the option takes. Returns their
+/* The types of all kinds, some of which share one, and the option's other values. Returns their
  * number. */
 static size_t list_words(const char *words[WORDS_MAX + 1])
 {

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 struct run_events_option {
-    const char *list; /* NULL: what the library writes by default */
+    const char *list; /* NULL: the library's default */
     bool all, stats;  /* it has "all", "stats" */
 };
 

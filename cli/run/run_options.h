@@ -30,7 +30,7 @@ struct run_options {
     struct run_profile_option profile;
     uint64_t flow_seed[2];
 
-    const char *file_info;   /* what events of files have; NULL: not given */
+    const char *file_info;   /* the fields of events of files; NULL: not given */
     const char *header_list; /* NULL: no header checks */
     const char *checksums;   /* all or none, whatever the list says; NULL: as it says */
     const char *metrics;     /* the address of a server; NULL: none */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* --profile-rules[=FILE|N]: what each rule took. */
+/* --profile-rules[=FILE|N]: the cost of each rule. */
 #ifndef CLI_RUN_PROFILE_OPTION_H
 #define CLI_RUN_PROFILE_OPTION_H
 

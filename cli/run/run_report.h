@@ -28,7 +28,7 @@ json_t *run_names_json(const struct sl_run_result *result, bool details);
 void run_redundancy_text(const struct sl_run_result *result, FILE *out);
 json_t *run_redundancy_json(const struct sl_run_result *result); /* an array */
 
-/* What was left out: the list of all kinds for the help, and those that there were. */
+/* Omissions: the list of all kinds for the help, and those that there were. */
 void run_left_out_help(FILE *out);
 void run_left_out_text(const struct sl_run_result *result, FILE *out);
 json_t *run_left_out_json(const struct sl_run_result *result);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run leaves out: one list for the help, the summary and its JSON. docs/counters.md has it,
+/* Omissions of a run: one list for the help, the summary and its JSON. docs/counters.md has it,
  * too. */
 #include "cli/cli.h"
 #include "cli/json_text.h"

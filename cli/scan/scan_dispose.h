@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What becomes of a file in which something was found, as clamscan does it. */
+/* The disposal of a file in which something was found, as clamscan does it. */
 #ifndef CLI_SCAN_DISPOSE_H
 #define CLI_SCAN_DISPOSE_H
 

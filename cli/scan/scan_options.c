@@ -476,7 +476,7 @@ static bool is_directory(const char *path)
     return false;
 }
 
-/* What becomes of a file with a match. */
+/* The disposal of a file with a match. */
 static bool take_disposal(struct scan_report *report, int option)
 {
     const enum scan_disposal disposal = option == OPT_MOVE   ? SCAN_MOVE
@@ -606,7 +606,7 @@ static bool is_of_compile(int option)
     return false;
 }
 
-/* What would have no effect. */
+/* Reports options that would have no effect. */
 static bool check_effects(const struct scan_options *options, const char *path)
 {
     const char *const compile = options->compile;

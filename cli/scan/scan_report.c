@@ -163,7 +163,7 @@ static bool clean_text(const struct sl_scan_file *file, char line[300])
     return doubts[0] != '\0';
 }
 
-/* Whether the options want to see a file: what is infected or suspect, and as they say the rest. */
+/* Whether the options want to see a file: infected and suspect ones, and as they say the rest. */
 static bool is_wanted(const struct scan_report *report, const struct sl_scan_file *file)
 {
     char line[300];
@@ -288,8 +288,7 @@ static void put_date(FILE *out, const char *title, time_t time)
     fprintf(out, "%s %s\n", title, text);
 }
 
-/* What a scan leaves out, for the help, the summary and its JSON. docs/virus-scan.md has it, too.
- */
+/* Omissions of a scan, for the help, the summary and its JSON. docs/virus-scan.md has it, too. */
 enum left_out { SKIPPED, WRONG, SUSPECT, LIMITED, NOT_OPENED, FAILED, N_LEFT_OUT };
 
 static const struct {
