@@ -38,7 +38,7 @@ void data_describe(struct bench_data *data, bool generated, const char *item);
 typedef bool next_batch(void *user, struct sl_batch **batch);
 
 /* Reads captures one after another. False: one could not be read to its end, and the reason was
- * printed; what lies before it and the other captures were read. packets.c */
+ * printed; packets before it and the other captures were read. packets.c */
 bool read_captures(const struct bench_input *input, next_batch *next, void *user);
 
 #endif

@@ -32,8 +32,8 @@ struct passing {
     bool failed;
 };
 
-/* Parts of a batch are timed one by one: what else the machine does must not be counted to
- * whichever it interrupts. */
+/* Parts of a batch are timed one by one: other work of the machine must not be counted to the part
+ * that it interrupts. */
 static uint64_t spend(struct passing *passing, enum stage stage, uint64_t begin)
 {
     const uint64_t now = clock_thread_ns();

@@ -16,7 +16,7 @@ enum {
     LARGE = 256 << 20 /* and of the large one, at least */
 };
 
-/* Hits of some data n_passes times over: what all backends of a sampler must agree on. */
+/* Hits of some data n_passes times over: a result that all backends of a sampler must agree on. */
 struct digest {
     uint64_t hits, sum, n_passes;
     const char *by; /* NULL: nobody has counted yet */

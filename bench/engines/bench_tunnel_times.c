@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* What a user of a tunnel waits for: echoes while it is idle, the first echo after a box was
- * killed, and a file that crosses a thin link twice. Beside it are the link alone, and the same
- * boxes without an encoder. */
+/* Waits of a tunnel's user: echoes while it is idle, the first echo after a box was killed, and a
+ * file that crosses a thin link twice. Beside them are the link alone, and the same boxes without
+ * an encoder. */
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <poll.h>

@@ -16,7 +16,7 @@ struct tunnel_link {
     pid_t box[2];
 };
 
-/* What a box has done since it began. */
+/* Totals of a box since it began. */
 struct tunnel_used {
     uint64_t cpu_ns;                          /* of its process, the system's part included */
     uint64_t bytes_in, bytes_sent, bytes_out; /* of packets from inside, datagrams, and to inside */
