@@ -17,7 +17,7 @@ static uint64_t aligned(uint64_t len)
     return (len + (ALIGN - 1)) & ~(uint64_t)(ALIGN - 1);
 }
 
-/* Where the parts and the rules lie, and what all of it takes. */
+/* Where the parts and the rules lie, and the memory of all of it. */
 static void lay_out(struct names_flat *flat, const struct fib_view *view, uint64_t n_rules)
 {
     uint64_t at = aligned(sizeof *flat);

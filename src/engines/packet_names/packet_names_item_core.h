@@ -40,8 +40,8 @@ BYTES_INLINE uint32_t name_link_ndn(const uint8_t *bytes, uint32_t len, uint16_t
 
 /* ---- items ----------------------------------------------------------------------------------- */
 
-/* The dissector knows IP alone: what a packet without payload and IP carries is asked of its link
- * layer. */
+/* The dissector knows IP alone: the link layer names the content of a packet without payload and
+ * IP. */
 BYTES_INLINE bool name_may_be_link(const struct sl_packet *packet)
 {
     return (packet->flags & (SL_PACKET_IPV4 | SL_PACKET_IPV6)) == 0 && packet->defect == 0;

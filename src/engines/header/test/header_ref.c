@@ -55,7 +55,7 @@ static uint32_t min_u32(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* ---- What stopped the dissector ---- */
+/* ---- Defects of the dissector ---- */
 
 static uint32_t first_known(uint32_t a, uint32_t b, uint32_t c)
 {

@@ -13,7 +13,7 @@
  * dissector: the transport header, where it is not known the network header, else the outer header,
  * else 0; defects of the link: 0.
  *
- * What is readable. A header's checks are made where its fixed part (IPv4, TCP 20 bytes, IPv6 40,
+ * Readable headers. A header's checks are made where its fixed part (IPv4, TCP 20 bytes, IPv6 40,
  * UDP 8, ICMP 4) was captured and lies inside the datagram that carries it, and an IP header has
  * the version that the packet's flags claim and, in IPv4, a header length of at least 20. Options
  * and extension headers are read as far as they were captured. Bytes behind the IP datagram

@@ -34,7 +34,7 @@ void trial_build(const struct trial *trial, struct frame *frame);
 /* Sets every checksum of a packet that a check would verify. Slow and simple. */
 void header_seal(uint8_t *bytes, uint32_t len, uint32_t wire_len, uint16_t link_type);
 
-/* RFC 1071 over bytes, begun with `sum`: what the checksum field must hold. */
+/* RFC 1071 over bytes, begun with `sum`: the value that the checksum field must hold. */
 uint16_t header_checksum(const uint8_t *bytes, uint32_t len, uint32_t sum);
 
 #endif

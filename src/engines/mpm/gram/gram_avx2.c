@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The gram matcher's filters with AVX2: 8 windows a gather, 32 bytes a compare. Gathers are for
- * 32-bit words alone, where 8 loads took longer; what is eight bytes is loaded one by one. */
+ * 32-bit words alone, where 8 loads took longer; words of eight bytes are loaded one by one. */
 #include <immintrin.h>
 #include <stddef.h>
 

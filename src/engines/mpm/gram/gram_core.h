@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The gram matcher: what a filter tests at a position, and how a survivor is verified. Compiled by
- * C and by nvcc.
+/* The gram matcher: the test of a filter at a position, and the verification of a survivor.
+ * Compiled by C and by nvcc.
  *
  * Of each literal, rare windows of up to six bytes are taken, one for each residue of the stride.
  * So probing every stride-th position meets each occurrence exactly once. A window's first three
@@ -350,7 +350,7 @@ MPM_CORE uint32_t gram_slot_of(uint32_t key, uint32_t slots_log)
     return (key ^ key >> 15) * GRAM_HASH_SLOT >> (32 - slots_log);
 }
 
-/* Whether a key may be in the dictionary. Most keys of a lookup are not, and the bits that tell it
+/* Whether a key may be in the dictionary. Most keys of a lookup are not, and the bits that show it
  * lie in a nearer cache than the slots. */
 MPM_CORE bool gram_may_have(const uint32_t *present, uint32_t slots_log, uint32_t key)
 {

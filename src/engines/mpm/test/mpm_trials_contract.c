@@ -110,7 +110,7 @@ void test_order_of_items_changes_nothing(void **state)
     trial_assert_same_hits();
 }
 
-/* A context is used again and again, and what is left from one batch is not seen in the next. */
+/* A context is used again and again, and remains of one batch are not seen in the next. */
 void test_contexts_are_reusable(void **state)
 {
     const struct sl_literal literals[] = {trial_literal_of("ab", 0)};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Tables in files: what is loaded finds what was built, and what is not as it was written is
+/* Tables in files: a loaded table finds the same as the built one, and a file that was changed is
  * refused. */
 #include "test.h"
 

@@ -466,8 +466,8 @@ static void tls(struct list *list, const uint8_t *payload, uint32_t len)
 
 /* ---- NDN ------------------------------------------------------------------------------------- */
 
-/* A type and a length at *at; what they announce may end behind what is here, not behind `limit`.
- */
+/* A type and a length at *at; the bytes that they announce may end behind those here, not behind
+ * `limit`. */
 static bool ndn_head(const uint8_t *bytes, uint64_t here, uint64_t limit, uint64_t *at,
                      uint64_t *type, uint64_t *len)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The carry-less filter: which windows are chosen, without their fingerprints.
+/* The carry-less filter: the choice of windows, without their fingerprints.
  *
  * Let c_j(t) be the coefficient of x^j in x^t mod P, for any integer t (x has an inverse). From
  * x^t = x x^(t-1):  c_j(t) = c_(j-1)(t-1) + P_j c_0(t),  hence  c_j(t) = sum P_(j-s) c_0(t-s) over

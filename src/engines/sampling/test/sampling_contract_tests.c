@@ -144,7 +144,7 @@ static void test_split_and_permuted(void **state)
     }
 }
 
-/* A context is used again and again, and what is left from one batch is not seen in the next. */
+/* A context is used again and again, and remains of one batch are not seen in the next. */
 static void test_contexts_are_reusable(void **state)
 {
     static uint8_t text[4000];

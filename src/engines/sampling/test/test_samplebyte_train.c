@@ -114,7 +114,7 @@ static void test_nothing_repeats(void **state)
     sl_sampling_trainer_free(trainer);
 }
 
-/* Overlaps are no redundancy, and what does not fit is not kept. */
+/* Overlaps are no redundancy, and data that does not fit is not kept. */
 static void test_overlap_and_room(void **state)
 {
     bool marker[256] = {false};
