@@ -7,7 +7,7 @@
 
 #include "sluice/pipeline.h"
 
-/* What a run takes longer under a sanitizer: tests that repeat it do so as many times less. */
+/* The factor of a run's time under a sanitizer: tests that repeat it do so as many times less. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 enum { SLOWER = 3 };
 #else

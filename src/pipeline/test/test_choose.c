@@ -162,7 +162,7 @@ static void configure(struct sl_pipeline_config *config, struct run *run, uint32
     config->user = run;
 }
 
-/* What is chosen takes part in the run, and nothing else. */
+/* The chosen devices take part in the run, and no others. */
 static void check_devices(uint32_t gpu_ns, uint32_t cpu_ns, bool with_gpu, bool with_cpu,
                           const char *says)
 {

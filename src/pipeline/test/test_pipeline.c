@@ -8,7 +8,7 @@
 /* The run under test: items count upwards, item i holds i % 50 bytes, every third an 'x'. */
 struct run {
     uint32_t n_items, filled, drained, n_hits;
-    enum sl_status fill_end; /* what fill returns behind the last item */
+    enum sl_status fill_end; /* that fill returns behind the last item */
     uint32_t fail_drain_at;  /* item at which drain fails */
     uint32_t quiet;          /* fills until one gives nothing */
 };
@@ -289,7 +289,7 @@ static enum sl_status fill_never(void *user, struct sl_batch *batch, struct sl_d
     return SL_END;
 }
 
-/* What did not fit a GPU fits the CPU, if nothing was taken from the source before. */
+/* Tables too large for a GPU fit the CPU, if nothing was taken from the source before. */
 static void test_tables_too_large_for_a_gpu_fail_before_the_first_fill(void **state)
 {
     static const struct sl_backend gpu = {

@@ -69,7 +69,7 @@ static enum sl_status drain(void *user, const struct sl_batch *batch, const stru
     (void)diag;
     for (int e = 0; e < 3; e++)
         run->n_hits += hits[e].n;
-    if (++run->drained == 1) /* all threads were started: what they take is not counted */
+    if (++run->drained == 1) /* all threads were started: their memory is not counted */
         run->begin = atomic_load(&n_allocations);
     if (run->drained == BATCHES)
         run->end = atomic_load(&n_allocations);

@@ -28,7 +28,7 @@ struct prepared {
         atomic_uint n_settled;   /* shards that settled it */
         atomic_bool digested;
         uint32_t n_applied, n_reported;
-        size_t n_hits; /* what digest leaves for drain */
+        size_t n_hits; /* from digest for drain */
     } mark[1000];
 };
 
