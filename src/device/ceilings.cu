@@ -16,7 +16,7 @@ static const size_t area_len = (size_t)1 << 30;
 struct device_ceilings {
     int device;
     unsigned n_blocks;  /* that fill the device */
-    uint8_t *to, *from; /* pinned, host_len each: what crosses to the device, and back */
+    uint8_t *to, *from; /* pinned, host_len each: bytes that cross to the device, and back */
     uint8_t *d_area;
     uint32_t *d_sum; /* so that nothing read is left out */
     cudaStream_t stream, other;

@@ -5,11 +5,11 @@
  * pinned memory, stages, and a backend "simulated" for each engine, which runs the engine's best
  * CPU backend on what was uploaded. Nothing of it is in the library or the command.
  *
- * What is queued on a stage's stream happens when something is waited for, or when it is closed,
- * and after a random while: who gives memory back too soon, or takes order for granted, is found. A
- * device that failed with SL_EDEVICE fails in all that it is asked for from then on, as a GPU does.
- * A GPU that hangs still reads its uploads, at the very end: memory that was freed before is found.
- */
+ * Work queued on a stage's stream happens when something is waited for, or when it is closed, and
+ * after a random while. So code that gives memory back too soon, or takes order for granted, is
+ * found. A device that failed with SL_EDEVICE fails in all that it is asked for from then on, as a
+ * GPU does. A GPU that hangs still reads its uploads, at the very end: memory that was freed before
+ * is found. */
 #ifndef DEVICE_SIMULATED_H
 #define DEVICE_SIMULATED_H
 

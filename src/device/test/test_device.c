@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices are listed with reasons everywhere; what needs a GPU is skipped where there is none. */
+/* Devices are listed with reasons everywhere; tests that need a GPU are skipped where there is
+ * none. */
 #include "test.h"
 
 #include "device/device.h"
