@@ -14,7 +14,7 @@ static inline uint64_t clock_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* Nanoseconds that a core spent on this thread: what else the machine does is not counted. */
+/* Nanoseconds that a core spent on this thread: other work of the machine is not counted. */
 static inline uint64_t clock_thread_ns(void)
 {
     struct timespec now;

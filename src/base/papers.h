@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* The papers' variants: what published systems did, beside what a product path takes. A build with
- * the CMake option SLUICE_PAPERS has them in its tables; any other build knows their names alone.
- */
+/* The papers' variants: methods of published systems, beside those that a product path takes. A
+ * build with the CMake option SLUICE_PAPERS has them in its tables; any other build knows their
+ * names alone. */
 #ifndef BASE_PAPERS_H
 #define BASE_PAPERS_H
 
