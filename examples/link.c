@@ -25,7 +25,7 @@ static uint32_t transmit(struct sl_batch *batch)
     return send(ends[0], frame, len, 0) == (ssize_t)len ? len : 0;
 }
 
-/* A frame becomes a packet. What the receiver has is told to the sender. */
+/* A frame becomes a packet. The receiver reports its state to the sender. */
 static bool receive(void)
 {
     uint8_t frame[ROOM], feedback[SL_FEEDBACK_MAX];
