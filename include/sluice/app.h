@@ -168,7 +168,7 @@ struct app_contents;
 /* A file that a message carried: a body, or a part of one. */
 struct sl_app_file {
     struct sl_app_value name;  /* as the sender names it, else the path of the URI */
-    struct sl_app_value magic; /* its kind, as libmagic names it; len 0: not looked at */
+    struct sl_app_value magic; /* its kind, as libmagic names it; len 0: not inspected */
     uint64_t size;             /* bytes that came */
     uint32_t number;           /* among the files of the side of the transaction, from 0 on */
     uint8_t state;             /* enum sl_file_state */

@@ -68,7 +68,7 @@ enum {
     SL_PACKET_FRAGMENT = 16,  /* part of a fragmented datagram, the first or another */
     SL_PACKET_LATER = 32,     /* a fragment that is not the first: no transport header */
     SL_PACKET_SNAPPED = 64,   /* fewer bytes were captured than were on the wire */
-    SL_PACKET_OVERLAP = 128   /* a fragment that overlaps others: set by who joins them */
+    SL_PACKET_OVERLAP = 128   /* a fragment that overlaps others: set where they are joined */
 };
 
 /* The origin of an item, and its flow. Host memory only. 48 bytes. */

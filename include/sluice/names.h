@@ -155,7 +155,7 @@ SL_API bool sl_names_is_saved(const char *path);
 SL_CHECK SL_API enum sl_status sl_names_open(struct sl_names **names, const char *path,
                                              bool updates, struct sl_diag *diag);
 
-/* ---- what a table holds ---------------------------------------------------------------------- */
+/* ---- contents of a table --------------------------------------------------------------------- */
 
 struct sl_names_count {
     uint64_t lines;    /* neither empty nor comments, of lists and of updates */

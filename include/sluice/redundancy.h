@@ -11,7 +11,7 @@
  * DYNABYTE. The samples are those of any sampler of sluice/sampling.h.
  *
  * This header has five parts: the matcher, the encoder and decoder of a live link, the encoder of
- * whole batches on a GPU, files, and savings (what redundancy elimination would save of a traffic).
+ * whole batches on a GPU, files, and savings of redundancy elimination in a traffic.
  *
  * Threads: each object belongs to one thread at a time. */
 #ifndef SLUICE_REDUNDANCY_H
