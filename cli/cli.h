@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The subcommands, and what they share. */
+/* The subcommands, and their shared parts. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* sluice encode: a capture, or any file, without what it repeats. */
+/* sluice encode: a capture, or any file, without its repeats. */
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>

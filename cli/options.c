@@ -58,7 +58,7 @@ const char *cli_nearest(const char *word, const char *const *words)
     return found;
 }
 
-/* ---- what is wrong with an option ------------------------------------------------------------ */
+/* ---- faults of options ----------------------------------------------------------------------- */
 
 /* The option of this value that takes no argument, where "--NAME=..." names it; else NULL. */
 static const struct option *find_bare(const struct cli_options *options, const char *argument,

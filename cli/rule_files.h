@@ -20,7 +20,7 @@ struct rule_files {
     const char *home;        /* NULL, or networks for HOME_NET */
     const char *from_config; /* NULL, or a configuration of Suricata or Snort */
 
-    /* Once rule_files_finish is done; what --from-config names comes first in all lists. */
+    /* Once rule_files_finish is done; entries of --from-config come first in all lists. */
     struct sl_settings *settings;
     const char **variables; /* "NAME=VALUE" of all: --set prevails over --home */
     size_t n_variables;

@@ -42,7 +42,7 @@ bool scan_report_end(struct scan_report *report, const struct sl_diag *failed);
 void scan_report_summary(const struct scan_report *report, const struct sl_clamav_db *db,
                          const struct sl_scan_counts *counts, double seconds, time_t begin);
 
-/* The list of what a scan leaves out. */
+/* The list of a scan's omissions. */
 void scan_report_help(FILE *out);
 
 /* Lists wrong lines and signatures that are not supported. */
