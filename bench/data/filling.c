@@ -99,7 +99,7 @@ void data_describe(struct bench_data *data, bool generated, const char *item)
              item);
 }
 
-/* ---- what was filled ------------------------------------------------------------------------- */
+/* ---- filled data ----------------------------------------------------------------------------- */
 
 struct sl_limits bench_limits(const struct bench_data *data, int device)
 {

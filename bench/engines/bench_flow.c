@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Flows: packets a second through the flow table, of the input and of flows that are all new. Keys
  * are read by one core. Shards are tracked by one core, and by all: each takes the shards in turn.
- * Settled means that the table keeps what ended flows were, as for events of flows. */
+ * Settled means that the table keeps records of ended flows, as for events of flows. */
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -43,7 +43,7 @@ static bool rows_of_zstd(const struct bench_whole *whole)
     return true;
 }
 
-/* ---- what is scanned ------------------------------------------------------------------------- */
+/* ---- scanned data ---------------------------------------------------------------------------- */
 
 struct scan {
     size_t n_signatures;

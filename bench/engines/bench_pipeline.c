@@ -27,7 +27,7 @@ enum {
     WARM_UP_STEPS = 10000 /* at most: a run that fails never ends it */
 };
 
-/* When what happened to a batch; 0: not yet. */
+/* Times of a batch's events; 0: not yet. */
 struct moment {
     const struct sl_batch *source;
     uint64_t due, fill_begin, fill_end, drained;

@@ -47,7 +47,7 @@ bool bench_is_sampler(const char *name)
     return false;
 }
 
-/* ---- what they agree on ---------------------------------------------------------------------- */
+/* ---- the result that they agree on ----------------------------------------------------------- */
 
 static void add_to_digest(void *user, const struct sl_batch *batch, const struct sl_hits *hits)
 {

@@ -28,8 +28,8 @@ struct load {
     uint64_t pace; /* bytes a second; 0: as fast as it goes */
 };
 
-/* A box that cannot keep up lets flows pass by. So what repeats nothing is sent at a pace that a
- * core takes, and is encoded. */
+/* A box that cannot keep up lets flows pass by. So data that repeats nothing is sent at a pace that
+ * a core takes, and is encoded. */
 static const struct load loads[] = {
     {"nothing repeats, encoded", "Cache = 16M\n", NEW, 100000000},
     {"nothing repeats, passed by", "Cache = 16M\nBypass = tcp/5001\n", NEW, 0},

@@ -10,7 +10,7 @@
 #include "bench/data/random.h"
 #include "cli/console.h"
 
-/* ---- what the studies share ------------------------------------------------------------------ */
+/* ---- shared parts of the studies ------------------------------------------------------------- */
 
 bool rabin_study_open(struct rabin_study *rabin, struct study *study)
 {
