@@ -128,7 +128,7 @@ static void test_hits_sort_by_item_offset_and_id(void **state)
                     (a->item == b->item &&
                      (a->offset < b->offset || (a->offset == b->offset && a->id < b->id))));
     }
-    /* More were found than fit: only what is there is touched. */
+    /* More were found than fit: only the hits that are there are touched. */
     hits.n = 1000;
     sl_hits_sort(&hits);
 }
