@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The flat block that every algorithm builds, and what all of them do with a match.
+/* The flat block that every algorithm builds, and the work of all of them on a match.
  *
  * One block without pointers: this header, the literals, then the algorithm's own part ("body").
  * Saving it, mapping it and copying it to a GPU are one step each. Compiled by C and by nvcc. */

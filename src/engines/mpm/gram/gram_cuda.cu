@@ -137,7 +137,7 @@ static __device__ void flush_hits(const struct warp *warp, uint32_t least)
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
-/* Returns what it costs. */
+/* Returns its cost. */
 static __device__ uint32_t verify_entry(const struct warp *warp, const struct gram_place *place,
                                         const struct gram_entry *entry, uint32_t at)
 {
@@ -397,7 +397,7 @@ static __device__ void enqueue(const struct warp *warp, uint32_t *n, uint32_t bi
     }
 }
 
-/* Adds to what the lane's cost. */
+/* Adds to the lane's cost. */
 static __device__ void verify_tiny_at(const struct warp *warp, uint32_t at, int32_t *work)
 {
     const struct gram_table *body = warp->scan->view.body;

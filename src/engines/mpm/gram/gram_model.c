@@ -214,7 +214,7 @@ static double passing_texts(const struct gram_model *model, const struct gram_vi
     return (double)n;
 }
 
-/* Runs of one byte are what fills texts most. */
+/* Runs of one byte fill texts most. */
 static double passing_runs(const struct gram_model *model, const struct gram_view *filter)
 {
     double share = 0;

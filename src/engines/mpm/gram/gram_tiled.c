@@ -41,7 +41,7 @@ static bool spend(struct warp *warp, uint32_t work)
 
 /* ---- entries --------------------------------------------------------------------------------- */
 
-/* Returns what it costs. */
+/* Returns its cost. */
 static uint32_t verify_entry(const struct scan *scan, const struct gram_place *place,
                              const struct gram_entry *entry, uint32_t at)
 {
@@ -225,7 +225,7 @@ static bool verify_first_runs(const struct scan *scan, uint32_t first)
 
 /* ---- tiles ----------------------------------------------------------------------------------- */
 
-/* Adds to what a lane's cost. */
+/* Adds to a lane's cost. */
 static void verify_tiny(const struct warp *warp, uint32_t at, int32_t *work)
 {
     const struct scan *scan = warp->scan;
@@ -245,7 +245,7 @@ static void verify_tiny(const struct warp *warp, uint32_t at, int32_t *work)
     }
 }
 
-/* Returns what the lane's tiny literals cost. */
+/* Returns the cost of the lane's tiny literals. */
 static int32_t scan_lane(struct warp *warp, uint32_t at)
 {
     const struct scan *scan = warp->scan;

@@ -295,7 +295,7 @@ static void test_cuts_are_refused(void **state)
     }
 }
 
-/* ---- what is whole, and cannot be used ------------------------------------------------------- */
+/* ---- whole files that cannot be used --------------------------------------------------------- */
 
 static void test_other_files_are_refused(void **state)
 {
@@ -358,7 +358,7 @@ static void test_names_and_bodies_belong_together(void **state)
     }
 }
 
-/* Each offset and count of the header, set to what leads out of the block. */
+/* Each offset and count of the header, set to a value that leads out of the block. */
 static void test_parts_outside_are_refused(void **state)
 {
     struct sl_mpm_table *table = build("ac", N_LITERALS);

@@ -10,7 +10,7 @@
 enum {
     MATCH_COST = 5,      /* bytes that a match takes to encode (DYNABYTE, section III) */
     MAX_BYTES = 1 << 30, /* of traffic */
-    MEAN_ITEM = 64       /* bytes: what room for items is made by */
+    MEAN_ITEM = 64       /* bytes: the measure of room for items */
 };
 
 struct sl_sampling_trainer {

@@ -21,7 +21,7 @@ static const double noise = 0.35;     /* of one interval's: markers may have cha
 
 static struct sl_hits hits;
 
-/* A controller, the sampler it steers, and what came of it. */
+/* A controller, the sampler it steers, and the results. */
 struct run {
     struct sl_dynabyte_config config;
     struct sl_dynabyte *dynabyte;
