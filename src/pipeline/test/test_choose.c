@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Devices are chosen by what they do, and the choice is said. */
+/* Devices are chosen by what they do, and the choice is reported. */
 #include "test.h"
 
 #include <unistd.h>

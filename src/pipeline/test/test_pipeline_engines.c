@@ -204,7 +204,7 @@ static int free_engines(void **state)
     return 0;
 }
 
-/* ---- what was found -------------------------------------------------------------------------- */
+/* ---- findings -------------------------------------------------------------------------------- */
 
 /* All hits of a capture in their order, by packet: two findings with one hash are one. */
 struct findings {
