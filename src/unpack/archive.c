@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Archives and compressed files by libarchive, which is told the one format that they have. */
+/* Archives and compressed files by libarchive, which is given the one format that they have. */
 #include <archive.h>
 #include <archive_entry.h>
 #include <string.h>

@@ -119,7 +119,7 @@ static const uint8_t *find_part(const uint8_t *at, const uint8_t *end, unsigned 
     return NULL;
 }
 
-/* It lies where the object does: what it holds is one level below. */
+/* It lies where the object does: its children are one level below. */
 static void open_part(struct unpack *unpack, const struct unpack_object *object,
                       const uint8_t *found, size_t len, enum kind kind)
 {

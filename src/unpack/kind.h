@@ -15,7 +15,7 @@ enum kind {
 };
 
 enum {
-    KIND_HEAD_LEN = 1024,  /* bytes that kind_of_head looks at */
+    KIND_HEAD_LEN = 1024,  /* bytes that kind_of_head reads */
     KIND_MARK_AT = 0x8001, /* images of discs have a mark here, */
     KIND_MARK_LEN = 5,
     KIND_TAIL_LEN = 512 /* others in the last bytes, as the end of a zip */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the compressions of LHA share: bits, canonical codes, and the output that is the window. */
+/* Shared parts of LHA's compressions: bits, canonical codes, and the output that is the window. */
 #ifndef UNPACK_LZH_INTERNAL_H
 #define UNPACK_LZH_INTERNAL_H
 

@@ -150,8 +150,8 @@ static const uint8_t *find_boundary(const char *boundary, const uint8_t *at, con
     return end;
 }
 
-/* What stands behind the last boundary is scanned, too: readers may show it. ClamAV leaves out an
- * empty line before it. */
+/* Text behind the last boundary is scanned, too: readers may show it. ClamAV leaves out an empty
+ * line before it. */
 static void give_rest(const struct mail *mail, const uint8_t *at, const uint8_t *end)
 {
     struct unpack_buffer *buffer = unpack_buffer(mail->unpack, mail->object);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a scan and its unpacker say to one another: fixed messages over a socket, bytes in a shared
+/* The exchange between a scan and its unpacker: fixed messages over a socket, bytes in a shared
  * arena. The scan trusts no message. */
 #ifndef UNPACK_MESSAGE_H
 #define UNPACK_MESSAGE_H

@@ -4,9 +4,8 @@
 
 #include <stdbool.h>
 
-/* Gives up all that an unpacker does not need: files, network, processes, much memory. What it may
- * still call are reads and writes of its descriptors, and memory. False: the system refuses that.
- */
+/* Gives up all that an unpacker does not need: files, network, processes, much memory. It may still
+ * call reads and writes of its descriptors, and memory. False: the system refuses that. */
 bool sandbox_enter(void);
 
 #endif

@@ -26,7 +26,7 @@ struct script {
     enum token_type last; /* written */
     bool after_dot;
 
-    /* What declares a name: "var", or the head of a function. */
+    /* A declaration of names: "var", or the head of a function. */
     bool is_var, is_function;
     unsigned depth; /* of brackets since "var" */
 
@@ -61,7 +61,8 @@ static void skip_comment(struct script *script)
     script->at = end != NULL ? end + 2 : script->end;
 }
 
-/* What is no token: blanks, comments, "//" without the comment behind it, and signs of no use. */
+/* Skips all that is no token: blanks, comments, "//" without the comment behind it, and signs of no
+ * use. */
 static void skip(struct script *script)
 {
     while (script->at < script->end) {

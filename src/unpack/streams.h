@@ -10,8 +10,8 @@
 bool stream_inflate(const uint8_t *in, size_t len, int window_bits, struct unpack_buffer *buffer,
                     size_t *used);
 
-/* Gives what such a stream holds as a child, and `reason` where it is cut or damaged. NULL: what is
- * not whole is no such stream, and nothing is given. */
+/* Gives what such a stream holds as a child, and `reason` where it is cut or damaged. NULL: bytes
+ * that are not whole are no such stream, and nothing is given. */
 void stream_give(struct unpack *unpack, const struct unpack_object *object, const uint8_t *in,
                  size_t len, int window_bits, const char *reason);
 

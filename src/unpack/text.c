@@ -5,7 +5,7 @@
 
 enum { TEXT_MAX = 20 << 20 /* bytes; clamscan's --max-scriptnormalize */ };
 
-/* What becomes of a byte: 0: it is left out; ' ': a blank. */
+/* The form of a byte: 0: it is left out; ' ': a blank. */
 static uint8_t normal_form(unsigned byte)
 {
     if (byte == ' ' || (byte >= '\t' && byte <= '\r'))

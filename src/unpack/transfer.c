@@ -118,7 +118,7 @@ void transfer_base64(const uint8_t *in, size_t len, bool by_line, struct unpack_
             to[n++] = (uint8_t)(bits >> n_bits);
         }
     }
-    /* What has no padding may be cut. */
+    /* A text without padding may be cut. */
     if (n < room && (bits & ((UINT32_C(1) << n_bits) - 1)) != 0)
         to[n++] = (uint8_t)(bits << (8 - n_bits));
     buffer->len += n;

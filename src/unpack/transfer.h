@@ -8,10 +8,10 @@
 /* The length of the line at `at`, its end included. */
 size_t transfer_line(const uint8_t *at, const uint8_t *end);
 
-/* `by_line`: what stands behind a "=" in a line is none of it. */
+/* `by_line`: the rest of a line behind a "=" is none of it. */
 void transfer_base64(const uint8_t *in, size_t len, bool by_line, struct unpack_buffer *buffer);
 
-/* What ClamAV leaves out of a text, by the part of a mail that it is. */
+/* The lines that ClamAV leaves out of a text, by the part of a mail that it is. */
 struct transfer_joins {
     bool empty;  /* empty lines behind an empty one, */
     bool blanks; /* and lines of blanks behind such a line */

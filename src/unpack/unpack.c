@@ -204,7 +204,7 @@ bool unpack_buffer_add(struct unpack_buffer *buffer, const void *bytes, size_t l
 
 /* ---- objects --------------------------------------------------------------------------------- */
 
-/* What ClamAV has no type for it takes for a text, if it can be one. */
+/* ClamAV takes an object of a kind unknown to it for a text, if it can be one. */
 static void read_as_text(struct unpack *unpack, const struct unpack_object *object)
 {
     struct unpack_object text = *object;

@@ -26,7 +26,7 @@ struct unpack_object {
     const struct unpack_object *container;
 };
 
-/* What a container says about a member; numbers may be UNPACK_UNKNOWN. */
+/* A member, as its container describes it; numbers may be UNPACK_UNKNOWN. */
 struct unpack_member {
     const char *name;
     uint64_t packed_len, len;
@@ -103,7 +103,7 @@ const struct unpack_request *unpack_wishes(const struct unpack *unpack);
 
 typedef void unpack_reader(struct unpack *unpack, const struct unpack_object *object);
 
-/* What an option leaves closed. */
+/* The group of kinds that an option leaves closed. */
 enum unpack_group unpack_group_of(enum kind kind);
 
 /* NULL: none opens that kind. */

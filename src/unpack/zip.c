@@ -315,7 +315,7 @@ static void search_gaps(struct unpack *unpack, const struct unpack_object *objec
     }
 }
 
-/* The end has a comment. What is behind it belongs to no archive. */
+/* The end has a comment. The bytes behind it belong to no archive. */
 static void take_end(struct unpack *unpack, const struct unpack_object *object, uint64_t end)
 {
     const uint64_t comment = end + END_LEN;
@@ -334,7 +334,7 @@ static uint64_t take_directory(struct unpack *unpack, const struct unpack_object
     const uint64_t begin = at;
     struct zip_member member;
     struct unpack_buffer extents = {.max = SIZE_MAX / 4};
-    /* What begins with other bytes is no zip for ClamAV, which opens each member alone. */
+    /* A file that begins with other bytes is no zip for ClamAV, which opens each member alone. */
     const bool numbers = object->len >= 4 && memcmp(object->bytes, "PK\3\4", 4) == 0;
 
     while (at != UINT64_MAX && !unpack_is_over(unpack) &&

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What does not fit is unpacked only where a member behind it needs that. */
+/* A member that does not fit is unpacked only where a member behind it needs that. */
 #include "test.h"
 
 #include <stdlib.h>
