@@ -188,7 +188,7 @@ struct clam_span {
     uint64_t from, to; /* 0 and UINT64_MAX: any, also where it says none */
 };
 
-/* What a container says about a member, and where that is found. */
+/* The statements of a container about a member, and the place where they are found. */
 struct clam_member {
     struct clam_span container_len, packed_len, len, position;
     uint32_t name;     /* of the signature, in the text pool */

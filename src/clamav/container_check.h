@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What vouches for a container: its header for all of it, and a signed list of members for each. */
+/* The proofs of a container: its header for all of it, and a signed list of members for each. */
 #ifndef CLAMAV_CONTAINER_CHECK_H
 #define CLAMAV_CONTAINER_CHECK_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A group found in passes over the object, one for each segment, whatever its gaps: what verifying
- * place by place costs grows with the gaps, and hostile bodies and files make that long. */
+/* A group found in passes over the object, one for each segment, whatever its gaps. The cost of
+ * verifying place by place grows with the gaps, and hostile bodies and files make that long. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -8,7 +8,7 @@
 
 enum { CLAM_CONTAINERS_MAX = 32 };
 
-/* What an object is, and what it was found in. */
+/* The kind of an object, and the containers that it was found in. */
 struct clam_place {
     bool known;          /* else the kind is found by content */
     uint8_t kind;        /* enum kind */
@@ -28,7 +28,7 @@ struct clam_given {
     void *token;
 };
 
-/* What a container says about a member; numbers are UINT64_MAX where it says none. */
+/* A member, as its container describes it; numbers are UINT64_MAX where it states none. */
 struct clam_told {
     const char *name;
     uint64_t container_len, packed_len, len, position;

@@ -48,8 +48,8 @@ static bool hash_bytes(struct clam_match *match, int purpose, uint64_t at, uint6
     return len == 0;
 }
 
-/* False: there is no digest. Where OpenSSL makes none, the object has an error: what its hash would
- * find is not known. */
+/* False: there is no digest. Where OpenSSL makes none, the object has an error: the signatures that
+ * its hash would match are not known. */
 static bool hash_part(struct clam_match *match, int purpose, uint64_t at, uint64_t len, int kind,
                       uint8_t digest[32])
 {

@@ -17,7 +17,7 @@ extern const struct clam_key clam_header_key, clam_list_key;
 enum clam_signed {
     CLAM_SIGNED,
     CLAM_NOT_SIGNED,
-    CLAM_SIGNED_UNKNOWN, /* OpenSSL cannot tell */
+    CLAM_SIGNED_UNKNOWN, /* OpenSSL cannot decide */
     CLAM_SIGNED_NO_MEMORY
 };
 

@@ -559,7 +559,7 @@ static void test_random_sets(void **state)
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
 
-/* Scans in all ways; what is found must be the same. */
+/* Scans in all ways; the findings must be the same. */
 static void scan_all_ways(const struct sl_clamav_db *db, const uint8_t *bytes, size_t len,
                           const char *name, bool expected, uint64_t *seed)
 {
@@ -724,7 +724,7 @@ static void test_thresholds(void **state)
     sl_clamav_free(db);
 }
 
-/* PCREs are run over a part of a long file at a time: what they find does not depend on it. */
+/* PCREs are run over a part of a long file at a time: their matches do not depend on it. */
 static void test_long_pcres(void **state)
 {
     static const struct {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Reading where memory ends, at each allocation in turn: it is reported, and what was read before
- * is still found. */
+/* Reading where memory ends, at each allocation in turn: it is reported, and signatures that were
+ * read before are still found. */
 #include "test.h"
 
 #include "counted_malloc.h"

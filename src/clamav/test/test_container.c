@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Containers, signed by keys that the test makes: what vouches for them, and what does not. */
+/* Containers, signed by keys that the test makes: proofs that vouch for them, and proofs that do
+ * not. */
 #include "test.h"
 
 #include "counted_malloc.h"
