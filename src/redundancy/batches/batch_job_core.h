@@ -26,7 +26,7 @@ enum encode_step {
     ENCODE_COPY,     /* each packet: into the ring */
     ENCODE_LOOK_UP,  /* the index look-up of each sample that repeats none of its batch */
     ENCODE_REMEMBER, /* each sample: put into the index */
-    ENCODE_MATCH,    /* each packet: what of it is in the log */
+    ENCODE_MATCH,    /* each packet: the parts of it that are in the log */
 
     /* For these the next batch does not wait. */
     ENCODE_LAY,   /* a scan: where frames lie */

@@ -103,7 +103,7 @@ CORE void encode_scan_spread(const struct encode_job *job, enum encode_step step
     }
 }
 
-/* Between them, once: what all parts add up to. */
+/* Between them, once: the sum of all parts. */
 CORE void encode_scan_total(const struct encode_job *job, enum encode_step step, uint64_t total)
 {
     struct encode_totals *const totals = job->totals;

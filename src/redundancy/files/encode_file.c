@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A file, piece by piece: read and sampled on a thread of its own, matched here, and what is left
+/* A file, piece by piece: read and sampled on a thread of its own, matched here, and the rest
  * through zstd on another thread. */
 #include <stdlib.h>
 #include <sys/stat.h>

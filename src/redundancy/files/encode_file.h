@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A file being encoded: what the two ways of making its frames share. */
+/* A file being encoded: the common part of the two ways of making its frames. */
 #ifndef REDUNDANCY_ENCODE_FILE_H
 #define REDUNDANCY_ENCODE_FILE_H
 

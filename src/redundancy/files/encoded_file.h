@@ -19,7 +19,7 @@ enum {
     FILE_CONTINUES = 2,        /* flag: the log begins with a kept cache */
     FILE_PACKET_LEN = 1 << 18, /* bytes of the file in a frame */
     FILE_WINDOW_LOG = 27,      /* of zstd at most */
-    MATCH_MIN_ZSTD = 64,       /* bytes: what is shorter zstd says in fewer */
+    MATCH_MIN_ZSTD = 64,       /* bytes: zstd encodes shorter ones in fewer */
 
     RECORD_FRAME = 4,                                  /* where the frame's header begins */
     RECORD_CHECK = RECORD_FRAME + SL_FRAME_HEADER_LEN, /* and the check of all before and behind */

@@ -19,7 +19,7 @@ uint8_t *record_writer_room(struct record_writer *writer);
 /* The room holds a frame of `frame_len` bytes. Returns the bytes that have been written so far. */
 uint64_t record_writer_put(struct record_writer *writer, uint32_t frame_len);
 
-/* Waits until all is written, and frees the writer. Accepts NULL. SL_EIO, SL_ENOMEM: what failed.
+/* Waits until all is written, and frees the writer. Accepts NULL. SL_EIO, SL_ENOMEM: the failure.
  */
 enum sl_status record_writer_end(struct record_writer *writer,
                                  struct sl_redundancy_file_stats *stats, struct sl_diag *diag);

@@ -236,8 +236,8 @@ static void hear_miss(struct sl_encoder *e, const struct feedback_range *miss)
         log->floor = log->end;
 }
 
-/* Whether this is another decoder than the one that was heard in this epoch before: what that one
- * acknowledged it may never have had. */
+/* Whether this is another decoder than the one that was heard in this epoch before: this one may
+ * never have had the bytes that the other one acknowledged. */
 static bool is_other_decoder(struct sl_encoder *e, const struct feedback *f)
 {
     if (!e->has_decoder) {
@@ -398,7 +398,7 @@ static uint64_t described_end(const struct feedback *f)
     return end > LOG_EPOCH_MAX || f->start > end ? UINT64_MAX : end;
 }
 
-/* Of the log that feedback describes, only its runs are there. What was sent since is not. */
+/* Of the log that feedback describes, only its runs are there. The bytes sent since are not. */
 static void forget_unheard(struct packet_log *log, const struct feedback *f, uint64_t end)
 {
     uint64_t at = end > FEEDBACK_SPAN ? end - FEEDBACK_SPAN : 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Encoders and decoders whose caches outlive them. What is kept must be taken by an object of the
+/* Encoders and decoders whose caches outlive them. A kept cache must be taken by an object of the
  * same config, before it has seen anything. */
 #ifndef REDUNDANCY_KEPT_CACHE_H
 #define REDUNDANCY_KEPT_CACHE_H
@@ -7,7 +7,7 @@
 #include "redundancy/match/kept_log.h"
 #include "sluice/redundancy.h"
 
-/* What of the cache would be kept. */
+/* The part of the cache that would be kept. */
 void encoder_describe(const struct sl_encoder *encoder, struct kept_log *kept);
 void decoder_describe(const struct sl_decoder *decoder, struct kept_log *kept);
 

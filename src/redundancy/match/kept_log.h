@@ -5,7 +5,7 @@
 
 #include "packet_log.h"
 
-/* What a file says of the log in it. */
+/* A file's description of the log in it. */
 struct kept_log {
     uint32_t epoch;
     uint32_t decoder;    /* the number of the decoder that has it, too; 0: none */

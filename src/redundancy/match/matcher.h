@@ -48,7 +48,7 @@ void matcher_set_reach(struct sl_matcher *matcher, uint64_t cache_len);
  * happens where they have been evicted. */
 void matcher_acknowledge(struct sl_matcher *matcher, uint64_t offset, uint32_t len);
 
-/* What lies below `offset` was acknowledged, or will not be. */
+/* The bytes below `offset` were acknowledged, or will not be. */
 void matcher_settle(struct sl_matcher *matcher, uint64_t offset);
 
 #endif

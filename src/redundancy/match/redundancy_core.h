@@ -62,7 +62,7 @@ CORE uint64_t core_warp_sum(uint64_t value)
     return value;
 }
 
-/* In a loop over the lanes: what those before have; and of all in *all, which is 0 before. */
+/* In a loop over the lanes: the sum of those before; and of all in *all, which is 0 before. */
 CORE uint32_t core_warp_sum_before(uint32_t value, uint32_t *all)
 {
 #ifdef __CUDA_ARCH__

@@ -48,7 +48,7 @@ static uint64_t waiting_cap(uint64_t n)
     return cap;
 }
 
-/* Room for the samples and packets of a whole cache: what is older cannot be found. */
+/* Room for the samples and packets of a whole cache: older ones cannot be found. */
 static enum sl_status create_waiting(struct shared_cache *cache,
                                      const struct sl_redundancy_config *config,
                                      struct sl_diag *diag)

@@ -17,8 +17,8 @@
 
 enum { CACHE_PARTS_LOG = 6, CACHE_PARTS = 1 << CACHE_PARTS_LOG };
 
-/* What a part has seen and does not find yet, in order: entry i at [i % cap]. The oldest gives way.
- */
+/* Entries that a part has seen and does not find yet, in order: entry i at [i % cap]. The oldest
+ * gives way. */
 struct waiting {
     struct waiting_entry {
         uint64_t hash; /* of a sample */

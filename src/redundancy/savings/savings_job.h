@@ -13,7 +13,7 @@
 #include "redundancy/match/match_search.h"
 #include "redundancy/match/shared_cache.h"
 
-/* What packets of a flow that lie behind each other save together. */
+/* The joint savings of packets of a flow that lie behind each other. */
 struct savings_part {
     uint64_t flow;
     uint16_t port;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as an encoded file; and as records whose checks fit, so that what lies behind them is
+/* Any bytes as an encoded file; and as records whose checks fit, so that the code behind them is
  * reached. */
 #include <stdlib.h>
 #include <string.h>

@@ -84,7 +84,7 @@ static void one_parcel(struct sides *sides, uint8_t kind, const uint8_t *bytes, 
     case 2:
         sl_encoder_feedback(sides->encoder, bytes, len);
         break;
-    default: /* feedback that came through, and what it asks for */
+    default: /* feedback that came through, and the frames that it asks for */
         frame_len = sl_decoder_feedback(sides->decoder, feedback);
         sl_encoder_feedback(sides->encoder, feedback, frame_len);
         while ((frame_len = sl_encoder_resend(sides->encoder, frame)) > 0)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a kept cache; and with checks that fit, so that what lies behind them is reached. */
+/* Any bytes as a kept cache; and with checks that fit, so that the code behind them is reached. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Batches to frames: what the decoder makes of them, and that all backends write the same bytes.
+/* Batches to frames: the decoder restores the packets, and all backends write the same bytes.
  *   test_batch_encoder tiled|cuda */
 #include <xxhash.h>
 
@@ -326,7 +326,7 @@ static void test_constant_payloads(void **state)
     assert_true(matched > 0);
 }
 
-/* Random packets, each twice in its batch, then all once more: what is found, and how. */
+/* Random packets, each twice in its batch, then all once more: the repetitions found, and how. */
 static void test_what_is_found(void **state)
 {
     struct sl_redundancy_config config = small_config();
@@ -355,7 +355,7 @@ static void test_what_is_found(void **state)
     rig_close(&rig);
 }
 
-/* Single bytes changed: what lies between them is shorter than any match. */
+/* Single bytes changed: the stretches between them are shorter than any match. */
 static void test_changed_content(void **state)
 {
     struct sl_redundancy_config config = small_config();
@@ -437,7 +437,7 @@ static void test_refusals(void **state)
     while (rig.n_waited < rig.n_submitted)
         finish(&rig);
 
-    /* A packet that is too long: no frames, and what comes then is as if it had not been. */
+    /* A packet that is too long: no frames, and the next packets are as if it had not been. */
     sl_batch_add(batch, bytes, 1501, 0);
     assert_int_equal(submit(&rig, batch), SL_OK);
     rig.n_waited++;

@@ -373,7 +373,7 @@ static void test_refused_files(void **state)
 
 /* ---- several files, and caches that are kept ------------------------------------------------- */
 
-/* What a run leaves of its cache is `*kept` from then on. */
+/* The cache that a run keeps is `*kept` from then on. */
 static enum sl_status run_with_cache(bool encodes, const struct content *in, uint64_t cache_len,
                                      struct content *kept, struct content *out,
                                      struct sl_diag *diag)

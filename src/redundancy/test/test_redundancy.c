@@ -552,8 +552,8 @@ static uint32_t damage(uint8_t *frame, uint32_t len, uint64_t *random)
     }
 }
 
-/* Frames come in a changed order, some of them twice, some never, some damaged: what is delivered
- * is what was sent. Returns how many were. */
+/* Frames come in a changed order, some of them twice, some never, some damaged: each delivered
+ * packet is as it was sent. Returns how many were delivered. */
 static uint32_t receive_damaged(struct sent *sent, struct sl_decoder *decoder, uint64_t *random)
 {
     uint32_t n_delivered = 0;

@@ -254,8 +254,8 @@ static void expect_recovery(struct run *run, const char *after)
     run->channel = bad;
 }
 
-/* The encoder starts anew in the epoch that it is in, and its first packets are lost: what the
- * decoder then acknowledges are other packets. */
+/* The encoder starts anew in the epoch that it is in, and its first packets are lost: the decoder
+ * then acknowledges other packets. */
 static void restart_unnoticed(struct run *run, int n_lost, bool reports_early)
 {
     static const struct channel one_way = {.name = "one way", .loss_there = true};
@@ -295,7 +295,7 @@ static void expect_recoveries(struct run *run)
 }
 
 /* Nine of ten of those that are neither lost nor damaged nor under way have come; two of three
- * where so much is under way that what frames refer to is evicted before they come. */
+ * where so much is under way that the bytes that frames refer to are evicted before they come. */
 static void expect_delivery(const struct run *run)
 {
     const uint64_t n_whole =

@@ -134,7 +134,7 @@ static void test_references(void **state)
     }
 }
 
-/* Whole batches: what is given beyond the most references stays as it is in the packet. */
+/* Whole batches: matches given beyond the most references stay as they are in the packet. */
 static void test_references_of_whole_batches(void **state)
 {
     struct sl_match *const given = calloc(N_BLOCKS, sizeof *given);

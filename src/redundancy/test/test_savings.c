@@ -329,8 +329,8 @@ static uint64_t save_over_a_round_trip(uint32_t rtt_ms, int64_t step_back)
     return saved;
 }
 
-/* What a link saves whose encoder refers to acknowledged packets alone. Times that are out of order
- * by little change nothing. */
+/* The savings of a link whose encoder refers to acknowledged packets alone. Times that are out of
+ * order by little change nothing. */
 static void test_a_round_trip(void **state)
 {
     uint64_t before = 1000;
