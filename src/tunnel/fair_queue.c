@@ -136,7 +136,8 @@ static uint64_t next_tell(const struct fair_flow *flow, uint64_t from)
     return from + (uint64_t)((double)(FAIR_INTERVAL * MS) / sqrt((double)flow->n_told));
 }
 
-/* Whether this packet is to tell its sender. The rate of that rises while it does not help. */
+/* Whether this packet is to signal congestion to its sender. The rate of signals rises while they
+ * do not help. */
 static bool is_told(struct fair_flow *flow, const struct waiting *w, uint64_t now)
 {
     if (!waits_too_long(flow, w, now)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A queue before the encoder, so that nothing is dropped behind it: flows take turns (deficit round
- * robin), and a flow that keeps packets waiting is told so (CoDel, RFC 8289), by ECN where it
- * listens, and by a loss where it does not. */
+/* A queue before the encoder, so that nothing is dropped behind it. Flows take turns (deficit round
+ * robin). A flow that keeps packets waiting gets a signal (CoDel, RFC 8289): ECN where it listens,
+ * and a loss where it does not. */
 #ifndef TUNNEL_FAIR_QUEUE_H
 #define TUNNEL_FAIR_QUEUE_H
 
@@ -19,7 +19,7 @@ enum {
 struct fair_stats {
     uint64_t bytes;    /* that wait */
     uint64_t packets;  /* that wait */
-    uint64_t marked;   /* congestion told */
+    uint64_t marked;   /* congestion signalled */
     uint64_t dropped;  /* the same, of flows that do not listen to ECN */
     uint64_t overflow; /* packets dropped because the queue was full */
 };

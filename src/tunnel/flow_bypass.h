@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which flows pass by the encoder: those whose packets repeat nothing, such as TLS and QUIC. */
+/* The flows that pass by the encoder: those whose packets repeat nothing, such as TLS and QUIC. */
 #ifndef TUNNEL_FLOW_BYPASS_H
 #define TUNNEL_FLOW_BYPASS_H
 
@@ -37,7 +37,7 @@ struct flow *flow_of(struct flow_bypass *bypass, const struct inner_tuple *tuple
 /* Whether this packet of the flow passes by the encoder. */
 bool flow_passes(struct flow *flow);
 
-/* Whether zstd is to be tried on this packet of the flow; and what came of it. */
+/* Whether zstd is to be tried on this packet of the flow; and the result of that. */
 bool flow_packs(struct flow *flow);
 void flow_packed(struct flow *flow, bool shorter);
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The packets that a pair carries: their headers, and what a middlebox changes in them. */
+/* The packets that a pair carries: their headers, and the changes that a middlebox makes in them.
+ */
 #ifndef TUNNEL_INNER_PACKET_H
 #define TUNNEL_INNER_PACKET_H
 

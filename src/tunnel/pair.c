@@ -12,7 +12,7 @@
 
 enum {
     BATCH_LEN = GATHERED_MAX * (PAIR_PACKET_MAX + SL_BATCH_ALIGN),
-    /* Feedback tells the last 8 MiB: these are as many frames of 512 bytes. So the table does not
+    /* Feedback reports the last 8 MiB: these are as many frames of 512 bytes. So the table does not
      * limit what is in flight, whatever rate and round trip are. */
     IN_FLIGHT = 16384,
     IN_FLIGHT_LEN = 16 + 64 * 16, /* bytes of a frame in flight, and of its samples */
@@ -61,8 +61,8 @@ static void redundancy_config(struct sl_redundancy_config *redundancy,
     redundancy->epoch = config->epoch;
 }
 
-/* The decoder keeps more than the encoder refers to: what comes late still finds its references,
- * as far as feedback reaches. */
+/* The decoder keeps more than the encoder refers to: late frames still find their references, as
+ * far as feedback reaches. */
 static uint64_t decoder_len(const struct pair_config *config)
 {
     const uint64_t slack = UINT64_C(8) << 20;

@@ -45,7 +45,7 @@ struct pair_config {
     uint32_t epoch;        /* of the encoder, as in sl_redundancy_config */
 };
 
-/* What a pair does to the world. `now` is the time of the call that it answers. */
+/* The actions of a pair on the world. `now` is the time of the call that it answers. */
 struct pair_world {
     void *user;
     /* A datagram to the peer's endpoint. It is lent for the call. */
@@ -64,7 +64,7 @@ enum pair_drop {
     PAIR_BAD_PACKET, /* from the peer: no IP packet, or congestion that its sender cannot hear */
     PAIR_MALFORMED,  /* datagrams: not of this version, or not whole */
     PAIR_SESSION,    /* datagrams: of another session */
-    PAIR_REPLAYED,   /* datagrams: came before, or too late to tell */
+    PAIR_REPLAYED,   /* datagrams: came before, or too late to know */
     PAIR_REFLECTED,  /* datagrams: of this side itself */
     PAIR_DROPS
 };
@@ -151,7 +151,7 @@ void pair_too_long(struct pair *pair, uint32_t len, uint64_t now);
 uint32_t pair_mtu(const struct pair *pair);
 
 /* Whether the caller cannot keep up: flows that repeat nothing then pass by the encoder. Otherwise
- * they are encoded, so that what is sent again later is found. */
+ * they are encoded, so that content sent again later is found. */
 void pair_set_busy(struct pair *pair, bool busy);
 
 /* The session number of this side, which its peer's datagrams name. */

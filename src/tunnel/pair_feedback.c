@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* When the decoder's state is told: by time, holes and bytes, whichever comes first. */
+/* Reports of the decoder's state: by time, holes and bytes, whichever comes first. */
 #include "pair_state.h"
 
 /* Feedback has 32 runs of the last 8 MiB. At 1 Gbit/s and 5 % of loss 32 runs pass in 7 ms, so
- * these and SL_FEEDBACK_MS leave none untold. */
+ * these and SL_FEEDBACK_MS leave none unreported. */
 enum { TELL_HOLES = 16, TELL_BYTES = 4 << 20, URGENT_EACH = 1 /* ms */ };
 
 void feedback_note(struct pair *pair, enum sl_frame_verdict verdict, uint32_t len, uint64_t now)
@@ -17,7 +17,7 @@ void feedback_note(struct pair *pair, enum sl_frame_verdict verdict, uint32_t le
     news->bytes += len;
     news->holes += stats.holes != news->skipped ? 1 : 0;
     news->skipped = stats.holes;
-    /* A late frame tells of an encoder that is an epoch behind. */
+    /* A late frame shows an encoder that is an epoch behind. */
     news->urgent |= verdict != SL_FRAME_DELIVERED && verdict != SL_FRAME_REPEATED;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Records that zstd shortens: what did not match before. Each is for itself, as datagrams are lost.
- */
+/* Records that zstd shortens: the bytes that did not match before. Each is for itself, as datagrams
+ * are lost. */
 #include <stdlib.h>
 #include <string.h>
 #include <zstd.h>

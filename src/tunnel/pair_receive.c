@@ -8,8 +8,8 @@ enum { PROBE_LEAST = 8, ANSWER_LEN = 12 };
 
 /* ---- packets --------------------------------------------------------------------------------- */
 
-/* Gives a packet to the inside. Congestion that the outer header tells becomes the packet's, and a
- * packet whose sender does not listen to that is dropped (RFC 6040). */
+/* Gives a packet to the inside. Congestion that the outer header signals becomes the packet's, and
+ * a packet whose sender does not listen to that is dropped (RFC 6040). */
 static void deliver(struct pair *p, const uint8_t *packet, uint32_t len, uint8_t traffic_class)
 {
     struct inner_packet inner;

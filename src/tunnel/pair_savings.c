@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a pair saves: by protocol, and by minute. */
+/* The savings of a pair: by protocol, and by minute. */
 #include "pair_state.h"
 
 void savings_count(struct pair *pair, uint8_t protocol, uint32_t len, uint32_t sent)

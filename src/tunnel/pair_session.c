@@ -35,7 +35,7 @@ void session_begin(struct pair *pair, uint64_t now)
     pair->session.hello_wait = HELLO_FIRST * PAIR_MS;
 }
 
-/* Feedback tells a peer that begins a session which epoch to begin. */
+/* Feedback gives a peer that begins a session the epoch to begin. */
 static void send_hello(struct pair *p, uint32_t to, uint64_t echo, bool wants, bool tells,
                        const struct sockaddr_storage *endpoint)
 {
@@ -85,7 +85,7 @@ static void adopt(struct pair *p, const struct datagram_header *header, const ui
     p->stats.lost += pair_lost(session);
     replay_reset(&session->window);
     replay_take(&session->window, header->sequence);
-    /* What was sent before the session began is not lost. */
+    /* Datagrams sent before the session began are not lost. */
     session->n_came = header->sequence;
     session->peer = header->from;
     session->heard_at = session->probe_at = now;

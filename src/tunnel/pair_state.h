@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of a pair share. */
+/* The state that the parts of a pair share. */
 #ifndef TUNNEL_PAIR_STATE_H
 #define TUNNEL_PAIR_STATE_H
 
@@ -40,8 +40,8 @@ struct half {
     uint8_t bytes[2][PAIR_PACKET_MAX + SL_FRAME_HEADER_LEN];
 };
 
-/* Who is answered by a hello: each has a budget of its own, so that a flood of one sort does not
- * keep the peer from being heard. */
+/* The senders that a hello answers: each sort has a budget of its own, so that a flood of one sort
+ * does not keep the peer from being heard. */
 enum answer_to {
     ANSWER_PEER_HELLO,    /* a hello from the peer's address */
     ANSWER_PEER_STRANGER, /* another session's datagram from there */
@@ -54,7 +54,7 @@ struct answers {
     uint32_t n;     /* within it */
 };
 
-/* Both sides' sessions, and what proves that the peer hears this one. */
+/* Both sides' sessions, and the proof that the peer hears this one. */
 struct pair_session {
     uint32_t own, peer;  /* peer 0: none yet */
     uint64_t challenge;  /* that a hello must echo to begin a session, or to move the endpoint */
@@ -74,9 +74,9 @@ static inline uint64_t pair_lost(const struct pair_session *session)
     return session->window.newest > session->n_came ? session->window.newest - session->n_came : 0;
 }
 
-/* When the decoder's state is to be told. */
+/* The values that make a report of the decoder's state due. */
 struct pair_news {
-    uint64_t since;   /* time of the first frame that was not told of; 0: none */
+    uint64_t since;   /* time of the first frame that was not reported; 0: none */
     uint64_t bytes;   /* of packets since */
     uint32_t holes;   /* since */
     uint64_t skipped; /* the decoder's count of bytes in holes, at the last frame */
@@ -152,7 +152,7 @@ bool packed_read(struct pair *pair, const struct record *record, struct record *
 void session_begin(struct pair *pair, uint64_t now);
 void session_hello(struct pair *pair, const struct datagram_header *header,
                    const struct record *record, const struct sockaddr_storage *from, uint64_t now);
-/* Something of another session has come: an answer tells its sender of this one. */
+/* A datagram of another session has come: an answer names this one to its sender. */
 void session_stranger(struct pair *pair, const struct datagram_header *header,
                       const struct sockaddr_storage *from, uint64_t now);
 /* A datagram of the session has come from an address that is not the peer's. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* How long a datagram the path carries: found by probes that the peer answers, after RFC 8899. No
- * message of a router is needed or believed. */
+/* The length of a datagram that the path carries, found by probes that the peer answers, after RFC
+ * 8899. No message of a router is needed or believed. */
 #ifndef TUNNEL_PATH_MTU_H
 #define TUNNEL_PATH_MTU_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Which datagrams of a session have come, after RFC 6479: each is taken once, and none that is
+/* The datagrams of a session that have come, after RFC 6479: each is taken once, and none that is
  * older than the window. */
 #ifndef TUNNEL_REPLAY_WINDOW_H
 #define TUNNEL_REPLAY_WINDOW_H

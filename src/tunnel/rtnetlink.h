@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel is asked, and told, about devices. */
+/* Queries and changes of devices, by requests to the kernel. */
 #ifndef TUNNEL_RTNETLINK_H
 #define TUNNEL_RTNETLINK_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the kernel hands over as one packet of many segments becomes packets (TSO and USO). */
+/* A packet of many segments, as the kernel hands it over, becomes packets (TSO and USO). */
 #ifndef TUNNEL_SEGMENTS_H
 #define TUNNEL_SEGMENTS_H
 

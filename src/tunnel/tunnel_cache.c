@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* CacheFile: what a tunnel leaves when it ends, and goes on with when it begins. */
+/* CacheFile: the caches that a tunnel keeps when it ends, and goes on with when it begins. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -41,7 +41,7 @@ static void load(const struct sl_tunnel *t, const struct tunnel_peer *peer)
         close(fd);
 }
 
-/* What was in packets is for nobody else to read. */
+/* The content of packets is for nobody else to read. */
 static void save(const struct sl_tunnel *t, const struct tunnel_peer *peer)
 {
     struct new_file file;

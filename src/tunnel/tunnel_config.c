@@ -493,7 +493,7 @@ static bool take_line(struct reader *r, char *line)
     return set_key(r, trim(line), trim(sign + 1));
 }
 
-/* What each line alone does not show. */
+/* The faults that no line alone shows. */
 static bool check_whole(struct reader *r)
 {
     struct tunnel_config *const config = r->config;

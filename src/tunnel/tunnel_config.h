@@ -38,7 +38,7 @@ struct tunnel_config {
     struct network address[TUNNEL_NETWORKS];
     size_t n_addresses;
     uint16_t port;       /* UDP, where the tunnel listens */
-    uint32_t mtu;        /* of the device; 0: what the path's MTU leaves */
+    uint32_t mtu;        /* of the device; 0: as the path's MTU allows */
     uint32_t path_mtu;   /* bytes of an IP packet; 0: the underlay's */
     uint64_t dead_after; /* nanoseconds */
     bool routes;         /* to the peers' networks are set */

@@ -116,8 +116,8 @@ static void flush_peers(struct sl_tunnel *t)
 
 /* ---- from outside ---------------------------------------------------------------------------- */
 
-/* A peer's datagrams name the session that it was told. Others are told apart by their address; one
- * peer alone may have none in the file. */
+/* A peer's datagrams name the session that it was given. Others are distinguished by their address;
+ * one peer alone may have none in the file. */
 static struct tunnel_peer *peer_of(struct sl_tunnel *t, const uint8_t *bytes, uint32_t len,
                                    const struct sockaddr_storage *from)
 {

@@ -92,7 +92,7 @@ static void pair_config_of(struct pair_config *out, const struct tunnel_config *
     out->sampling.window = peer->window;
 }
 
-/* A sampler that refuses its values is the file's error, told before anything is opened. */
+/* A sampler that refuses its values is the file's error, reported before anything is opened. */
 static enum sl_status check_samplers(const struct sl_tunnel *tunnel, struct sl_diag *diag)
 {
     for (size_t i = 0; i < tunnel->config.n_peers; i++) {
@@ -201,7 +201,7 @@ void sl_tunnel_peer(const struct sl_tunnel *tunnel, uint32_t i, struct sl_tunnel
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* The underlay's kind is what the kernel says now. */
+/* The underlay's kind is as the kernel reports it now. */
 static enum sl_status check_underlay(struct sl_tunnel *t, struct sl_diag *diag)
 {
     struct link_info link;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A peer with a rate: its packets wait in a fair queue, and leave it as datagrams leave the box. So
- * the queue of the link stays empty, and what waits is not encoded yet. */
+ * the queue of the link stays empty, and waiting packets are not encoded yet. */
 #include <stddef.h>
 #include <xxhash.h>
 
@@ -28,7 +28,7 @@ static uint64_t hash_of(const struct tunnel_peer *peer, const uint8_t *packet, u
 
     if (!inner_read(&inner, packet, len))
         return 0;
-    /* Without what pads the struct. */
+    /* Without the padding of the struct. */
     return XXH3_64bits_withSeed(&inner.tuple, offsetof(struct inner_tuple, protocol) + 1,
                                 peer->secret);
 }

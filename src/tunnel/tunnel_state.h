@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the parts of a tunnel share. */
+/* The state that the parts of a tunnel share. */
 #ifndef TUNNEL_STATE_H
 #define TUNNEL_STATE_H
 
@@ -17,14 +17,14 @@ struct tunnel_peer {
     const struct peer_config *config;
     struct pair *pair;
     bool waits;               /* packets were put that are not flushed */
-    bool alive;               /* as the log was told */
+    bool alive;               /* as last logged */
     uint64_t tick;            /* when the pair wants to be called */
-    uint64_t sessions, moves; /* as the log was told */
+    uint64_t sessions, moves; /* as last logged */
 
     /* Where it has a rate. */
     struct fair_queue *queue;
     uint64_t secret;  /* of its hashes */
-    uint64_t sent;    /* bytes, as the rate was told, */
+    uint64_t sent;    /* bytes, as last settled, */
     uint64_t settled; /* and when */
     int64_t credit;   /* bytes that may be sent now */
 };
@@ -73,7 +73,7 @@ uint64_t rate_send(struct tunnel_peer *peer);
 
 /* tunnel_loop.c */
 SL_CHECK enum sl_status tunnel_loop(struct sl_tunnel *tunnel, struct sl_diag *diag);
-/* What the pairs of an open tunnel do to the world; the user is the peer. */
+/* The actions of the pairs of an open tunnel on the world; the user is the peer. */
 void tunnel_world(struct tunnel_peer *peer, struct pair_world *world);
 
 /* Nanoseconds of a clock that never steps, and goes on in sleep. */

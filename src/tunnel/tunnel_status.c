@@ -58,7 +58,7 @@ static uint64_t value_of(const struct pair_stats *stats, const struct counter *c
     return value;
 }
 
-/* What of the bytes from the inside was not sent, percent. */
+/* The share of the bytes from the inside that was not sent, percent. */
 static double saved(const struct pair_stats *stats)
 {
     return stats->bytes_in > 0 ? 100.0 * (1.0 - (double)stats->bytes_sent / (double)stats->bytes_in)

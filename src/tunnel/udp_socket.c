@@ -249,7 +249,7 @@ bool udp_receive(struct udp_socket *udp,
     const ssize_t n = recvmsg(udp->file, &message, 0);
     uint8_t traffic_class = 0;
 
-    if (n < 0) /* also what ICMP told of datagrams before */
+    if (n < 0) /* also errors that ICMP reported of datagrams before */
         return errno != EAGAIN && errno != EBADF;
 
     const uint32_t len = (uint32_t)n;

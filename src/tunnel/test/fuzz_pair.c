@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Any datagrams for a pair. Some carry the numbers of its session, so that their records are read:
- * a peer of the session may send any bytes, too. What comes out is an IP packet of the peer's
- * networks. */
+ * a peer of the session may send any bytes, too. The output is an IP packet of the peer's networks.
+ */
 #include <stdlib.h>
 #include <string.h>
 

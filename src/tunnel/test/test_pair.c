@@ -192,7 +192,7 @@ static void put_be16(uint8_t *at, uint32_t value)
     at[1] = (uint8_t)value;
 }
 
-/* What `sluice run --redundancy ...,rtt=MS` does with a packet of a capture. */
+/* The same as `sluice run --redundancy ...,rtt=MS` does with a packet of a capture. */
 struct forecast {
     struct sampler sampler;
     struct sl_savings *savings;
@@ -485,7 +485,7 @@ static void again(struct side *side, bool keeps)
     settle(side->world, 200);
 }
 
-/* Each side, and both, begin anew: what was sent before is found, unless the cache was not kept. */
+/* Each side, and both, begin anew: content sent before is found, unless the cache was not kept. */
 static void test_kept_caches(void **state)
 {
     static const struct scene scene = {.relay = {.name = "kept", .delay_us = 1000}};
@@ -574,7 +574,7 @@ static void close_forecast(struct forecast *forecast)
     sl_savings_free(forecast->savings);
 }
 
-/* What a forecast says that is saved, in bytes. */
+/* The savings that a forecast reports, in bytes. */
 static int64_t foreseen(const struct forecast *forecast)
 {
     struct sl_savings_row total;
@@ -776,7 +776,7 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Datagrams are lost, reordered and repeated. What is lost is not referred to, so that less is
+/* Datagrams are lost, reordered and repeated. Lost datagrams are not referred to, so that less is
  * saved, but nothing else. */
 static void test_losses(void **state)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A hub with two peers of one tenant, over links that lose nothing. What comes out is compared with
- * what was put in, and what a peer is sent as references it has had itself. */
+/* A hub with two peers of one tenant, over links that lose nothing. The packets that come out are
+ * compared with those that were put in. A peer has itself had the bytes that it is sent as
+ * references. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -191,7 +192,7 @@ static double send_content(struct world *world, struct side *from, struct side *
     return 100.0 * (double)(after.bytes_sent - before.bytes_sent) / (double)(n * LEN);
 }
 
-/* What one peer has had is new to the other one. */
+/* Bytes that one peer has had are new to the other one. */
 static void test_memory_is_shared_and_knowledge_is_not(void **state)
 {
     struct world *const world = open_world();
@@ -251,7 +252,7 @@ static uint64_t n_resident(const struct packet_log *log)
     return n * page_len;
 }
 
-/* What is forgotten leaves the machine's memory, also where the ring's end lies between. */
+/* Forgotten bytes leave the machine's memory, also where the ring's end lies between. */
 static void test_memory_comes_back(void **state)
 {
     static uint8_t bytes[1 << 16];

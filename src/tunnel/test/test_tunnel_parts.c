@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The parts of a tunnel that need no peer: networks, datagrams, the window, the path's length, and
- * what is changed in packets. Checksums are judged by their sum over the whole header. */
+ * changes of packets. Checksums are judged by their sum over the whole header. */
 #include <arpa/inet.h>
 #include <linux/rtnetlink.h>
 #include <netinet/in.h>
@@ -391,7 +391,7 @@ static void write_join(struct join *join, struct joined *all)
     join->len = 0;
 }
 
-/* What the kernel would cut from joined packets are the packets, byte by byte. */
+/* The kernel would cut joined packets into the packets as they were, byte by byte. */
 static void test_joined(void **state)
 {
     static struct join join;
@@ -460,7 +460,7 @@ static void test_trust(void **state)
     assert_int_equal(link.mtu, 1420);
     assert_int_equal(link.index, 7);
     assert_int_equal(link_check_trust(&link, "wg0", &diag), SL_OK);
-    for (uint32_t cut = 0; cut < len; cut++) /* what is cut trusts nothing */
+    for (uint32_t cut = 0; cut < len; cut++) /* a cut answer trusts nothing */
         assert_false(link_read(&link, answer, cut) && link_check_trust(&link, "", &diag) == SL_OK);
     static const char *const others[] = {"wireguar", "wireguardx", "tun", "veth", ""};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
