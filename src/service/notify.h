@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a service tells systemd (sd_notify): a datagram to the socket of $NOTIFY_SOCKET. */
+/* Reports of a service to systemd (sd_notify): a datagram to the socket of $NOTIFY_SOCKET. */
 #ifndef SERVICE_NOTIFY_H
 #define SERVICE_NOTIFY_H
 
