@@ -11,7 +11,7 @@ enum lua_kind { LUA_END, LUA_NAME, LUA_TEXT, LUA_NUMBER, LUA_SIGN, LUA_BROKEN };
 
 struct lua_token {
     enum lua_kind kind;
-    const char *at; /* of a text: what stands between its quotes */
+    const char *at; /* of a text: the bytes between its quotes */
     size_t len;
     uint32_t line;
     bool escapes; /* LUA_TEXT: a backslash has its meaning */

@@ -347,7 +347,7 @@ static enum sl_status leave_out(struct lua *lua, const char *prefix, struct lua_
     return status;
 }
 
-/* How a token changes the depth of brackets and blocks. */
+/* The change of the depth of brackets and blocks by a token. */
 static int deeper(struct lua_token token)
 {
     static const char *const open[] = {"(", "{", "[", "function", "if", "do", "repeat"};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A configuration while it is read: what both formats share. */
+/* A configuration while it is read: the state that both formats share. */
 #ifndef SETTINGS_READER_H
 #define SETTINGS_READER_H
 

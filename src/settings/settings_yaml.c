@@ -281,7 +281,7 @@ static enum sl_status take_include(struct document *document, yaml_node_t *node,
     return take_list(document, node, take_included, key, place);
 }
 
-/* Keys that steer output, capture or threads: what alerts is the same without them. */
+/* Keys that steer output, capture or threads: the alerts are the same without them. */
 static bool is_other(const char *key)
 {
     static const char *const keys[] = {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Configurations, and what is taken of them. */
+/* Configurations, and the parts taken of them. */
 #include <stdbool.h>
 #include <unistd.h>
 
