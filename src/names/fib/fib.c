@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The control plane: the unaggregated table, and what of it is in the data plane. */
+/* The control plane: the unaggregated table, and the part of it that is in the data plane. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -59,7 +59,7 @@ void fib_count_folded(struct sl_fib *fib, struct fib_node *node, bool folded)
     node->folded = folded;
 }
 
-/* Entries below that answer `next_hop`, as what is above them does, leave the plane. Where memory
+/* Entries below that answer `next_hop`, as the entry above them does, leave the plane. Where memory
  * runs out they stay: that costs memory, and no answer changes. */
 static void fold_below(struct sl_fib *fib, uint32_t top, uint32_t next_hop)
 {

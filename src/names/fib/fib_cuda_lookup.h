@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How a warp looks up its names, for all kernels that do. */
+/* The look-up of a warp's names, for all kernels that do it. */
 #ifndef FIB_CUDA_LOOKUP_H
 #define FIB_CUDA_LOOKUP_H
 

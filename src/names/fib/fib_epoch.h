@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* When what was taken out of a table may be used again: when no look-up that began before is under
- * way. A look-up lasts from submit to wait, over threads and over kernels in flight. So each
- * context holds an epoch of its own. liburcu's read sides belong to a thread and end with a call.
+/* Parts taken out of a table may be used again when no look-up that began before is under way. A
+ * look-up lasts from submit to wait, over threads and over kernels in flight. So each context holds
+ * an epoch of its own. liburcu's read sides belong to a thread and end with a call.
  *
  * One updater at a time; contexts come and go under the same lock. */
 #ifndef FIB_EPOCH_H

@@ -15,7 +15,7 @@ enum {
     AHEAD = 16
 };
 
-/* How much a group has, then where its next entry goes, and its bytes. */
+/* The sizes of a group, then the places of its next entry and bytes. */
 struct group {
     size_t entry, byte;
 };

@@ -13,7 +13,7 @@ struct fib_groups {
     size_t entries_forgotten, bytes_forgotten; /* bytes */
 };
 
-/* SL_EINVAL: what is wrong with the first bad entry, diag->line is its index + 1. SL_ENOMEM. */
+/* SL_EINVAL: the fault of the first bad entry, diag->line is its index + 1. SL_ENOMEM. */
 enum sl_status fib_groups_make(struct fib_groups *groups, const struct fib_tree *tree,
                                const struct sl_fib_entry *entries, size_t n, struct sl_diag *diag);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The table, its truth, and what a plane does for it. */
+/* The table, its truth, and the work of a plane for it. */
 #ifndef FIB_INTERNAL_H
 #define FIB_INTERNAL_H
 

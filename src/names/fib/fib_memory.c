@@ -16,7 +16,7 @@ static size_t whole_pages(size_t len)
     return (len + page - 1) / page * page;
 }
 
-/* A huge page begins at a multiple of its length: what is around is given back. */
+/* A huge page begins at a multiple of its length: the pages around it are given back. */
 void *fib_memory_take(size_t len)
 {
     if (len == 0 || len > SIZE_MAX / 2)

@@ -203,7 +203,7 @@ static bool next_edge(struct maker *maker, struct open_state *state)
     return add_edge(maker, &edge) && (edge.is_leaf || open_node(maker, maker->kids[first]));
 }
 
-/* The state has all its transitions; what led to it is the last one of the state above. */
+/* The state has all its transitions; the transition to it is the last one of the state above. */
 static bool close_state(struct maker *maker, fib_states_take *take, void *user)
 {
     const struct open_state state = maker->open[--maker->n_open];

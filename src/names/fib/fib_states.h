@@ -13,8 +13,8 @@ struct fib_edge {
     bool is_entry; /* an entry ends there */
 };
 
-/* How a component is cut: the stride that begins at *at, which advances. `end` is the stride to the
- * next hop of a state that continues. */
+/* The cuts of a component: the stride that begins at *at, which advances. `end` is the stride to
+ * the next hop of a state that continues. */
 struct fib_cut {
     uint32_t (*stride)(const uint8_t *label, uint32_t len, uint32_t *at);
     uint32_t end;

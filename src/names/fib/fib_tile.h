@@ -10,8 +10,8 @@
 
 enum {
     FIB_TILE_NAMES = 32,
-    FIB_TILE_LINE = 128, /* bytes that a window begins at a multiple of: what memory is read by */
-    FIB_TILE_LEN = 2816, /* bytes of 32 names that are staged; what lies behind is read directly */
+    FIB_TILE_LINE = 128, /* bytes that a window begins at a multiple of: the unit of memory reads */
+    FIB_TILE_LEN = 2816, /* bytes of 32 names that are staged; the rest is read directly */
     FIB_TILE_SLACK = 32, /* bytes behind them: readers read up to 20 more */
     FIB_TILE_WARPS = 2   /* a block: small ones end, and make room, one by one */
 };

@@ -86,7 +86,7 @@ struct fib_path {
     uint32_t node[FIB_DEPTH_MAX + 1]; /* valid to n_found */
 };
 
-/* False: the name is not well formed or too long, unless `loose`: then what is well formed of it
+/* False: the name is not well formed or too long, unless `loose`: then the well-formed part of it
  * counts. `ahead` is NULL, or what is known of this name. */
 bool fib_tree_find(const struct fib_tree *tree, const uint8_t *name, size_t len, bool loose,
                    const struct fib_ahead *ahead, struct fib_path *path);

@@ -27,7 +27,7 @@ struct list_rule {
 
 struct list_format;
 
-/* A file that is being read: what lines leave for those behind them. */
+/* A file that is being read: the state that lines keep for those behind them. */
 struct list_parse {
     const struct list_format *format;
     bool removing;   /* the line takes rules away: a value may be left out */

@@ -88,7 +88,7 @@ static void put_escapes(struct names_lines *out, const uint8_t *bytes, size_t n,
     }
 }
 
-/* As UTF-8; what would end a column or control a terminal, and what is no UTF-8, as \xNN. */
+/* As UTF-8; bytes that would end a column or control a terminal, and those of no UTF-8, as \xNN. */
 static void put_column(struct names_lines *out, const char *text, size_t len)
 {
     const uint8_t *at = (const uint8_t *)text, *end = at + len;

@@ -10,7 +10,7 @@
 
 enum {
     NAMES_LINES_LEN = 2 << 20
-}; /* bytes: of a block of names as a rule, with all that it tells */
+}; /* bytes: of a block of names as a rule, with all that it reports */
 
 /* Lines on their way to their end. */
 struct names_lines {

@@ -229,7 +229,7 @@ uint64_t sl_names_stream_missing(const struct sl_names_stream *stream)
 
 /* ---- texts ----------------------------------------------------------------------------------- */
 
-/* What a call returns: the failure of passing results, or else its own status. */
+/* The status that a call returns: the failure of passing results, or else its own status. */
 static enum sl_status ended(struct sl_names_stream *stream, enum sl_status status,
                             struct sl_diag *diag)
 {

@@ -51,7 +51,7 @@ const char *name_read_url(struct name_build *build, uint32_t *host_len, const ch
 
 /* ---- writing --------------------------------------------------------------------------------- */
 
-/* RFC 1035, section 5.1: what is no host name's character is written \DDD, or behind '\'. */
+/* RFC 1035, section 5.1: a byte that is no host name's character is written \DDD, or behind '\'. */
 static void put_label(struct text_out *out, const struct sl_name_component *label, bool alone)
 {
     uint32_t n_host = 0; /* these stand for themselves */

@@ -37,7 +37,7 @@ static enum sl_status apply(struct updates *updates, struct names_input *input,
     return status;
 }
 
-/* Fails where no line was an update and some line is wrong. `before`: what there was before; of the
+/* Fails where no line was an update and some line is wrong. `before`: the counts before; of the
  * table's ignored lines n_kept. */
 static enum sl_status check_any(const struct updates *updates,
                                 const struct sl_names_updated *before, size_t n_kept,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a name in each syntax and as an NDN packet: what is read is written and read back
- * the same. */
+/* Any bytes as a name in each syntax and as an NDN packet: a name that is read is written and read
+ * back the same. */
 #include <stdlib.h>
 #include <string.h>
 

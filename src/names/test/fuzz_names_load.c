@@ -37,7 +37,7 @@ static _Noreturn void fail(void)
     abort();
 }
 
-/* What sl_names_save writes of a table with routes and with domains. */
+/* The file that sl_names_save writes of a table with routes and with domains. */
 static struct saved save(const char *plane)
 {
     static const char routes[] = "/\t1\n/a\t2 3\n/a/b\t4\n/com/test/www\t5,7\n";

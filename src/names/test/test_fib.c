@@ -336,7 +336,7 @@ static void long_name(struct name *name, char byte)
     put_typed(name, SL_NAME_GENERIC, bytes, sizeof bytes);
 }
 
-/* Names with edges in them: what they are is only in bytes and lengths. */
+/* Names with edges in them: bytes and lengths alone distinguish them. */
 static void edge_name(struct name *name, uint32_t which)
 {
     static const char *const texts[] = {"",          "com",  "com/par",  "com/parc", "com/parc/www",
@@ -690,7 +690,7 @@ static uint32_t numbered_name(uint8_t *bytes, uint64_t *seed)
     return (uint32_t)len;
 }
 
-/* A build sorts its names; what comes of it is what inserting them one after another gives. */
+/* A build sorts its names; its result is that of inserting them one after another. */
 static void builds_are_inserts(void **state)
 {
     uint8_t(*names)[BUILT_MAX] = malloc(BUILT * sizeof *names);

@@ -309,7 +309,7 @@ static void a_gpu_that_hangs_is_given_up(void **state)
         assert_int_equal(begin(&lanes[i], &seed), SL_OK);
         assert_int_equal(lanes[i].backend->wait(lanes[i].context), SL_OK);
     }
-    (void)usleep(3 * SERVE_SLICE_US); /* a generation has no place beside what comes */
+    (void)usleep(3 * SERVE_SLICE_US); /* a generation has no place beside the kernel that comes */
     assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
     assert_int_equal(
         cudaFuncSetAttribute(hog, cudaFuncAttributeMaxDynamicSharedMemorySize, ALL_SHARED),

@@ -234,7 +234,8 @@ static void *publish_on(void *user)
     return NULL;
 }
 
-/* Jobs are served once and whole, by crews that come and go, and what is published is in force. */
+/* Jobs are served once and whole, by crews that come and go, and published versions are in force.
+ */
 static void jobs_are_served(void **state)
 {
     struct crowd crowd = {.gpu = open_gpu(), .rounds = 20};

@@ -25,7 +25,7 @@ static struct sl_names *make(const char *format, const char *text)
     return names;
 }
 
-/* Appends; what does not fit is cut. */
+/* Appends; bytes that do not fit are cut. */
 static void append(char *text, size_t cap, const char *more)
 {
     const size_t len = strlen(text);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Names: what is written is read back, in all syntaxes and for all bytes; what is no name says
- * why. */
+/* Names: written names are read back, in all syntaxes and for all bytes; other texts are refused
+ * with a reason. */
 #include <arpa/inet.h>
 #include <ctype.h>
 

@@ -279,7 +279,7 @@ static void test_takers_take_turns(void **state)
     sl_names_free(names);
 }
 
-/* A pipe's other end, which keeps it open until it is told to end. */
+/* A pipe's other end, which keeps it open until it is asked to end. */
 struct writer {
     int fd, go_on_fd;
 };

@@ -215,7 +215,7 @@ static bool mata_add(struct sl_fib *fib, uint32_t at, const uint8_t *name, uint3
     return true;
 }
 
-/* Takes out transition i of the path, and what led to nothing but it. */
+/* Takes out transition i of the path, and all that led to nothing but it. */
 static void take_out(struct sl_fib *fib, uint32_t i)
 {
     struct mata *mata = (struct mata *)fib->plane;

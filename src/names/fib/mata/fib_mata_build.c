@@ -60,7 +60,7 @@ struct placing {
     uint32_t *spilled;
     size_t n_spilled;
     size_t n_more;   /* transitions behind that there is to be room for */
-    uint32_t cursor; /* where the last state went: what is free before it did not suit others */
+    uint32_t cursor; /* where the last state went: free places before it did not suit others */
 };
 
 static uint32_t next_free(const struct placing *placing, uint32_t at)

@@ -394,7 +394,7 @@ static bool ata_add(struct sl_fib *fib, uint32_t at, const uint8_t *name, uint32
     return true;
 }
 
-/* Takes out the transition on byte i, and what led to nothing but it. */
+/* Takes out the transition on byte i, and all that led to nothing but it. */
 static void take_out(struct sl_fib *fib, uint32_t i)
 {
     struct ata *ata = (struct ata *)fib->plane;
