@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Office's documents of the old form: streams, macros, and what is embedded in them. */
+/* Office's documents of the old form: streams, macros, and objects embedded in them. */
 #include <string.h>
 #include <strings.h>
 #include <zlib.h>

@@ -7,7 +7,7 @@
 
 void unpack_onenote(struct unpack *unpack, const struct unpack_object *object)
 {
-    enum { GUID = 16, FORM_AT = 48, HEAD = 36 /* the mark, the length, and what is not used */ };
+    enum { GUID = 16, FORM_AT = 48, HEAD = 36 /* the mark, the length, and unused bytes */ };
     static const char form[] = "\x3F\xDD\x9A\x10\x1B\x91\xF5\x49\xA5\xD0\x17\x91\xED\xC8\xAE\xD8";
     static const char mark[] = "\xE7\x16\xE3\xBD\x65\x26\x11\x45\xA4\xC4\x8D\x4D\x0B\x7A\x9E\xAC";
     const uint8_t *at = object->bytes, *const end = at + object->len;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* 7z archives: what their header says, and the bytes of their folders. */
+/* 7z archives: the statements of their header, and the bytes of their folders. */
 #ifndef UNPACK_SEVENZ_H
 #define UNPACK_SEVENZ_H
 
