@@ -126,7 +126,7 @@ struct clam_pattern {
     uint32_t offset_kind, section, offset, shift;
     uint32_t targets;      /* bits of the targets of the signatures that it anchors */
     uint32_t sigs, n_sigs; /* in the list of signatures that it anchors */
-    uint32_t looked_for;   /* 1: the matcher looks for a literal of it */
+    uint32_t looked_for;   /* 1: the matcher searches for a literal of it */
     uint32_t count_max;    /* the highest count that an expression asks about */
 };
 
