@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* How far two texts agree. */
+/* The length over which two texts agree. */
 #ifndef REDUNDANCY_MATCH_EXTENT_H
 #define REDUNDANCY_MATCH_EXTENT_H
 

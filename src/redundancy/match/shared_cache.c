@@ -263,7 +263,7 @@ static const struct waiting_entry *oldest(const struct waiting *waiting)
     return &waiting->entries[waiting->begin & (waiting->cap - 1)];
 }
 
-/* Whether the oldest has waited so long. Where the clock began anew, what was before has. */
+/* Whether the oldest has waited so long. Where the clock began anew, entries from before have. */
 static bool has_waited(const struct waiting *waiting, int64_t delay_ns)
 {
     const int64_t waited = waiting->now - oldest(waiting)->time_ns;
