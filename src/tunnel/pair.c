@@ -18,7 +18,7 @@ enum {
     IN_FLIGHT_LEN = 16 + 64 * 16, /* bytes of a frame in flight, and of its samples */
     FRAME_MAX = PAIR_PACKET_MAX + SL_FRAME_HEADER_LEN,
     PACK_LEN = 1 << 20,    /* bytes of zstd's states, measured */
-    SHARED_SLACK = 8 << 20 /* bytes that come between two looks at caches that are shared, and of
+    SHARED_SLACK = 8 << 20 /* bytes that come between two checks of caches that are shared, and of
                               pages that are not given back */
 };
 

@@ -37,7 +37,7 @@ struct pair_config {
     struct sockaddr_storage endpoint; /* of the peer; no family: it calls first */
     struct pair_port bypass[PAIR_BYPASS_PORTS];
     uint32_t n_bypass;
-    bool compresses;       /* by zstd, what did not match */
+    bool compresses;       /* by zstd, the bytes that did not match */
     bool pads;             /* datagrams of records are as long as the path carries */
     uint32_t mtu;          /* bytes of the longest packet inside, at most PAIR_PACKET_MAX */
     uint32_t datagram_max; /* bytes of the longest datagram that the path may carry */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The loop of a tunnel: datagrams in, packets out, packets in, datagrams out, what is due. */
+/* The loop of a tunnel: datagrams in, packets out, packets in, datagrams out, work that is due. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>

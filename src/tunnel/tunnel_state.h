@@ -49,7 +49,7 @@ struct sl_tunnel {
     uint32_t mtu; /* of the device, as configured or as the path leaves it */
     uint64_t now, began;
     uint64_t waited, measured; /* since the last measurement, and when that was */
-    uint64_t asked;            /* when requests were looked at */
+    uint64_t asked;            /* when requests were last polled */
     uint64_t no_route;         /* packets of no peer */
     int wake;                  /* an eventfd; -1: none */
     atomic_bool stops;

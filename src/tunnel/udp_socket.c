@@ -23,7 +23,7 @@ enum {
     BUFFER_LEN = 4 << 20, /* bytes that the kernel keeps each way, where it lets us */
     JOINED_MAX = 64,      /* datagrams in one call, and their bytes */
     JOINED_LEN = 65000,
-    FULL_WAIT = 100 /* ms, after which a full queue is looked at again */
+    FULL_WAIT = 100 /* ms, after which a full queue is tried again */
 };
 
 static void set(int file, int level, int option, int value)
