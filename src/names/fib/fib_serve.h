@@ -11,8 +11,8 @@
 extern "C" {
 #endif
 
-/* How long a generation stays. Calls that wait for the whole GPU (as cudaFree) wait that long. A
- * leader makes fewer copies in it than 16 bits can count. Between two generations batches wait a
+/* The time that a generation stays. Calls that wait for the whole GPU (as cudaFree) wait that long.
+ * A leader makes fewer copies in it than 16 bits can count. Between two generations batches wait a
  * hundred microseconds more, so slices of 10 ms would show in their 99th percentile. */
 enum { SERVE_SLICE_US = 100000 };
 

@@ -134,7 +134,7 @@ static const char *add_cname(struct list_parse *parse, struct list_token owner,
         return "an action rpz-... that is not known, or lacks its last dot";
     if (target.len > 1 && target.text[target.len - 1] == '.')
         target.len--;
-    /* How it was written before rpz-passthru: the name itself. */
+    /* The form before rpz-passthru: the name itself. */
     const bool itself =
         target.len == owner.len && strncasecmp(target.text, owner.text, owner.len) == 0;
     return list_add_host(parse, SL_NAMES_EXACT, itself ? SL_NAMES_ALLOW : SL_NAMES_REDIRECT, owner,

@@ -17,7 +17,7 @@ enum {
     NAME_IPV6_TEXT_MAX = 45
 };
 
-/* Why a text is no name. */
+/* The reason that a text is no name. */
 enum name_why {
     NAME_GOOD,
     NAME_TOO_LONG,

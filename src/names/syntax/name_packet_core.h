@@ -6,7 +6,7 @@
 
 #include "name_build.h"
 
-/* Why there is no name. */
+/* The reason that there is no name. */
 enum name_packet_why {
     NAME_PACKET_CUT,
     NAME_PACKET_BAD,      /* a number is not in its shortest form, or lengths contradict */
