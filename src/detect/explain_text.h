@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The text that tells how a rule is evaluated. */
+/* The text that states how a rule is evaluated. */
 #ifndef DETECT_EXPLAIN_TEXT_H
 #define DETECT_EXPLAIN_TEXT_H
 
 #include "rule.h"
 
-/* A text of the caller. What does not fit is left out. */
+/* A text of the caller. A part that does not fit is left out. */
 struct explain_text {
     char *at;
     size_t cap, len;
@@ -14,12 +14,12 @@ struct explain_text {
 void explain_put(struct explain_text *text, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* What the rule asks of packets before and of sets of data, what it leaves for those behind, and
- * the rules that have these in common with it. */
+/* The demands of the rule on packets before and on sets of data. The state that it leaves for those
+ * behind, and the rules that have these in common with it. */
 void explain_state(struct explain_text *text, const struct sl_rules *rules,
                    const struct rule *rule);
 
-/* What a step asks of a set of data, and which rules change the set. */
+/* The act of a step on a set of data, and the rules that change the set. */
 void explain_data(struct explain_text *text, const struct sl_rules *rules,
                   const struct rule_data *data);
 

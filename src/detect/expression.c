@@ -51,7 +51,7 @@ static pcre2_code *compile(const char *text, size_t len, uint32_t options, int *
     return pcre2_compile((PCRE2_SPTR)text, len, options, error, at, NULL);
 }
 
-/* What a match depends on. */
+/* Reads the properties that a match depends on. */
 static void look_into(struct rule_expression *expression)
 {
     uint32_t options = 0, look_behind = 0;
@@ -196,7 +196,7 @@ static PCRE2_SIZE least_count(const char *item, size_t len)
     return count;
 }
 
-/* The bytes that an item may pass before it fails: no call tells of them. */
+/* The bytes that an item may pass before it fails: no call reports them. */
 static PCRE2_SIZE may_pass(const pcre2_callout_block *block, const char *item)
 {
     const size_t len = block->next_item_length;
@@ -208,7 +208,8 @@ static PCRE2_SIZE may_pass(const pcre2_callout_block *block, const char *item)
     return most < left ? most : left;
 }
 
-/* Before each item. What was passed up to this place is paid, and what the item may pass. */
+/* Before each item. The bytes passed up to this place are paid, and those that the item may pass.
+ */
 static int count_item(pcre2_callout_block *block, void *user)
 {
     enum {

@@ -21,7 +21,7 @@ enum {
     RULE_ANCHORED = 16,
     RULE_DOLLAR_ENDONLY = 32,
     RULE_UNGREEDY = 64,
-    RULE_CAPTURES = 128 /* what its groups match is asked for */
+    RULE_CAPTURES = 128 /* the matches of its groups are asked for */
 };
 
 /* Immutable once it is made fast, so that any number of threads match it. */
@@ -54,7 +54,7 @@ uint32_t rule_expression_groups(const struct rule_expression *expression);
 
 void rule_expressions_free(struct rule_expression *first);
 
-/* What a thread needs to match. */
+/* The workspace that a thread needs to match. */
 struct rule_matcher;
 
 /* NULL: no memory. */

@@ -76,7 +76,7 @@ enum rule_field {
     RULE_TLS_VERSION, /* bits of the versions of the message's side; from here on of messages */
     RULE_FILE_SIZE,   /* of the file of a message */
     RULE_TLS_SEEN,    /* SL_TLS_SEEN_*, of messages of TLS */
-    RULE_TLS_CHAIN,   /* certificates; what follows is of the first, in seconds since 1970 */
+    RULE_TLS_CHAIN,   /* certificates; the next fields are of the first, in seconds since 1970 */
     RULE_TLS_NOT_BEFORE,
     RULE_TLS_NOT_AFTER,
     RULE_TLS_EXPIRED, /* 1: the packet's time is behind the last */
@@ -118,7 +118,7 @@ enum {
     RULE_ALL = INT8_MAX - 1 /* each does, and there is one */
 };
 
-/* What a rule looks at, and what it is evaluated on. */
+/* The objects that a rule inspects, and those that it is evaluated on. */
 enum {
     RULE_SEES_PACKETS = 1, /* packets that are part of a stream */
     RULE_SEES_STREAMS = 2,
@@ -131,7 +131,7 @@ enum {
     RULE_SEES_SERVER = 32,
     RULE_SEES_SERVER_LATER = 64,
     RULE_SEES_FILES = 128,  /* that a message carried, of either side */
-    RULE_SEES_EVENTS = 256, /* as soon as they are told */
+    RULE_SEES_EVENTS = 256, /* as soon as they are reported */
     RULE_SEES_MESSAGES = 504
 };
 
@@ -164,7 +164,7 @@ enum rule_buffer {
     RULE_BUFFER_VALUE = RULE_BUFFER_SIP_END /* of messages: by enum rule_side and value */
 };
 
-/* What rules name of a message: its values, and what is made of them. */
+/* The values of a message that rules name, and those made of them. */
 enum rule_value_id {
     RULE_HTTP_FIELD_LINES = SL_N_APP_VALUES, /* "name: value", one for each field */
     RULE_FILE_MD5,                           /* of messages of files, as what follows */
@@ -368,7 +368,7 @@ struct rule_payload {
     const struct rule_bytes *number; /* RULE_BYTE_*, RULE_BASE64 */
     struct rule_expression *expression; /* of the set */
     bool asks; /* its section asks a set that rules change: its values are kept */
-    const struct rule_data *data; /* RULE_DATA: what it asks of a set of data */
+    const struct rule_data *data; /* RULE_DATA: its act on a set of data */
     const uint8_t *bytes; /* of a content; RULE_EXPRESSION: a literal that each match holds */
     uint32_t len;
     uint32_t fast_offset, fast_len; /* the part of `bytes` that the matcher gets */
@@ -381,7 +381,7 @@ struct rule {
     bool both_sides;   /* "=>": it may ask for values of both sides */
     bool pass;
     bool alerts;        /* a pass rule: it alerts as well */
-    bool passes_flow;   /* a pass rule: what follows in the flow passes too */
+    bool passes_flow;   /* a pass rule: later packets of the flow pass too */
     bool replaced;      /* by one of higher rev */
     bool stores_file;   /* that it matches */
     uint16_t sees;      /* RULE_SEES_*; 0: as its options ask */

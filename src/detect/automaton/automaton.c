@@ -41,7 +41,7 @@ struct automaton {
     uint32_t rank[WORDS];               /* of the first exception of each word */
 };
 
-/* What is known of a part of the tree. */
+/* The known facts of a part of the tree. */
 struct part {
     struct positions first, last;
     bool nullable;
@@ -56,7 +56,7 @@ struct maker {
     struct positions begin, dollar;
     struct byte_set set[POSITIONS];
     struct positions follow[POSITIONS];
-    struct positions before[POSITIONS]; /* what an exception follows */
+    struct positions before[POSITIONS]; /* those that an exception follows */
 };
 
 static bool has(const struct positions *positions, uint32_t i)

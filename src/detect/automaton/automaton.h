@@ -21,7 +21,7 @@ bool automaton_make(struct rule_arena *arena, const char *text, size_t len, uint
 /* Whether a match begins at each place that a run marks. Otherwise it may. */
 bool automaton_is_exact(const struct automaton *automaton, bool anywhere);
 
-/* How many bytes a match may look at; UINT32_MAX: any number. */
+/* How many bytes a match may read; UINT32_MAX: any number. */
 uint32_t automaton_reach(const struct automaton *automaton);
 
 /* Whether a match may be sought through several repeats at once. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* A walk goes through the tree up to the first choice that may be taken back. What stands before it
- * is passed once for each place where a match may begin, in each alternative. */
+/* A walk goes through the tree up to the first choice that may be taken back. The part before it is
+ * passed once for each place where a match may begin, in each alternative. */
 #include "possessive.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is not followed exactly becomes something that matches more: assertions match nothing at any
- * place, a back reference matches any bytes, and an atomic group gives back what it took. */
+/* A construct that is not followed exactly becomes one that matches more: assertions match nothing
+ * at any place, a back reference matches any bytes, and an atomic group gives back what it took. */
 #include "syntax_tree.h"
 
 #include <stdlib.h>
@@ -374,10 +374,10 @@ static bool skip_behind(struct reader *reader, char c)
     return end != NULL;
 }
 
-/* What a group does with its alternatives. */
+/* The use that a group makes of its alternatives. */
 enum group_use { GROUP_PLAIN, GROUP_ATOMIC, GROUP_ASSERTION, GROUP_NONE /* nothing follows */ };
 
-/* What stands behind "(?". False: it is not understood. */
+/* The kind of the group behind "(?". False: it is not understood. */
 static bool read_group_kind(struct reader *reader, enum group_use *use)
 {
     *use = GROUP_PLAIN;

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Only what stands outside of all groups counts, and only where no alternative lets a match do
- * without it. What is not understood for certain ends a run of bytes, or gives the expression up.
- */
+/* Only text outside of all groups counts, and only where no alternative lets a match do without it.
+ * Text that is not understood for certain ends a run of bytes, or gives the expression up. */
 #include "expression_literal.h"
 
 #include <stdbool.h>

@@ -20,7 +20,8 @@ enum rule_carried {
     RULE_N_CARRIED
 };
 
-/* What some rule of a literal asks of a hit's packet. Ports are numbered by their last six bits. */
+/* The demands of some rule of a literal on a hit's packet. Ports are numbered by their last six
+ * bits. */
 struct rule_wants {
     uint64_t from, to; /* the sender's ports, and the receiver's */
     uint32_t buffers;  /* SL_BUFFER_* that the literal is searched for in */

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* What the transforms of the content's buffer leave for the matcher. */
+/* The part that the transforms of the content's buffer leave for the matcher. */
 static enum transform_finds finds(const struct rule_payload *content)
 {
     /* The payload has parts of a message as they are alone. */

@@ -126,7 +126,7 @@ static enum sl_status add(const struct reader *reader, const char *text, size_t 
 
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
-/* What a key with dots between its parts leads to. NULL: nothing. */
+/* The member that a key with dots between its parts leads to. NULL: none. */
 static json_t *member(json_t *json, const char *key)
 {
     while (json != NULL && key != NULL) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The sets of data that rules name, and what their options ask of them. */
+/* The sets of data that rules name, and the demands of their options on them. */
 #ifndef DETECT_RULE_DATA_H
 #define DETECT_RULE_DATA_H
 
@@ -34,7 +34,7 @@ struct rule_data {
     struct rule_dataset *dataset;
     enum rule_data_act act;
     uint16_t reputation;
-    bool by_parents; /* what begins at a dot of the value is looked up, too */
+    bool by_parents; /* a part that begins at a dot of the value is looked up, too */
 };
 
 /* Whether the option holds for a value, by a set that it does not change. */

@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What is sought: len bytes, lower case where case does not count. Longer ones than this are not
- * for content_find: each place would cost more than a place of memmem. */
+/* The sought content: len bytes, lower case where case does not count. Longer ones than this are
+ * not for content_find: each place would cost more than a place of memmem. */
 enum { CONTENT_FIND_MAX = 32 };
 
 struct content_sought {

@@ -121,7 +121,7 @@ static bool take_sip(const struct rule_view *view, enum rule_buffer buffer, stru
     return true;
 }
 
-/* What a message says. A packet alone says nothing. */
+/* A value of a message. A packet alone has none. */
 static bool take_value(const struct rule_view *view, enum rule_buffer buffer, size_t i,
                        struct bytes *bytes)
 {

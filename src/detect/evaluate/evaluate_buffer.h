@@ -7,7 +7,7 @@
 #include "evaluate_view.h"
 #include "rule_values.h"
 
-/* What transforms made of a buffer. */
+/* The result of a buffer's transforms. */
 struct rule_made {
     size_t at; /* in rule_buffers.made */
     uint32_t len;
@@ -35,7 +35,7 @@ struct rule_buffers {
     struct transform_work transform;
     struct rule_scan scan;
     bool keeps_values;          /* of the view at hand */
-    struct rule_values *values; /* what sections that ask sets of data keep */
+    struct rule_values *values; /* kept by sections that ask sets of data */
 };
 
 /* Begins with another view of a packet. */

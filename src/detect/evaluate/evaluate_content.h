@@ -6,7 +6,7 @@
 #include "detect/rule.h"
 #include "rule_scan.h"
 
-/* What a section decodes, while its later steps walk over it. */
+/* The bytes that a section decodes, while its later steps walk over them. */
 struct rule_decoded {
     struct rule_scan scan;
     uint8_t *bytes; /* malloc'ed */
@@ -16,7 +16,7 @@ struct rule_decoded {
 
 void rule_decoded_free(struct rule_decoded *decoded);
 
-/* What the walks of an evaluator share. */
+/* The workspace that the walks of an evaluator share. */
 struct rule_work {
     struct rule_matcher *matcher;       /* NULL: no rule has an expression */
     uint64_t effort_left;               /* of the rule at hand */
@@ -26,7 +26,9 @@ struct rule_work {
     uint64_t n_stopped; /* such rules, of all packets since it was set to 0 */
 };
 
-/* What a rule may spend on a packet whose payload has so many bytes, in units of 1 to 2 ns. */
+/* The effort that a rule may spend on a packet with so many bytes of payload, in units of 1 to 2
+ * ns.
+ */
 uint64_t rule_work_effort(uint32_t len);
 
 /* Readies the work for a rule, on a packet whose payload has so many bytes. */

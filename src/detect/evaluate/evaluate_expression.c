@@ -14,7 +14,7 @@ enum {
     LIMIT_MIN = 16, /* steps of a place in a search over many */
     LIMIT_MAX = 4096,
     FACTOR = 8, /* between a search and the next */
-    CALL = 64   /* what a search takes beside its steps */
+    CALL = 64   /* the effort of a search beside its steps */
 };
 
 /* A step at hand. */
@@ -81,7 +81,7 @@ static bool narrow(uint32_t *width, uint32_t *limit)
     return true;
 }
 
-/* What a search may take, which tries so many places from `from` on. */
+/* The effort that a search of so many places from `from` on may take. */
 static uint64_t effort_of(const struct search *search, uint32_t from, uint32_t width,
                           uint32_t limit)
 {

@@ -439,7 +439,7 @@ static bool meets_sums(const struct rule_check *check, const uint64_t sums[2])
     return is_in_wide(check, sums[check->which]);
 }
 
-/* An event is told once. Rules with other options see it when its side ends. */
+/* An event is reported once. Rules with other options see it when its side ends. */
 static bool meets_app_event(const struct rule_check *check, const struct rule_view *view)
 {
     if (view->message == NULL)

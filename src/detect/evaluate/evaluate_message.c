@@ -84,7 +84,7 @@ static bool take_random(struct sl_app_value *value, uint32_t id)
     return is_whole;
 }
 
-/* What is known of the message's file. */
+/* The known value of the message's file. */
 static bool take_of_file(const struct sl_app_file *file, uint32_t id, struct sl_app_value *value)
 {
     static const struct {

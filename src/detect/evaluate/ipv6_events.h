@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is odd in the extension headers of IPv6, as events of Suricata's decoder name it. */
+/* Oddities in the extension headers of IPv6, as events of Suricata's decoder name them. */
 #ifndef DETECT_IPV6_EVENTS_H
 #define DETECT_IPV6_EVENTS_H
 

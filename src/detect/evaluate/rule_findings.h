@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* What rules find in a batch: alerts, and the candidates of packets that need state. */
+/* The findings of rules in a batch: alerts, and the candidates of packets that need state. */
 #ifndef DETECT_RULE_FINDINGS_H
 #define DETECT_RULE_FINDINGS_H
 
 #include "detect/rule.h"
 #include "rule_values.h"
 
-/* What becomes of a candidate. */
+/* The outcome of a candidate. */
 enum rule_outcome {
     RULE_OPEN,
     RULE_FAILED, /* its state is not met */

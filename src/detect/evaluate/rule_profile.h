@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What the evaluation of each rule took: counters that all evaluators of a set share. */
+/* The cost of each rule's evaluation: counters that all evaluators of a set share. */
 #ifndef DETECT_RULE_PROFILE_H
 #define DETECT_RULE_PROFILE_H
 

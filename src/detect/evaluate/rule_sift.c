@@ -3,7 +3,7 @@
 #include "detect/compile/rule_compile.h"
 #include "evaluate_view.h"
 
-/* What a packet answers to a literal's wants, as it is and turned. */
+/* The answers of a packet to a literal's wants, as it is and turned. */
 struct answers {
     uint64_t from, to;
     uint32_t flow[2]; /* bits of rule_flow_value */

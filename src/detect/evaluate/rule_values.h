@@ -43,8 +43,8 @@ struct rule_values {
 bool rule_values_open(struct rule_values *values, size_t n_rules);
 void rule_values_close(struct rule_values *values);
 
-/* Begins with a batch, and with a view of a packet of so many bytes of payload. What a packet keeps
- * is bounded: names of a message may be longer than itself. */
+/* Begins with a batch, and with a view of a packet of so many bytes of payload. The bytes that a
+ * packet keeps are bounded: names of a message may be longer than itself. */
 void rule_values_begin_batch(struct rule_values *values);
 static inline void rule_values_begin_packet(struct rule_values *values, uint32_t payload_len)
 {

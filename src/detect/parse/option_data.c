@@ -15,7 +15,7 @@ enum { NAME_MAX_LEN = 63, REPUTATION_MAX = 65535, FILE_MAX_LEN = 1024 };
 #define MEMORY_DEFAULT (UINT64_C(100) << 20)
 #define MEMORY_MAX (UINT64_C(16) << 30)
 
-/* What an option says of its set; `at` is NULL where it says nothing. */
+/* The words of an option on its set; `at` is NULL where one is absent. */
 struct words {
     struct rule_text name, type, load, save, state, memcap, hashsize;
     struct rule_text format, value_key, array_key, context_key, remove_key, match;

@@ -80,7 +80,7 @@ enum sl_status rule_read_stream_event(struct rule_parser *parser, struct rule_te
     return status == SL_OK ? rule_skip(parser, "stream-event:", value) : status;
 }
 
-/* The events of parsers that sluice tells; the others skip the rule. */
+/* The events of parsers that sluice reports; the others skip the rule. */
 enum sl_status rule_read_app_layer_event(struct rule_parser *parser, struct rule_text value)
 {
     enum sl_status status = check_name(parser, value);

@@ -136,7 +136,7 @@ static bool is_http(uint32_t id)
             id < RULE_QUIC_VERSION); /* bodies, and what is made of fields, too */
 }
 
-/* Sets the protocol of the rule's messages: HTTP, or TLS and QUIC, as far as the header tells. */
+/* Sets the protocol of the rule's messages: HTTP, or TLS and QUIC, as far as the header shows. */
 static enum sl_status take_app(struct rule_parser *parser, uint32_t id)
 {
     struct rule *rule = parser->rule;
@@ -376,8 +376,8 @@ static void add_values(const struct rule_parser *parser, uint32_t *asked, uint32
     }
 }
 
-/* The state of a handshake stands beside contents of its payload, up to the certificates. What came
- * with an event is known when its side ends. */
+/* The state of a handshake stands beside contents of its payload, up to the certificates. The
+ * values that came with an event are known when its side ends. */
 static void add_checks(const struct rule_parser *parser, uint32_t *asked, uint32_t *later)
 {
     for (size_t i = 0; i < parser->n_checks; i++) {
@@ -460,7 +460,7 @@ static uint16_t sees_of(const struct rule_parser *parser)
     return sees;
 }
 
-/* Messages tell events one by one, and those of TLS have no end. */
+/* Messages report events one by one, and those of TLS have no end. */
 static bool joins_events(const struct rule_parser *parser)
 {
     const uint32_t n = count_events(parser);

@@ -182,7 +182,7 @@ static enum sl_status add_lack(struct rule_parser *parser)
 }
 
 /* Reads the option at hand. Of a rule that is not supported (`status`) options only have to be of a
- * known name: what else is wrong with them may come from what was not read. */
+ * known name: other faults in them may come from the part that was not read. */
 static enum sl_status read_option(struct rule_parser *parser, enum sl_status status)
 {
     const enum sl_status its = rule_option_read(parser);

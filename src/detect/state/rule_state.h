@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a rule asks of the packets before, and what it leaves for those behind. */
+/* The demands of a rule on the packets before, and the state that it leaves for those behind. */
 #ifndef DETECT_RULE_STATE_H
 #define DETECT_RULE_STATE_H
 
@@ -65,7 +65,7 @@ enum state_filter_kind {
 /* Alerts, or different ports of their packets. */
 enum state_unique { STATE_ALERTS, STATE_SRC_PORTS, STATE_DST_PORTS };
 
-/* What lets only some alerts of a rule pass. */
+/* The filter that lets only some alerts of a rule pass. */
 struct state_filter {
     enum state_filter_kind kind;
     enum state_scope scope;
@@ -75,7 +75,7 @@ struct state_filter {
     uint64_t key;                        /* of gid, sid, kind and scope */
 };
 
-/* What a tag counts. */
+/* The unit that a tag counts. */
 enum state_tag_metric {
     STATE_TAG_PACKETS,
     STATE_TAG_BYTES,

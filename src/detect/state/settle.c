@@ -192,7 +192,7 @@ static const struct rule *rule_of(const struct rule_findings *findings, size_t c
     return findings->rules->rule[findings->alert[candidate].signature];
 }
 
-/* What becomes of a candidate. */
+/* The outcome of a candidate. */
 static enum rule_outcome outcome_of(const struct rule_findings *findings, size_t candidate,
                                     const struct state_place *place)
 {

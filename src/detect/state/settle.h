@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The candidates of a packet, one after another: what their options ask, and what they leave. */
+/* The candidates of a packet, one after another: the demands of their options, and the state that
+ * they leave. */
 #ifndef DETECT_SETTLE_H
 #define DETECT_SETTLE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The state of a run: what its flows, hosts and rules keep. */
+/* The state that flows, hosts and rules of a run keep. */
 #include <stdlib.h>
 
 #include "base/diag.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What is kept of hosts, pairs of them, flows and rules, by the packets' clock. One table of a
- * bounded number of entries: the one that was used longest ago gives way. */
+/* The state of hosts, pairs of them, flows and rules, by the packets' clock. One table of a bounded
+ * number of entries: the one that was used longest ago gives way. */
 #ifndef DETECT_STATE_TABLE_H
 #define DETECT_STATE_TABLE_H
 

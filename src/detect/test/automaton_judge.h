@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is made of expressions, judged by PCRE2: automata, and texts with possessive repeats. */
+/* The products of expressions, judged by PCRE2: automata, and texts with possessive repeats. */
 #ifndef DETECT_AUTOMATON_JUDGE_H
 #define DETECT_AUTOMATON_JUDGE_H
 
@@ -64,7 +64,7 @@ static inline bool judge_open(struct judge *judge, const char *text, size_t len,
     return true;
 }
 
-/* What a match at a place ends with: PCRE2's error, or the place behind it. */
+/* The end of a match at a place: PCRE2's error, or the place behind it. */
 static inline int64_t judge_end(struct judge *judge, const pcre2_code *code, const uint8_t *text,
                                 uint32_t len, uint32_t at)
 {

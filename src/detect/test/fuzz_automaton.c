@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A byte of options, an expression up to a byte 0, and a text: what is made of the expression
+/* A byte of options, an expression up to a byte 0, and a text: the products of the expression
  * against PCRE2. */
 #include "automaton_judge.h"
 

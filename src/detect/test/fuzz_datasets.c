@@ -14,7 +14,7 @@ static void expect(bool met)
         abort();
 }
 
-/* Reads a file. What is in the set is found. */
+/* Reads a file. The values in the set are found. */
 static void read_file(enum data_type type, enum data_format format, const uint8_t *text, size_t len)
 {
     const struct data_form form = {format, "a.b", len % 2 != 0 ? "c" : NULL};

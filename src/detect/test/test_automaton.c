@@ -157,7 +157,7 @@ static void test_repeats_are_made_possessive(void **state)
     }
 }
 
-/* What a run may take is bounded. */
+/* The effort of a run is bounded. */
 static void test_effort_ends_a_run(void **state)
 {
     static const char text[] = "abababababababab";

@@ -103,7 +103,7 @@ static void test_set_is_a_list_without_repetition(void **state)
     free(ref);
 }
 
-/* What is set and unset for ever takes no more memory than what is in the set. */
+/* Values set and unset for ever take no more memory than those in the set. */
 static void test_removed_values_give_their_memory_back(void **state)
 {
     struct data_set set = {.type = DATA_STRING, .memory_max = 1 << 20};

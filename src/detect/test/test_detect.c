@@ -376,7 +376,7 @@ static void test_numbers_in_the_payload(void **state)
         {RULE("tcp", "byte_test:2,<,46,0,string,dec;"), {.payload = "45"}, {.payload = "46"}},
         {RULE("tcp", "byte_test:4,=,255,0,string,hex;"), {.payload = "0xfF"}, {.payload = "0xfg"}},
         {RULE("tcp", "byte_test:3,=,8,0,string,oct;"), {.payload = " 10"}, {.payload = "8  "}},
-        /* Without a base a prefix tells it. */
+        /* Without a base a prefix states it. */
         {RULE("tcp", "byte_test:3,=,8,0,string;"), {.payload = "010"}, {.payload = "10 "}},
         {RULE("tcp", "byte_test:1,=,9,0,bitmask 0xf8;"), {.payload = "\x4F"}, {.payload = "\x9"}},
         /* Digits that the payload cuts are a number in Snort 3 alone. */
@@ -451,7 +451,7 @@ static void test_expressions(void **state)
         {RULE("tcp", "content:\"a\"; pcre:\"/b/R\";"), {.payload = "axb"}, {.payload = "bxa"}},
         {RULE("tcp", "content:\"a\"; pcre:!\"/b/R\";"), {.payload = "bxa"}, {.payload = "axb"}},
         {RULE("tcp", "content:\"a\"; pcre:\"/\\bb/R\";"), {.payload = "ab"}, {.payload = "axb"}},
-        /* What is behind may begin at the end of a later match. */
+        /* The content behind may begin at the end of a later match. */
         {RULE("tcp", "pcre:\"/a.*z|b/\"; content:\"c\"; within:1;"),
          {.payload = "axbcxz"},
          {.payload = "axbxcz"}},

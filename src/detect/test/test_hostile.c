@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* What a packet costs that is made against a bounded option. An ordinary packet of the same length,
- * on which the same rule is tried, is the measure. It counts as the time at least that a run takes
- * for each packet, whatever its rules. That time is of a core on which the yardstick, a rule on the
- * ordinary packet, takes the time beside it. A core changes its pace, so all are timed in turn. */
+/* The cost of a packet that is made against a bounded option. An ordinary packet of the same
+ * length, on which the same rule is tried, is the measure. It counts as the time at least that a
+ * run takes for each packet, whatever its rules. That time is of a core on which the yardstick, a
+ * rule on the ordinary packet, takes the time beside it. A core changes its pace, so all are timed
+ * in turn. */
 #include <float.h>
 #include <time.h>
 

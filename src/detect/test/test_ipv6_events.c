@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is odd in extension headers of IPv6. */
+/* Oddities in extension headers of IPv6. */
 #include "test.h"
 
 #include "detect/evaluate/ipv6_events.h"

@@ -415,7 +415,7 @@ static void test_bodies(void **state)
     sl_batch_free(scene.batch);
 }
 
-/* What older rules and those of Snort 3 write. */
+/* The dialects of older rules and those of Snort 3. */
 static void test_dialects(void **state)
 {
     static const struct row rows[] = {

@@ -168,7 +168,7 @@ static void test_state_outlives_its_rules(void **state)
 
 /* ---- floods ---------------------------------------------------------------------------------- */
 
-/* What a flood may cost beside ordinary use; in a pool and a table as large as a run's. */
+/* The greatest cost of a flood beside ordinary use; in a pool and a table as large as a run's. */
 enum {
     FACTOR_MAX = 20,
     ROUNDS = 5,

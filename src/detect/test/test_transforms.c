@@ -234,7 +234,7 @@ static void test_rules(void **state)
         {RULE("ip", "ip.src; pcrexform:\"A()B\"; content:!\"A\";"),
          {.src = 0x41424141},
          {.src = 0x41434141}},
-        /* What does not match, or not with its group, stays as it is. */
+        /* A buffer that does not match, or not with its group, stays as it is. */
         {RULE("ip", "ip.src; pcrexform:\"A(.)\"; bsize:4;"),
          {.src = 0x42424242},
          {.src = 0x41424242}},

@@ -33,7 +33,7 @@ static size_t url(const unsigned char *from, size_t n, unsigned char *to)
         if (from[at] == '%' && n - at >= 3 && is_hex(from[at + 1]) && is_hex(from[at + 2])) {
             to[len++] = (unsigned char)to_hex(from + at + 1);
             at += 3;
-        } else if (from[at] == '%') { /* what was read up to the byte that is no digit */
+        } else if (from[at] == '%') { /* the bytes read up to the one that is no digit */
             size_t taken = 1;
 
             if (at + 1 < n)
@@ -51,7 +51,7 @@ static size_t url(const unsigned char *from, size_t n, unsigned char *to)
     return len;
 }
 
-/* The letters as a row of bits; 0: what stands here is no base64. */
+/* The letters as a row of bits; 0: the row is no base64. */
 static size_t bits_to_bytes(const unsigned char *row, size_t n, unsigned char *to)
 {
     size_t len = 0;

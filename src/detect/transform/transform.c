@@ -115,7 +115,7 @@ static uint32_t from_base64(const struct transform *transform, uint8_t *bytes, u
     return decoded != 0 ? decoded : len;
 }
 
-/* What comes before damage, and up to a bound. */
+/* The unpacked bytes before damage, and up to a bound. */
 static bool unpack(const struct transform *transform, struct transform_work *work, uint8_t *bytes,
                    uint32_t *len)
 {

@@ -41,7 +41,7 @@ struct transform {
     struct rule_expression *expression; /* TRANSFORM_CAPTURE: RULE_CAPTURES, with a group */
 };
 
-/* What a chain leaves of the bytes that the matcher has searched. */
+/* The part that a chain leaves of the bytes that the matcher has searched. */
 enum transform_finds {
     TRANSFORM_FINDS_BYTES,   /* a content of the result stands in the buffer too */
     TRANSFORM_FINDS_LETTERS, /* it does but for the case of letters */
@@ -66,7 +66,7 @@ enum transform_finds transform_chain_finds(const struct transform_chain *chain);
 /* Bytes that a buffer of len bytes has at most on its way. */
 uint32_t transform_chain_room(const struct transform_chain *chain, uint32_t len);
 
-/* What hashes, unpacking and captures need: one for each thread. Zeroed at first. */
+/* The workspace of hashes, unpacking and captures: one for each thread. Zeroed at first. */
 struct transform_work {
     struct rule_matcher *matcher; /* of the caller; of TRANSFORM_CAPTURE alone */
     uint64_t effort;              /* that captures may take yet, as of a rule */
