@@ -206,7 +206,7 @@ EVENT_INLINE void event_fileinfo(const struct event_visit *visit,
     event_end(visit);
 }
 
-/* What an alert shows of the message that the rule matches. */
+/* The fields that an alert shows of the message that the rule matches. */
 EVENT_INLINE void event_alert_message(const struct event_visit *visit,
                                       const struct sl_app_message *message,
                                       struct event_texts *texts)

@@ -16,7 +16,7 @@ struct sl_sink {
 };
 
 struct sink_kind {
-    const char *name;  /* what stands before the colon of a spec */
+    const char *name;  /* the text before the colon of a spec */
     const char *usage; /* how a spec is written, for diagnostics */
     bool has_path;     /* a spec is "NAME:PATH"; otherwise "NAME" */
     bool shows_community_id;

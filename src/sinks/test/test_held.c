@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Events that one sink holds for another, and what makes their text fast: whatever way an event
- * takes to a file, its line is the same. */
+/* Events that one sink holds for another, and the code that makes their text fast: whatever way an
+ * event takes to a file, its line is the same. */
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -51,8 +51,8 @@ static void write_directly(struct sl_sink *sink, uint64_t seed)
     free(made);
 }
 
-/* Writes them through one that holds: what it does not take is written directly, once all before it
- * was passed; now and then some are passed although there is room. */
+/* Writes them through one that holds: events that it does not take are written directly, once all
+ * before them were passed; now and then some are passed although there is room. */
 static void write_held(struct sl_sink *sink, uint64_t seed, size_t hold_len)
 {
     struct made_event *made = malloc(sizeof *made);
@@ -139,7 +139,7 @@ static void test_what_cannot_be_held_is_said(void **state)
     assert_int_equal(sl_sink_hold(&held, eve, SIZE_MAX, &diag), SL_EINVAL);
     close_sink(sqlite, 0);
 
-    /* What is not passed goes with the one that holds it. */
+    /* Events that are not passed go with the sink that holds them. */
     assert_int_equal(sl_sink_hold(&held, eve, 1 << 20, &diag), SL_OK);
     write_directly(eve, 1);
     assert_int_equal(sl_sink_flush(held, &diag), SL_OK);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What sinks write of DNS messages: golden lines of a response, a request and one that is cut off.
- */
+/* The output of sinks for DNS messages: golden lines of a response, a request and one that is cut
+ * off. */
 #include <sqlite3.h>
 
 #include "sluice/app.h"

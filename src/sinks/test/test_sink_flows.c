@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What sinks write of flows that ended: golden lines, rows, and fields. */
+/* The output of sinks for flows that ended: golden lines, rows, and fields. */
 #include <jansson.h>
 #include <sqlite3.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* What sinks write of messages of HTTP, TLS and QUIC, of files and of tagged packets: golden lines
- * and rows. */
+/* The output of sinks for messages of HTTP, TLS and QUIC, of files and of tagged packets: golden
+ * lines and rows. */
 #include <sqlite3.h>
 
 #include "test_sink_events.h"

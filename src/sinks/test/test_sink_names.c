@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What sinks write of names that a table has a rule for: golden lines of each protocol, hostile
+/* The output of sinks for names that a table has a rule for: golden lines of each protocol, hostile
  * texts read back by jansson and SQLite, and a database of before there were names. */
 #include <jansson.h>
 #include <sqlite3.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What sinks write: golden lines, and random hostile events read back by jansson and SQLite. */
+/* The output of sinks: golden lines, and random hostile events read back by jansson and SQLite. */
 #include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Sinks under full disks, closed and slow pipes, and a killed process: what is reported as written
- * is what is there. */
+/* Sinks under full disks, closed and slow pipes, and a killed process: the events reported as
+ * written are those in the file. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -324,7 +324,7 @@ static void fill_disk(void)
     assert_true(n_rows > 0 && n_rows % 100 == 0);
     assert_int_equal(n_rows, rows_in(scratch_path("disk/full.db")));
 
-    /* What stopped goes on. */
+    /* The sink that stopped goes on. */
     sink = open_sink(scratch_spec("sqlite", "disk/full.db"));
     close_sink(sink, 0);
 }
