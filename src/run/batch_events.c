@@ -244,7 +244,7 @@ static void alert_event(const struct batch_events *events, struct sl_event *even
         describe_datagram(event, event->message);
 }
 
-/* The next virus of a file, of which `message` tells. */
+/* The next virus of a file, which `message` reports. */
 static void file_virus_event(struct batch_events *events, struct sl_event *event,
                              const struct sl_app_message *message, struct file_cursor *at)
 {

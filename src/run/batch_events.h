@@ -13,8 +13,8 @@ struct file_cursor {
 
 /* Messages of flows that ended, flows that ended, anomalies, alerts, viruses, names, DNS messages,
  * messages of flows and tagged packets, each in the order of items, merged. Viruses of a file come
- * before it. What ended comes before the other events of the packet that ended it. A copy begins
- * again where the original was. */
+ * before it. Events of flows that ended come before the other events of the packet that ended them.
+ * A copy begins again where the original was. */
 struct batch_events {
     const struct run_source *source;
     const struct sl_batch *batch;

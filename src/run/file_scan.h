@@ -19,7 +19,7 @@ void file_scan_free(struct file_scan *scan); /* accepts NULL */
 enum sl_status file_scan_run(struct file_scan *scan, const struct app_batch *apps,
                              struct sl_diag *diag);
 
-/* How often the file that the message tells matches; the i-th match. */
+/* How often the file that the message reports matches; the i-th match. */
 uint32_t file_scan_count(const struct sl_app_message *message);
 const struct sl_clamav_match *file_scan_match(const struct file_scan *scan,
                                               const struct sl_app_message *message, uint32_t i);

@@ -57,7 +57,7 @@ struct late_packets {
     uint32_t n_parts;
 };
 
-/* What flows that ended in a batch say, in the order of late_flow_compare. */
+/* The flows that ended in a batch, and their messages, in the order of late_flow_compare. */
 struct late_said {
     struct late_flow *const *flow; /* all that may have parts */
     uint32_t n_flows;

@@ -9,7 +9,8 @@
 
 enum { LATE_ITEMS_MAX = 4096 }; /* packets a batch */
 
-/* What flows say at the end: a pipeline of its own evaluates rules on it, and writes events. */
+/* The messages of flows at the end: a pipeline of its own evaluates rules on them, and writes
+ * events. */
 struct finish {
     struct sl_run *run;
     struct run_policy *whole;  /* of the run, held */
@@ -20,7 +21,7 @@ struct finish {
     struct app_batch *said;
     struct late_packets packets;
     uint32_t next;          /* the first of their parts that is not filled */
-    struct app_batch heard; /* what rules see of the batch that is drained */
+    struct app_batch heard; /* the messages that rules see of the batch that is drained */
     struct sl_flow_mark mark[LATE_ITEMS_MAX];
 };
 
@@ -42,7 +43,7 @@ static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *d
     return finish->next < finish->packets.n_parts ? SL_OK : SL_END;
 }
 
-/* What streams need comes first, then what messages say. */
+/* Items of streams come first, then those of messages. */
 #define OF_MESSAGES (UINT64_C(1) << 62)
 
 static uint64_t make(void *user, const struct sl_batch *batch, struct sl_batch *to, uint64_t from)
@@ -77,7 +78,7 @@ static void settle(struct finish *finish, const struct sl_batch *batch)
         sl_state_decide(run->state, finish->digest->evaluator, batch);
 }
 
-/* What is decided takes effect. */
+/* The decisions take effect. */
 static void conclude(struct finish *finish)
 {
     const struct sl_run *const run = finish->run;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What flows say at the end of a run. */
+/* The messages of flows at the end of a run. */
 #ifndef RUN_MESSAGE_EVENTS_H
 #define RUN_MESSAGE_EVENTS_H
 

@@ -8,7 +8,7 @@
 
 enum {
     ROOM = NAME_JOINED_MAX + LATE_PACKET_LEN,
-    SHORT = 16, /* bytes that tell whether a message begins there */
+    SHORT = 16, /* bytes that show whether a message begins there */
     CUT = 1 << SL_PACKET_NAMES_MISS_DNS_CUT | 1 << SL_PACKET_NAMES_MISS_HTTP_CUT |
           1 << SL_PACKET_NAMES_MISS_TLS_CUT | 1 << SL_PACKET_NAMES_MISS_NDN_CUT
 };
@@ -18,7 +18,7 @@ struct name_block {
     uint8_t bytes[NAME_BLOCK_LEN];
 };
 
-/* What a side of a flow has sent since a name was cut off, in blocks. */
+/* The bytes that a side of a flow has sent since a name was cut off, in blocks. */
 struct name_carry {
     uint32_t last; /* block */
     uint32_t len, from, n_segments;
@@ -233,7 +233,7 @@ static void give(const struct taking *taking, uint32_t kept)
     output->len += LATE_PACKET_LEN + SL_BATCH_ALIGN + carry->len;
 }
 
-/* Whether more bytes may have a name: one is cut off, or nothing can be told so far. */
+/* Whether more bytes may have a name: one is cut off, or nothing is known so far. */
 static bool may_go_on(uint32_t len, uint32_t behind, uint32_t misses)
 {
     return (misses & CUT) != 0 || (len < SHORT && behind == 0 && misses == 0);
@@ -295,7 +295,7 @@ struct name_collecting name_batch_begin(struct name_batch *mine, const struct ru
     return (struct name_collecting){&names->shard[shard], output, batch};
 }
 
-/* Bytes of another flow are of one that gave way: what follows there is not adjacent. */
+/* Bytes of another flow are of one that gave way: the bytes that follow there are not adjacent. */
 void name_batch_take(const struct name_collecting *mine, const struct stream_output *streams,
                      uint32_t from, const struct sl_flow_segment *seen)
 {

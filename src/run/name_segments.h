@@ -5,7 +5,7 @@
  *
  * Per stream at most NAME_JOINED_MAX bytes and NAME_SEGMENTS_MAX segments are kept, and per shard
  * NAME_BLOCKS blocks of NAME_BLOCK_LEN bytes. A name beyond is not found, nor one whose segments
- * waited for others before them. What is kept follows from segments alone. */
+ * waited for others before them. The kept bytes follow from segments alone. */
 #ifndef RUN_NAME_SEGMENTS_H
 #define RUN_NAME_SEGMENTS_H
 

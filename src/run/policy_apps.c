@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What flows are asked for: by events, and by rules. */
+/* The values that flows are asked for: by events, and by rules. */
 #include "base/diag.h"
 #include "run_policy.h"
 
@@ -11,7 +11,7 @@ static uint64_t bits(enum sl_app_value_id first, enum sl_app_value_id last)
     return (UINT64_C(2) << last) - (UINT64_C(1) << first);
 }
 
-/* What alerts show of messages. */
+/* The values that alerts show of messages. */
 static const uint64_t of_alerts =
     BIT(SL_HTTP_METHOD) | BIT(SL_HTTP_URI_RAW) | BIT(SL_HTTP_HOST) | BIT(SL_HTTP_PROTOCOL) |
     BIT(SL_HTTP_STAT_CODE) | BIT(SL_HTTP_USER_AGENT) | BIT(SL_HTTP_REFERER) |

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Application protocols of a run: what flows say, as messages of a batch. */
+/* Application protocols of a run: the messages of flows, batch by batch. */
 #ifndef RUN_APPS_H
 #define RUN_APPS_H
 

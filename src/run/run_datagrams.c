@@ -31,7 +31,7 @@ static uint32_t end_of(const struct sl_batch *batch, uint32_t item)
 }
 
 /* Moves items [first, end), which lie back to back, so that the first is item `to` and begins at
- * byte `at`. What lies there already is overwritten. */
+ * byte `at`. The old bytes there are overwritten. */
 static void move(struct sl_batch *batch, uint32_t first, uint32_t end, uint32_t to, uint32_t at)
 {
     if (first == end)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The devices of a run: which are named, which are faster, and what follows a GPU that cannot. */
+/* The devices of a run: which are named, which are faster, and the replacement of a GPU that
+ * cannot. */
 #include <stdio.h>
 #include <string.h>
 

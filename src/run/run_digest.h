@@ -48,7 +48,7 @@ enum sl_status run_digest_create(struct run_digest **digest, struct run_policy *
                                  const struct run_sinks *sinks, struct sl_diag *diag);
 void run_digest_free(struct run_digest *digest); /* accepts NULL */
 
-/* What rules see of a batch beside its packets. */
+/* The parts of a batch that rules see beside its packets. */
 struct run_seen {
     const struct sl_stream_part *const *parts; /* see sl_evaluator_set_streams */
     const struct sl_stream_facts *facts;       /* of each item; NULL: none */
@@ -60,7 +60,7 @@ enum sl_status run_digest_evaluate(struct run_digest *digest, const struct sl_ba
                                    const struct run_seen *seen, const struct sl_hits *hits,
                                    struct sl_diag *diag);
 
-/* What a flow that ended says: the flow is settled with it before it goes. */
+/* The facts of a flow that ended: the flow is settled with them before it goes. */
 struct late_mark {
     const struct late_flow *flow;
     struct sl_flow_mark mark; /* its item is the packet that stands for the flow */

@@ -326,7 +326,7 @@ static enum sl_status write_kept(struct run_evidence *evidence, struct evidence_
     return status;
 }
 
-/* The packet's flow raises an alert: what came before the packet is written. */
+/* The packet's flow raises an alert: the packets before this one are written. */
 static enum sl_status take_alert(struct run_evidence *evidence, uint64_t id,
                                  const struct kept *packet, struct sl_diag *diag)
 {
@@ -380,7 +380,7 @@ static enum sl_status take_packet(struct run_evidence *evidence, const struct sl
 struct alerted_items {
     const struct run_digest *digest;
     size_t a, v; /* the next alert of a rule, and of a virus, */
-    uint32_t m;  /* and message, which may tell a file with one */
+    uint32_t m;  /* and message, which may report a file with one */
 };
 
 /* Whether the item has some. */

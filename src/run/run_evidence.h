@@ -3,9 +3,9 @@
  *
  * The packets of all flows are kept for a while, in memory of EVIDENCE_MEMORY bytes, where the
  * oldest give way. With a flow's first alert those that are kept are written, and then all that
- * follow. Files and their bytes are bounded. What a bound leaves out is counted: of a flow without
- * a file its packets with alerts, and those that were kept before them. One batch after another, in
- * order. */
+ * follow. Files and their bytes are bounded. Packets that a bound leaves out are counted: of a flow
+ * without a file those with alerts, and those that were kept before them. One batch after another,
+ * in order. */
 #ifndef RUN_EVIDENCE_H
 #define RUN_EVIDENCE_H
 

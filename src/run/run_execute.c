@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A run while it is executed, and what other threads see of it. */
+/* A run while it is executed, and the snapshots of it that other threads see. */
 #include <string.h>
 #include <time.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The flow table of a run, and what rules keep in its flows. */
+/* The flow table of a run, and the state that rules keep in its flows. */
 #ifndef RUN_RUN_FLOWS_H
 #define RUN_RUN_FLOWS_H
 

@@ -18,7 +18,7 @@ struct sl_run {
     struct run_notices notices;
     struct run_variants variants;
     struct run_source source;
-    struct run_streams *streams; /* NULL: nothing looks at them */
+    struct run_streams *streams; /* NULL: nothing reads them */
     struct run_apps *apps;       /* NULL: nobody asks what flows say */
     struct sl_state *state;      /* NULL: no rule has any */
     struct run_redundancy redundancy;

@@ -31,7 +31,7 @@ struct run_policy {
     bool finds_app;   /* packets need their application protocol */
     bool reports_dns; /* each DNS message is an event */
     bool hears;       /* rules look at messages of flows */
-    bool reads_apps;  /* what flows say is asked for: */
+    bool reads_apps;  /* messages of flows are asked for: */
     struct app_config apps;
 
     struct sl_clamav_db *database;

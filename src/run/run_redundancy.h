@@ -6,7 +6,7 @@
 #include "redundancy/savings/savings_job.h"
 #include "run_policy.h"
 
-/* A sampler, and what is saved by its samples. */
+/* A sampler, and the savings by its samples. */
 struct run_sampler {
     const char *name;
     struct sl_sampling_table *table;

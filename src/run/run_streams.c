@@ -360,7 +360,7 @@ struct linking {
 };
 
 /* A part that the packet of its record adds. Bytes of another flow than the packet's are of flows
- * that gave way: no packet tells what to look at them with, so that they are counted. */
+ * that gave way: no packet states how to evaluate them, so that they are counted. */
 static void link_packet(struct linking *linking, uint32_t r)
 {
     struct stream_parts *const parts = linking->parts;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What is found in a file, and its report. */
+/* The findings in a file, and its report. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>

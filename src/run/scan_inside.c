@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What lies in a file: it is opened by an unpacker, and given to the scanner. */
+/* The objects in a file: they are opened by an unpacker, and given to the scanner. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -103,7 +103,7 @@ static enum sl_status open_entry(struct scan_job *job, const struct scan_thread 
     return status;
 }
 
-/* By the bytes that tell it. An object that cannot be read has none. */
+/* By the bytes that identify it. An object that cannot be read has none. */
 static enum kind kind_of_file(int fd)
 {
     uint8_t head[KIND_HEAD_LEN], mark[KIND_MARK_LEN], tail[KIND_TAIL_LEN];

@@ -5,7 +5,7 @@
 
 #include "run_source.h"
 
-/* What is known of the packets of a batch in flight. */
+/* The known facts of the packets of a batch in flight. */
 struct source_batch {
     struct run_capture *capture; /* whose part the batch is, until it is joined; else NULL */
     bool is_part;                /* it was not filled in order */

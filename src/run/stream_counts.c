@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* What a run counts of its streams. */
+/* The counts of a run's streams. */
 #include <string.h>
 
 #include "run_streams.h"

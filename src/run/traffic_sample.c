@@ -20,7 +20,7 @@ static bool is_file(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* False: the file has ended, or is broken: what came before counts. */
+/* False: the file has ended, or is broken: the packets before count. */
 static bool fill_from(struct sl_batch *batch, const char *path)
 {
     struct sl_capture *capture;

@@ -18,7 +18,7 @@ struct virus_counts {
 /* Adds the matches of a batch. False: no memory. */
 bool virus_counts_add(struct virus_counts *counts, const struct payload_scan *scan);
 
-/* Those of the file that the message tells, if it does. */
+/* Those of the file that the message reports, if it does. */
 bool virus_counts_add_file(struct virus_counts *counts, const struct file_scan *scan,
                            const struct sl_app_message *message);
 

@@ -41,7 +41,7 @@ struct window {
     bool has[2]; /* the client's port, the server's */
 };
 
-/* What an alert has tagged. */
+/* The host or the flow that an alert has tagged. */
 struct tagged {
     const struct ref_tag *tag;
     uint32_t host; /* or the flow */

@@ -91,7 +91,7 @@ struct ref_rule {
         enum ref_ask ask;
         enum ref_owner owner; /* REF_SRC, REF_DST */
         uint32_t set;
-    } ask[REF_ASKS_MAX]; /* after the options; what one has changed stays where the next fails */
+    } ask[REF_ASKS_MAX]; /* after the options; changes of one stay where the next fails */
     uint32_t n_asks;
     bool has_sum;
     enum ref_sum sum;

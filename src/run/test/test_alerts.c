@@ -16,7 +16,7 @@
 static const char *samples, *data; /* folders; data may be NULL */
 static char folder[] = "/tmp/sluice-alerts-XXXXXX";
 
-/* What is looked for, and in what. */
+/* The rules to search for, and the captures to search. */
 struct task {
     glob_t captures, rule_files;
     struct sl_rules *rules;

@@ -105,8 +105,8 @@ static struct sl_run_evidence stats_of(const struct scene *scene)
 
 /* ---- whole files ----------------------------------------------------------------------------- */
 
-/* What a file of the flow must have: its packets n with n % FLOWS == flow - 1, from the first on.
- */
+/* The content that a file of the flow must have: its packets n with n % FLOWS == flow - 1, from the
+ * first on. */
 static size_t expect_file(uint64_t flow, uint64_t n, const uint32_t *lens, uint8_t *bytes)
 {
     const uint32_t head[6] = {0xa1b23c4d, 0x00040002, 0, 0, SL_CAPTURE_PACKET_MAX, 101};
@@ -163,7 +163,7 @@ static void test_files_have_the_flow(void **state)
 
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
-/* A flow's first packet gives way to 64 MiB of others; what is left of the flow is written. */
+/* A flow's first packet gives way to 64 MiB of others; the rest of the flow is written. */
 static void test_the_oldest_gives_way(void **state)
 {
     struct scene *scene = open_scene();

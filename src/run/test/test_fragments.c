@@ -242,7 +242,7 @@ static void test_fragments_in_fragments(void **state)
     }
 }
 
-/* What becomes whole at once, and does not find room, is the same in all batches. */
+/* The datagrams that become whole at once, and do not find room, are the same in all batches. */
 static void test_room_is_bounded(void **state)
 {
     enum { N = 40, LEN = 60000 };

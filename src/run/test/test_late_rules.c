@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules and virus signatures on what flows say when they end: bodies of unknown or greater length.
- * What they find depends on no batch and no thread. */
+ * Their findings depend on no batch and no thread. */
 #include "test.h"
 
 #include <unistd.h>

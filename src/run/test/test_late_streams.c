@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules on bytes of streams that wait behind a hole when their flow or the run ends. What they find
- * depends on no batch and no thread. */
+/* Rules on bytes of streams that wait behind a hole when their flow or the run ends. Their findings
+ * depend on no batch and no thread. */
 #include "test.h"
 
 #include "dissect/test/frame_fixture.h"

@@ -52,7 +52,7 @@ static void make(struct laying *laying, uint32_t behind, uint32_t number, uint32
     sl_batch_free(one);
 }
 
-/* What a fragment that was taken is cut to. */
+/* Cuts a taken fragment to so many bytes. */
 static void cut(struct sl_batch *batch, uint32_t item, uint32_t len)
 {
     batch->packet[item].len = len;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The public interface of a run: sources, sinks, stopping, snapshots, and what fails.
+/* The public interface of a run: sources, sinks, stopping, snapshots, and failures.
  *
  * Argument: the folder of sample captures and rules. */
 #include <pthread.h>
@@ -14,7 +14,7 @@ static char capture[600], rules[600]; /* paths of the samples */
 
 enum { SAMPLE_PACKETS = 1139 };
 
-/* What the functions of a config are given. */
+/* The argument of the functions of a config. */
 struct caller {
     struct sl_capture *capture; /* that fill takes its packets from */
     struct sl_batch *read;

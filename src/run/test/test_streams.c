@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules over TCP streams, and over the messages in them: what a rule finds depends on the bytes of
- * a stream, and on no segment, no batch and no thread. The reference looks at whole streams. */
+/* Rules over TCP streams, and over the messages in them: a rule's findings depend on the bytes of a
+ * stream, and on no segment, no batch and no thread. The reference reads whole streams. */
 #include "test.h"
 
 #include "dissect/test/frame_fixture.h"
@@ -28,7 +28,7 @@ static const char text[] =
     "alert sip any any -> any any (sip.to; content:\"needle\"; sid:14;)\n"
     "alert sip any any -> any any (sip.stat_code; content:\"404\"; sid:15;)\n";
 
-/* What one side sends. */
+/* The bytes that one side sends. */
 struct side {
     uint8_t byte[STREAM_MAX];
     uint32_t len, sent, isn;
