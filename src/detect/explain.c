@@ -41,7 +41,7 @@ static void put_bytes(struct explain_text *text, const uint8_t *bytes, uint32_t 
     explain_put(text, hex ? "|\"" : "\"");
 }
 
-/* ---- what a rule is found by ----------------------------------------------------------------- */
+/* ---- the literal or key of a rule ------------------------------------------------------------ */
 
 /* The other contents, and why it is none of them. */
 static void put_others(struct explain_text *text, const struct rule *rule)

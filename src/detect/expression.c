@@ -208,8 +208,7 @@ static PCRE2_SIZE may_pass(const pcre2_callout_block *block, const char *item)
     return most < left ? most : left;
 }
 
-/* Before each item. The bytes passed up to this place are paid, and those that the item may pass.
- */
+/* Before each item. Pays the bytes passed up to this place, and those that the item may pass. */
 static int count_item(pcre2_callout_block *block, void *user)
 {
     enum {

@@ -81,8 +81,9 @@ enum rule_found rule_matcher_count(struct rule_matcher *matcher,
                                    uint32_t len, uint32_t at, uint64_t *effort, uint32_t *begin,
                                    uint32_t *end);
 
-/* Finds what the first group of the first match in the subject takes, as rule_matcher_count does.
- * The expression has RULE_CAPTURES. A group that takes no part in the match is not found. */
+/* Finds the bytes that the first group of the first match in the subject takes, as
+ * rule_matcher_count does. The expression has RULE_CAPTURES. A group that takes no part in the
+ * match is not found. */
 enum rule_found rule_matcher_capture(struct rule_matcher *matcher,
                                      const struct rule_expression *expression,
                                      const uint8_t *subject, uint32_t len, uint64_t *effort,

@@ -167,7 +167,7 @@ enum rule_buffer {
 /* The values of a message that rules name, and those made of them. */
 enum rule_value_id {
     RULE_HTTP_FIELD_LINES = SL_N_APP_VALUES, /* "name: value", one for each field */
-    RULE_FILE_MD5,                           /* of messages of files, as what follows */
+    RULE_FILE_MD5,                           /* of messages of files, as the next ones */
     RULE_FILE_SHA1,
     RULE_FILE_SHA256,
     RULE_QUIC_VERSION,     /* 4 bytes */
@@ -283,7 +283,7 @@ enum rule_payload_kind {
     RULE_EXPRESSION,
     RULE_DATA,
     RULE_ABSENT, /* the first of its section: the buffer is not there */
-    RULE_BASE64  /* the steps of its section behind it are over what it decodes */
+    RULE_BASE64  /* the steps of its section behind it are over the bytes it decodes */
 };
 
 enum { RULE_SIZE_MAX = 1 << 30 /* of a buffer, as options compare it; the largest: any more */ };
@@ -316,7 +316,7 @@ enum rule_operator {
 
 enum rule_origin { RULE_FROM_NUMBER, RULE_FROM_BEGIN, RULE_FROM_END };
 
-/* A number in the payload, and what becomes of it. */
+/* A number in the payload, and its use. */
 struct rule_bytes {
     struct rule_operand count; /* bytes; of digits, at most; RULE_BASE64: at most, 0: all */
     struct rule_operand offset;

@@ -94,7 +94,7 @@ static uint32_t product(uint32_t a, uint32_t b)
     return b == 0 || a < UINT32_MAX / b ? a * b : UINT32_MAX;
 }
 
-/* ---- what is known of a tree ----------------------------------------------------------------- */
+/* ---- facts of a tree ------------------------------------------------------------------------- */
 
 /* The most bytes that it takes. */
 static uint32_t tree_reach(const struct syntax_tree *tree, uint32_t at)
@@ -304,7 +304,7 @@ static struct part make_all(struct maker *maker, bool with_anchors, uint32_t cop
 
 /* ---- the result ------------------------------------------------------------------------------ */
 
-/* Sets what comes before each position. False: no memory. */
+/* Sets the positions that come before each one. False: no memory. */
 static bool place_before(struct automaton *made, struct maker *maker, struct rule_arena *arena)
 {
     struct positions *before = maker->before;

@@ -283,7 +283,7 @@ static uint32_t fail(struct reader *reader)
     return TREE_NONE;
 }
 
-/* Nothing, in the place of what is not followed. */
+/* Nothing, in the place of a construct that is not followed. */
 static uint32_t nothing(struct reader *reader)
 {
     reader->tree->exact = false;
@@ -303,7 +303,7 @@ static uint32_t repeat(struct reader *reader, uint32_t child, uint32_t min, uint
     return node;
 }
 
-/* Any bytes, in the place of what a back reference repeats. */
+/* Any bytes, in the place of those that a back reference repeats. */
 static uint32_t anything(struct reader *reader)
 {
     reader->tree->exact = false;

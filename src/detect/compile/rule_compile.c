@@ -409,7 +409,7 @@ static bool passes_flow(const struct rule *rule)
     return rule->protocol == RULE_TCP && (rule->sees & RULE_SEES_STREAMS) != 0;
 }
 
-/* Prepares what settles candidates, where a rule has state. */
+/* Prepares the settling of candidates, where a rule has state. */
 static bool compile_state(struct sl_rules *rules, struct rule_index *index)
 {
     bool any = false;

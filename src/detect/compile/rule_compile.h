@@ -50,11 +50,11 @@ struct rule_index {
     struct rule_address_index by_source, by_destination;
     bool any_without_literal;
     bool any_expression;
-    bool any_stream; /* some rule looks at streams */
+    bool any_stream; /* some rule inspects streams */
     bool any_stream_without_literal;
     bool any_stream_facts;
     bool any_total;   /* some rule asks what flows have sent */
-    bool any_message; /* some rule looks at messages */
+    bool any_message; /* some rule inspects messages */
     bool any_step;    /* and at those that a side's head and body come with */
     bool any_event;   /* some rule asks for an event of a message */
     uint64_t values;  /* that rules ask for: bits of enum sl_app_value_id */
@@ -64,7 +64,7 @@ struct rule_index {
     bool any_data;    /* some rule asks a set of data that rules change */
     bool any_late;    /* some rule is late, filters its alerts or tags */
     bool any_tag;     /* some rule tags packets */
-    bool any_pass;    /* some rule passes what follows in a flow, or alerts though it passes */
+    bool any_pass;    /* some rule passes the rest of a flow, or alerts though it passes */
 };
 
 enum { RULE_MESSAGE_KEYS = 8 * SL_N_APPS };

@@ -31,7 +31,7 @@ struct base64_text rule_base64_find(const struct rule_bytes *base64, const struc
     return text;
 }
 
-/* Makes room for what a text of len bytes holds. False: no memory. */
+/* Makes room for the bytes that a text of len bytes holds. False: no memory. */
 static bool reserve(struct rule_decoded *decoded, uint32_t len)
 {
     if (len <= decoded->cap)

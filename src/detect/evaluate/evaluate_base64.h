@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Base64 in a buffer, for the steps that look at what it holds. */
+/* Base64 in a buffer, for the steps that inspect the decoded bytes. */
 #ifndef DETECT_EVALUATE_BASE64_H
 #define DETECT_EVALUATE_BASE64_H
 

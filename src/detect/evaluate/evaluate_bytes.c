@@ -53,7 +53,7 @@ static uint64_t read_binary(const struct rule_bytes *bytes, const uint8_t *at, u
     return value;
 }
 
-/* Passes over what may precede digits: the prefix of a base. */
+/* Passes over the text that may precede digits: the prefix of a base. */
 static const uint8_t *skip_prefix(const uint8_t *at, const uint8_t *end, unsigned *base)
 {
     const bool is_hex =

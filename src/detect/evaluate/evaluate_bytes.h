@@ -5,7 +5,7 @@
 
 #include "detect/rule.h"
 
-/* A payload, and what the steps before have set. */
+/* A payload, and the values that the steps before have set. */
 struct rule_numbers {
     const uint8_t *payload;
     uint32_t len;

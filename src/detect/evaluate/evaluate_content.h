@@ -26,9 +26,7 @@ struct rule_work {
     uint64_t n_stopped; /* such rules, of all packets since it was set to 0 */
 };
 
-/* The effort that a rule may spend on a packet with so many bytes of payload, in units of 1 to 2
- * ns.
- */
+/* The effort that a rule may spend on a packet with so many payload bytes; a unit is 1 to 2 ns. */
 uint64_t rule_work_effort(uint32_t len);
 
 /* Readies the work for a rule, on a packet whose payload has so many bytes. */

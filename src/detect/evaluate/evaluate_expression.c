@@ -40,8 +40,8 @@ struct match {
     uint32_t begin, end;
 };
 
-/* Lets the automaton mark where matches may begin. It leaves an eighth of what the rule may spend
- * to searches. */
+/* Lets the automaton mark where matches may begin. An eighth of the rule's effort remains for
+ * searches. */
 static void learn_starts(struct inquiry *inquiry)
 {
     const struct automaton *automaton = inquiry->step->expression->automaton;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The fields of a packet, and what a rule's header and checks ask of them. It is inline as far as
- * most rules need it: it runs for each rule that a packet may match. */
+/* The fields of a packet, and the demands of a rule's header and checks on them. It is inline as
+ * far as most rules need it: it runs for each rule that a packet may match. */
 #ifndef DETECT_EVALUATE_HEADER_H
 #define DETECT_EVALUATE_HEADER_H
 

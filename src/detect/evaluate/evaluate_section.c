@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
-/* The steps of a section depend on each other through the cursor and the names that are set.
- * Whether the later ones can be met depends only on these. So no combinations of occurrences are
- * tried. Each step maps the set of possible cursors before it to the set behind it, and the section
- * is met if the last set is not empty. A set has at most len + 1 members, kept sorted.
+/* The steps of a section depend on each other through the cursor and the names that are set. The
+ * outcome of the later ones depends only on these. So no combinations of occurrences are tried.
+ * Each step maps the set of possible cursors before it to the set behind it, and the section is met
+ * if the last set is not empty. A set has at most len + 1 members, kept sorted.
  *
  * A step that sets a name ends that where its cursors read different numbers. The rest of the
  * section is then walked once for each run of cursors that read the same one. These trials are
@@ -297,7 +297,7 @@ static bool walk_values(struct walk *walk, size_t i, struct rule_cursors before)
     return false;
 }
 
-/* Walks the steps behind step i over what it decodes from some cursor. */
+/* Walks the steps behind step i over the bytes that it decodes from some cursor. */
 static bool walk_decoded(struct walk *walk, size_t i, struct rule_cursors before)
 {
     const struct rule_payload *decode = &walk->steps[i];

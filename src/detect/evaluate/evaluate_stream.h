@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A part of a TCP stream as rules see it: block by block, each with what is known around it. */
+/* A part of a TCP stream as rules see it: block by block, each with the known bytes around it. */
 #ifndef DETECT_EVALUATE_STREAM_H
 #define DETECT_EVALUATE_STREAM_H
 
@@ -21,7 +21,7 @@ struct rule_stream {
     uint64_t from, to; /* the block at hand, as far as it belongs to the part */
     uint32_t max_in_packet; /* hits in the packet's payload end in the part up to here; 0: none */
     bool is_first;          /* block of the part */
-    struct rule_scan scan;  /* what rules see of the block */
+    struct rule_scan scan;  /* the bytes that rules see of the block */
     uint8_t *gathered;      /* the bytes of several parts */
     uint32_t cap;
 };
@@ -35,8 +35,8 @@ void rule_stream_begin(struct rule_stream *stream, const struct sl_batch *batch,
 bool rule_stream_next_block(struct rule_stream *stream, const struct rule_hits *hits,
                             bool with_first);
 
-/* Tells `scan` how long the block is, and what is before it. Its bytes are there once they have
- * been taken: most rules fail before they look at them. */
+/* Sets in `scan` how long the block is, and how many bytes are before it. Its bytes are there once
+ * they have been taken: most rules fail before they inspect them. */
 void rule_stream_look(struct rule_stream *stream);
 
 /* Fills `scan`, unless that was done. False: no memory. */

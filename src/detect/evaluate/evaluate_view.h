@@ -60,7 +60,7 @@ bool rule_view_tunnel(const struct sl_batch *batch, uint32_t item, struct rule_s
 /* Between what the packet's sender sent and what its receiver sent. */
 void rule_view_turn(struct rule_view *view);
 
-/* Whether what is scanned is a message of DNS or SIP: not so a segment of TCP. */
+/* Whether the scanned bytes are a message of DNS or SIP: not so a segment of TCP. */
 static inline bool rule_view_is_message(const struct rule_view *view, enum sl_app app)
 {
     return view->app == app && (view->message != NULL || (view->protocols & RULE_UDP) != 0);

@@ -32,7 +32,7 @@ struct sl_evaluator {
     bool saw_home;
     struct rule_work work;
     struct rule_scan scan, empty;
-    const struct sl_stream_part *const *parts; /* by item; NULL: rules look at packets alone */
+    const struct sl_stream_part *const *parts; /* by item; NULL: rules inspect packets alone */
     const struct sl_stream_facts *facts;       /* by item; NULL: none */
     struct rule_stream stream;
     struct rule_scan said;           /* a message of DNS over TCP */
@@ -295,7 +295,7 @@ static void try_block(struct sl_evaluator *work, const struct rule_hits *hits,
     }
 }
 
-/* The rules that look at streams, on a part that the packet adds to one. */
+/* The rules that inspect streams, on a part that the packet adds to one. */
 static void match_part(struct sl_evaluator *work, const struct rule_hits *hits,
                        struct rule_view *view)
 {
@@ -382,7 +382,7 @@ static bool scan_whole(struct sl_evaluator *work, struct rule_view *view)
     return true;
 }
 
-/* The rules that look at messages, on those of the packet. Its hits are those from `first` up to
+/* The rules that inspect messages, on those of the packet. Its hits are those from `first` up to
  * `end`. False: no memory. */
 static bool match_messages(struct sl_evaluator *work, struct evaluator_talk *talk, uint32_t item,
                            size_t first, size_t end, const struct rule_view *packet)
@@ -468,7 +468,7 @@ static bool match_item(struct sl_evaluator *work, uint32_t item)
     return true;
 }
 
-/* The rules that look at streams and messages, on those of a flow that ended. */
+/* The rules that inspect streams and messages, on those of a flow that ended. */
 static bool match_late(struct sl_evaluator *work, uint32_t late)
 {
     const uint32_t item = work->batch->n_items + late;

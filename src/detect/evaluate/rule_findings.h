@@ -23,7 +23,7 @@ struct rule_match {
 
 struct rule_findings {
     const struct sl_rules *rules;
-    uint64_t *last;             /* by rule: what it matched last, as `packets` counts it */
+    uint64_t *last;             /* by rule: the packet it matched last, as `packets` counts it */
     uint64_t packets;           /* and messages, of all batches */
     struct rule_match *matched; /* by the packet at hand, and its messages; room for each rule once
                                    more */

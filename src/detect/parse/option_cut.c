@@ -90,7 +90,7 @@ static enum sl_status no_end(struct rule_parser *parser, const char *at)
     return rule_bad_at(parser, at, "no ';' ends the option %.*s", RULE_QUOTE(parser->option.name));
 }
 
-/* Finds the ';' of a value without quotes, or of what stands behind them. */
+/* Finds the ';' of a value without quotes, or of the text behind them. */
 static enum sl_status end_plain(struct rule_parser *parser, const struct rule_option *known,
                                 const char **at, const char *end)
 {

@@ -14,7 +14,7 @@
 #include "rule_parse.h"
 
 /* Takes the next option off the front of *rest, into parser->option. SL_END: the options have
- * ended, and *rest is what stands behind ')'. SL_EFORMAT: they are not well-formed. */
+ * ended, and *rest is the text behind ')'. SL_EFORMAT: they are not well-formed. */
 enum sl_status option_cut_next(struct rule_parser *parser, struct rule_text *rest);
 
 /* Where an option's name is the last word of a value, the name; NULL otherwise. It may be the next

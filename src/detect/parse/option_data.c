@@ -64,7 +64,7 @@ static enum sl_status read_words(struct rule_parser *parser, struct rule_text re
     return SL_OK;
 }
 
-/* ---- what a set is --------------------------------------------------------------------------- */
+/* ---- settings of a set ----------------------------------------------------------------------- */
 
 static enum sl_status read_type(struct rule_parser *parser, struct rule_text word,
                                 enum data_type *type)

@@ -17,8 +17,8 @@ struct filter_words {
 enum sl_status rule_filter_split(struct rule_parser *parser, struct rule_text text,
                                  struct filter_words *words);
 
-/* Reads type, track, count and seconds, of which `name` needs all, and what its type takes.
- * SL_EFORMAT. */
+/* Reads type, track, count and seconds, of which `name` needs all, and the values that its type
+ * takes. SL_EFORMAT. */
 enum sl_status rule_filter_read(struct rule_parser *parser, const struct filter_words *words,
                                 const char *name, struct state_filter *filter);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options on what a flow has sent and its streams have sent so far, the packet included. */
+/* The options on the traffic that a flow and its streams have sent so far, the packet included. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options that choose what a message of a flow says as the buffer of contents. */
+/* The options that choose a value of a flow's message as the buffer of contents. */
 #include <string.h>
 
 #include "detect/rule_time.h"
@@ -345,8 +345,8 @@ void rule_value_follow(struct rule_parser *parser)
 
 /* ---- messages -------------------------------------------------------------------------------- */
 
-/* The sides whose messages complete what a rule asks for. A value of one side is known when the
- * other side answers. */
+/* The sides whose messages complete the values that a rule asks for. A value of one side is known
+ * when the other side answers. */
 static uint32_t sides_of(const struct rule_parser *parser, uint32_t asked)
 {
     const struct rule *rule = parser->rule;
@@ -362,7 +362,7 @@ static uint32_t sides_of(const struct rule_parser *parser, uint32_t asked)
 }
 
 /* Adds the sides that options ask for, as bits of enum rule_side, and those of them that are asked
- * for what is later. */
+ * for later values. */
 static void add_values(const struct rule_parser *parser, uint32_t *asked, uint32_t *later)
 {
     for (size_t i = 0; i < parser->n_payloads; i++) {

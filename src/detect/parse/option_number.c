@@ -39,7 +39,7 @@ static bool read_number(struct rule_text text, int64_t max, int64_t *number)
     return value <= max;
 }
 
-/* A range, without what stands before it. */
+/* A range, without the text before it. */
 struct range {
     int64_t first, last;
     uint32_t mask;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* requires: what an engine must have for a rule. Rules are those of Suricata 8.0. */
+/* requires: the features that an engine must have for a rule. Rules are those of Suricata 8.0. */
 #include "rule_fail.h"
 #include "rule_option.h"
 

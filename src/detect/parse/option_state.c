@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The options on what rules keep between packets. */
+/* The options on state that rules keep between packets. */
 #include <string.h>
 
 #include "detect/state/rule_state.h"

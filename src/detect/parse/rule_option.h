@@ -55,7 +55,7 @@ rule_option_reader rule_read_msg, rule_read_sid, rule_read_rev, rule_read_gid, r
     rule_read_classtype, rule_read_reference, rule_read_metadata, rule_read_target,
     rule_read_service;
 
-/* Fills the signature with what its options hold. */
+/* Fills the signature with the values of its options. */
 enum sl_status rule_signature_finish(struct rule_parser *parser);
 
 /* option_content.c */

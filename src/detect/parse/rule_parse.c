@@ -161,7 +161,7 @@ static enum sl_status read_header(struct rule_parser *parser, struct rule_text *
     return status;
 }
 
-/* ---- what is not supported ------------------------------------------------------------------- */
+/* ---- unsupported keywords -------------------------------------------------------------------- */
 
 /* Keeps the keyword of the diagnostic. SL_EUNSUPPORTED, or SL_ENOMEM. */
 static enum sl_status add_lack(struct rule_parser *parser)
@@ -259,7 +259,7 @@ static bool shows_snort3(struct rule_text options)
     return false;
 }
 
-/* Reads what stands behind the header. */
+/* Reads the text behind the header. */
 static enum sl_status read_body(struct rule_parser *parser, struct rule_text rest,
                                 enum sl_status status)
 {

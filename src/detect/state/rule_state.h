@@ -70,7 +70,7 @@ struct state_filter {
     enum state_filter_kind kind;
     enum state_scope scope;
     uint32_t count, seconds, timeout, multiplier;
-    enum state_unique unique;            /* STATE_DETECTION: what is counted */
+    enum state_unique unique;            /* STATE_DETECTION: the counted unit */
     const struct rule_ranges *addresses; /* STATE_SUPPRESS: NULL is all */
     uint64_t key;                        /* of gid, sid, kind and scope */
 };

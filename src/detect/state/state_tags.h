@@ -12,7 +12,7 @@ struct state_tags {
     int64_t last;                        /* of them */
 };
 
-/* Tags what comes behind the packet of an alert. The packet counts for the limits. */
+/* Tags the packets behind the packet of an alert. The packet counts for the limits. */
 void state_tags_start(struct state_tags *tags, struct state_table *table,
                       const struct rule_state *rule, const struct state_packet *packet);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* For tests: rules from text, packets from a description, and what alerts. The matcher is the
+/* For tests: rules from text, packets from a description, and the alerts. The matcher is the
  * definition: each literal is compared at each place. */
 #ifndef DETECT_FIXTURE_H
 #define DETECT_FIXTURE_H

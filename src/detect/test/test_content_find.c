@@ -24,7 +24,7 @@ static const uint8_t *definition(const struct content_sought *sought, const uint
     return NULL;
 }
 
-/* Few letters, so that beginnings and ends of what is sought are everywhere. Bytes beside letters
+/* Few letters, so that beginnings and ends of the sought bytes are everywhere. Bytes beside letters
  * must not be taken for them. */
 static void test_random_texts(void **state)
 {

@@ -219,7 +219,7 @@ static bool holds(const struct sl_app_value *value, const struct sl_literal *lit
     return false;
 }
 
-/* The hits in payloads, and in what is new in messages. */
+/* The hits in payloads, and in the new values of messages. */
 static void find_all(struct sl_hits *hits, const struct scene *scene,
                      const struct sl_literal *literals, size_t n_literals)
 {
@@ -472,7 +472,7 @@ static void test_both_sides(void **state)
     sl_batch_free(scene.batch);
 }
 
-/* Rules about files are evaluated on their messages, and know what the transaction has said. */
+/* Rules about files are evaluated on their messages, and know the transaction's values so far. */
 static void test_files(void **state)
 {
     static const struct row rows[] = {

@@ -106,7 +106,7 @@ static void evaluate(struct sensor *sensor)
     assert_int_equal(sl_evaluator_run(sensor->evaluator, sensor->batch, &sensor->hits, &again, &n),
                      SL_OK);
     (void)sl_evaluator_candidates(sensor->evaluator, &n_held);
-    if (n_held != 0) /* the evaluator alone does not know what becomes of them */
+    if (n_held != 0) /* the evaluator alone does not know their outcome */
         return;
     assert_int_equal(n, sensor->n_alerts);
     assert_true(n == 0 || memcmp(again, sensor->alerts, n * sizeof *again) == 0);

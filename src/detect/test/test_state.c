@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* State beside its rules: it outlives them, wrong options have a reason, and floods cost what is
+/* State beside its rules: it outlives them, wrong options have a reason, and the cost of floods is
  * bounded. */
 #include "detect_fixture.h"
 
@@ -50,7 +50,7 @@ static void test_bad_options_have_a_reason(void **state)
 
 /* ---- another set of rules -------------------------------------------------------------------- */
 
-/* Rules, with what evaluates them. */
+/* Rules, with their evaluator. */
 struct snapshot {
     struct sl_rules *rules;
     struct sl_evaluator *evaluator;
@@ -213,7 +213,7 @@ static void run_packets(const struct flows *flows, uint8_t ttl)
     sl_batch_free(batch);
 }
 
-/* Rules that set a variable each, and rules that read what is never set. */
+/* Rules that set a variable each, and rules that read variables that are never set. */
 static const char *bit_rules(void)
 {
     static char text[(FLOW_BITS_MAX + READERS) * 128];

@@ -76,7 +76,7 @@ static void test_chains(void **unused)
     transform_work_free(&work);
 }
 
-/* A text, what a transform makes of it, and the transform. */
+/* A text, the result of a transform of it, and the transform. */
 static const struct example {
     const char *from, *to;
     struct transform transform;
