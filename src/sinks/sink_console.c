@@ -170,7 +170,7 @@ static void put_name(struct line_sink *out, const struct event_picks *picks)
     line_text(out, ")");
 }
 
-/* How it ended, what both ends sent, and how long it was. */
+/* How it ended, the traffic of both ends, and how long it was. */
 static void put_flow(struct line_sink *out, const struct event_picks *picks)
 {
     line_text(out, "  FLOW");

@@ -140,7 +140,7 @@ static enum sl_status prepare_all(struct sqlite_sink *sqlite, struct sl_diag *di
     return status;
 }
 
-/* Rolls back what is not committed. */
+/* Rolls back the rows that are not committed. */
 static void free_sink(struct sqlite_sink *sqlite)
 {
     sqlite3_finalize(sqlite->begin);

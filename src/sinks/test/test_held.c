@@ -71,7 +71,7 @@ static void write_held(struct sl_sink *sink, uint64_t seed, size_t hold_len)
         if (status == SL_OK && test_below(&random, 300) != 0)
             continue;
         if (status == SL_EOVERFLOW) {
-            /* It stays full, also for what would fit. */
+            /* It stays full, also for an event that would fit. */
             assert_int_equal(sl_sink_write(held, &made->event, &diag), SL_EOVERFLOW);
             assert_int_equal(sl_sink_written(held), n_held);
             n_refused++;
