@@ -76,7 +76,7 @@ static int compare_matches(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* One file at a time, so that what is found depends on no other. */
+/* One file at a time, so that its matches depend on no other. */
 static enum sl_status scan_contents(struct file_scan *scan, struct app_contents *contents)
 {
     enum sl_status status;

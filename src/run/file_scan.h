@@ -14,8 +14,7 @@ enum sl_status file_scan_create(struct file_scan **scan, const struct sl_clamav_
                                 struct sl_diag *diag);
 void file_scan_free(struct file_scan *scan); /* accepts NULL */
 
-/* Scans the files of the batch. Their contents have what was found. Does nothing where `scan` is
- * NULL. */
+/* Scans the batch's files. Their contents have the matches. Does nothing where `scan` is NULL. */
 enum sl_status file_scan_run(struct file_scan *scan, const struct app_batch *apps,
                              struct sl_diag *diag);
 

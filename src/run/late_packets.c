@@ -22,7 +22,7 @@ struct listing {
     struct late_packets *packets;
     const struct late_said *said;
     struct late_part *part; /* the last */
-    uint32_t at_flow, at;   /* of what was said */
+    uint32_t at_flow, at;   /* of `said` */
     uint32_t n_sides, n;    /* of all parts */
 };
 

@@ -23,7 +23,7 @@ struct late_flow {
     size_t index;                         /* of the end, in its shard */
     uint8_t app;                          /* enum sl_app */
     const struct sl_stream_part *part[2]; /* the first that its sides' streams got then; NULL: none;
-                                             where rules look at streams */
+                                             where rules inspect streams */
 };
 
 /* Orders flows that ended in a batch: -1, 0 or 1. */

@@ -43,7 +43,7 @@ static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *d
     return finish->next < finish->packets.n_parts ? SL_OK : SL_END;
 }
 
-/* Items of streams come first, then those of messages. */
+/* Items of streams come first, then values of messages. */
 #define OF_MESSAGES (UINT64_C(1) << 62)
 
 static uint64_t make(void *user, const struct sl_batch *batch, struct sl_batch *to, uint64_t from)
@@ -130,7 +130,7 @@ static enum sl_status drain(void *user, const struct sl_batch *batch, const stru
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-/* Rules, where they look at messages or streams, and their matcher. */
+/* Rules, where they inspect messages or streams, and their matcher. */
 static enum sl_status choose_policy(struct finish *finish, struct sl_pipeline_config *pipeline,
                                     struct sl_diag *diag)
 {

@@ -77,7 +77,7 @@ void run_names_free(struct run_names *names)
     free(names);
 }
 
-/* ---- what is kept ---------------------------------------------------------------------------- */
+/* ---- kept bytes ------------------------------------------------------------------------------ */
 
 static void drop(struct name_shard *shard, uint32_t *first)
 {
@@ -186,7 +186,7 @@ struct taking {
     bool reversed;
 };
 
-/* Finds the names in what is kept, or else in the bytes that the stream gets. Returns the offset
+/* Finds the names in the kept bytes, or else in those that the stream gets. Returns the offset
  * behind the last; 0: there is none. */
 static uint32_t find(const struct taking *taking, uint32_t kept, uint32_t *misses)
 {

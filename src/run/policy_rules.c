@@ -77,8 +77,8 @@ static enum sl_status load_matcher(struct run_policy *policy, const char *path,
                     "--compile makes it anew)");
 }
 
-/* For the devices that are chosen, as what a GPU can use CPUs can use as well; and for what the
- * captures begin with. */
+/* For the devices that are chosen, as CPUs can use a matcher of a GPU as well; and for the first
+ * packets of the captures. */
 static enum sl_status compile_matcher(struct run_policy *policy,
                                       const struct run_policy_build *build, struct sl_diag *diag)
 {

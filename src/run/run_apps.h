@@ -42,7 +42,7 @@ struct app_batch {
     struct sl_app_message *message; /* in the order of items */
     struct late_message *late;      /* in the order of items */
     uint32_t n, max, n_late, max_late;
-    struct late_rules rules; /* what rules see of flows that ended */
+    struct late_rules rules; /* the packets that rules see of flows that ended */
     bool no_memory;          /* messages are missing: the caller fails with SL_ENOMEM */
     uint32_t *count;         /* of items, while they are listed */
     uint32_t max_items;
@@ -95,7 +95,7 @@ void app_batch_stand_in(struct app_batch *mine, struct late_flow *const *flow, u
 uint64_t app_batch_make(const struct app_batch *mine, struct sl_batch *to, uint32_t n_items,
                         uint32_t buffers, uint64_t from);
 
-/* Draining: adds what the batch counted. */
+/* Draining: adds the counts of the batch. */
 void app_batch_count(const struct app_batch *mine, struct run_apps *apps);
 
 /* The counters so far; zeros where `apps` is NULL. Any thread. */

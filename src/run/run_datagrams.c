@@ -62,7 +62,7 @@ static uint32_t pad(const struct sl_batch *batch, uint32_t item)
     return end;
 }
 
-/* Moves all back over what cut fragments had. */
+/* Moves all back over the bytes that cut fragments had. */
 static void close_gaps(struct sl_batch *batch)
 {
     uint32_t at = 0;

@@ -86,9 +86,9 @@ static inline uint32_t run_digest_late(const struct run_digest *digest,
 /* Lists the marks of flows that ended. False: no memory. */
 bool run_digest_mark_late(struct run_digest *digest);
 
-/* Lists what packets add to their flows: alerts of rules or viruses, application protocols, and
- * calls for candidates and messages. Returns how many there are; `mark` has room for all packets of
- * the batch. */
+/* Lists the facts that packets add to their flows: alerts of rules or viruses, application
+ * protocols, and calls for candidates and messages. Returns how many there are; `mark` has room for
+ * all packets of the batch. */
 size_t run_digest_mark(const struct run_digest *digest, const struct sl_batch *batch,
                        struct sl_flow_mark *mark);
 

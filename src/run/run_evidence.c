@@ -56,7 +56,7 @@ struct run_evidence {
     uint32_t files_max;
     int fd;
     uint8_t *ring;
-    uint64_t begin, len; /* of what is kept in the ring */
+    uint64_t begin, len; /* of the bytes kept in the ring */
     struct evidence_flow *bucket[BUCKETS];
     struct open_file open[FILES_OPEN];
     struct sl_run_evidence stats;
@@ -311,7 +311,7 @@ static bool keep_packet(struct run_evidence *evidence, uint64_t id, const struct
 
 /* ---- batches --------------------------------------------------------------------------------- */
 
-/* Writes what is kept of a flow. */
+/* Writes the kept packets of a flow. */
 static enum sl_status write_kept(struct run_evidence *evidence, struct evidence_flow *flow,
                                  struct sl_diag *diag)
 {

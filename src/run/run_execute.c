@@ -64,7 +64,7 @@ static enum sl_status begin(struct sl_run *run, struct sl_diag *diag)
                        write_stats, run, diag);
 }
 
-/* Each part gives up what it holds of the source, and the last counters are written. */
+/* Each part releases the capture that it holds of the source, and the last counters are written. */
 static enum sl_status end(struct sl_run *run, struct sl_diag *diag)
 {
     run_source_end_capture(&run->source);

@@ -10,8 +10,8 @@
 enum sl_status run_flows_open(struct run_source *source, struct sl_state **state,
                               const struct run_policy *policy, struct sl_diag *diag);
 
-/* Lists what the packets of a digested batch bring to their flows. Candidates that have no flow are
- * settled. */
+/* Lists the facts that the packets of a digested batch bring to their flows. Candidates that have
+ * no flow are settled. */
 void run_flows_mark(const struct run_digest *digest, struct sl_state *state,
                     const struct sl_batch *batch, const struct source_batch *part);
 

@@ -9,7 +9,7 @@
 /* Bytes of a batch that are kept free for datagrams. Fragments that were taken are cut to their
  * headers. So the datagrams of a batch find room, as long as all of the run, at any time, have at
  * most so many bytes more than the fragments since that were cut. A datagram beyond is left out.
- * Thus what is left out follows from packets alone. */
+ * Thus the datagrams left out follow from packets alone. */
 enum {
     RUN_FRAGMENTS_ROOM = 1 << 20,
     RUN_FRAGMENTS_ITEMS = 1024 /* kept free as well; a fragment takes the room of two items */

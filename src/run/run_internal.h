@@ -38,7 +38,7 @@ struct sl_run {
     bool started;                 /* a batch was filled: its packets are gone from the source */
     enum sl_status status;        /* of all but the closing of sinks */
 
-    pthread_mutex_t lock;      /* guards what follows */
+    pthread_mutex_t lock;      /* guards the fields below */
     struct run_policy *policy; /* the published one; NULL until the tables are built */
     int64_t start_ns;          /* since 1970-01-01 UTC */
     uint64_t begin_ns;         /* CLOCK_MONOTONIC; 0 until the run begins */
@@ -56,7 +56,7 @@ void run_set_shards(struct sl_run *run, const struct run_policy *policy);
 /* Resolves the config's devices. */
 enum sl_status run_choose_devices(struct sl_run *run, struct sl_diag *diag);
 
-/* Where "auto" left the choice: keeps what is faster, with a matcher for it. */
+/* Where "auto" left the choice: keeps the faster devices, with a matcher for them. */
 enum sl_status run_try_devices(struct sl_run *run, const struct run_policy_build *build,
                                struct run_policy *policy, struct sl_diag *diag);
 

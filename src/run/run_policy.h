@@ -26,11 +26,11 @@ struct run_policy {
     size_t n_literals;
     struct sl_mpm_table *matcher;
     uint32_t buffers;  /* of the literals: SL_BUFFER_* */
-    bool sees_streams; /* rules look at TCP streams, or ask for their facts: */
+    bool sees_streams; /* rules inspect TCP streams, or ask for their facts: */
     bool asks_stream_facts;
     bool finds_app;   /* packets need their application protocol */
     bool reports_dns; /* each DNS message is an event */
-    bool hears;       /* rules look at messages of flows */
+    bool hears;       /* rules inspect messages of flows */
     bool reads_apps;  /* messages of flows are asked for: */
     struct app_config apps;
 
@@ -72,12 +72,12 @@ enum sl_status run_policy_build_names(struct run_policy *policy,
 enum sl_status run_policy_build_rules(struct run_policy *policy,
                                       const struct run_policy_build *build, struct sl_diag *diag);
 
-/* Decides what flows are asked for. Behind the rules. `reports_flows`: their protocols are events.
- */
+/* Decides the values that flows are asked for. Behind the rules. `reports_flows`: their protocols
+ * are events. */
 void run_policy_choose_apps(struct run_policy *policy, const struct sl_run_config *config,
                             bool reports_flows);
 
-/* Whether what files are asked for can be made. SL_EUNSUPPORTED, SL_ENOMEM. */
+/* Whether the values that files are asked for can be made. SL_EUNSUPPORTED, SL_ENOMEM. */
 enum sl_status run_policy_check_files(const struct run_policy *policy, struct sl_diag *diag);
 
 /* Builds the matcher, the last engine, anew for the CPU, unless a compiled one was given. */

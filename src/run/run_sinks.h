@@ -44,13 +44,13 @@ bool run_sinks_show_community_ids(const struct run_sinks *sinks);
 bool run_sinks_take_stats(const struct run_sinks *sinks);
 void run_sinks_write_stats(struct run_sinks *sinks, const struct sl_stats *stats);
 
-/* Writes to the system what is buffered, on any thread. Failures as before. */
+/* Writes the buffered bytes to the system, on any thread. Failures as before. */
 void run_sinks_flush(struct run_sinks *sinks);
 
 /* Flushes and closes all; the first failure. */
 enum sl_status run_sinks_close(struct run_sinks *sinks, struct sl_diag *diag);
 
-/* Closes what is open. */
+/* Closes the open sinks. */
 void run_sinks_clear(struct run_sinks *sinks);
 
 #endif

@@ -26,7 +26,7 @@ struct run_source {
     bool joins;                      /* datagrams are looked at beyond single packets */
     struct sl_flow_table *flows;
     bool totals;  /* rules ask what flows have sent */
-    bool settles; /* flows keep what their packets bring: for events, or for rules */
+    bool settles; /* flows keep the facts that packets bring: for events, or for rules */
 
     /* A first file that fails ends the opening with its reason, unless a later one opens. */
     bool opening, has_pending;
@@ -39,7 +39,7 @@ struct run_source {
     atomic_int stopping;
     atomic_bool stopped;
 
-    pthread_mutex_t lock;             /* guards what follows: captures end on any thread */
+    pthread_mutex_t lock;             /* guards the fields below: captures end on any thread */
     uint64_t n_failed;                /* files that could not be read to their end */
     struct sl_capture_stats captured; /* of the captures that are closed */
     struct sl_capture_stats live;     /* of the open interface, at most 200 ms old */

@@ -98,8 +98,8 @@ static void apply(void *user, struct sl_batch *batch)
         sl_app_find(batch);
 }
 
-/* Names of datagrams come first, then what streams need, those of flows that ended behind the
- * others, then what messages say. */
+/* Names of datagrams come first, then items of streams, those of flows that ended behind the
+ * others, then values of messages. */
 enum { MADE_NAMES, MADE_STREAMS, MADE_LATE, MADE_VALUES, N_MADE };
 
 #define MADE_AT 61 /* the bit from which on a number says which of them is next */

@@ -101,7 +101,7 @@ uint64_t run_streams_make(const struct sl_stream_part *const *of_item, const str
 /* ---- counters (stream_counts.c) ---------------------------------------------------------------
  */
 
-/* Draining: adds what the batch counted. */
+/* Draining: adds the counts of the batch. */
 void stream_batch_count(const struct stream_batch *mine, struct run_streams *streams);
 
 /* The counters so far; zeros where `streams` is NULL. Any thread. */

@@ -187,7 +187,7 @@ void scan_entry_add_limit(const struct sl_scan *scan, struct scan_entry *entry)
         scan_entry_add(entry, limit, "", "");
 }
 
-/* An object inside a file adds to what is doubtful about it. */
+/* An object inside a file adds to the doubts about it. */
 static void add_result(struct scan_entry *entry, const struct sl_clamav_result *result,
                        bool is_file)
 {

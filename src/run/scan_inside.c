@@ -67,7 +67,7 @@ static void take_end(struct scan_entry *entry, const struct unpack_event *event,
         memcpy(entry->not_opened, event->text, sizeof entry->not_opened);
 }
 
-/* Has a file opened, and gives the scanner what lies in it. */
+/* Has a file opened, and gives the scanner the objects in it. */
 static enum sl_status open_entry(struct scan_job *job, const struct scan_thread *thread,
                                  struct scan_entry *entry, int fd, struct clam_place *place)
 {

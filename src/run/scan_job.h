@@ -11,7 +11,7 @@
 
 enum { SCAN_ENTRIES = 8192 };
 
-/* The token of an object that the scanner is given: a file, or what lies in it. */
+/* The token of an object that the scanner is given: a file, or an object in it. */
 struct scan_part {
     struct scan_entry *entry;
     bool is_file;
@@ -106,7 +106,7 @@ void scan_entry_free(struct scan_entry *entry);
 
 /* ---- its bytes ------------------------------------------------------------------------------- */
 
-/* Has a file opened, and gives the scanner what lies in it, and the file last (scan_inside.c). */
+/* Has a file opened, and gives the scanner the objects in it, and the file last (scan_inside.c). */
 enum sl_status scan_inside(struct scan_job *job, const struct scan_thread *thread,
                            struct scan_entry *entry, int fd);
 

@@ -28,7 +28,7 @@ static bool wait_for_stdin(struct sl_scan *scan)
     return false;
 }
 
-/* Moves what lies in memory to a temporary file. -1: it has no room. */
+/* Moves the bytes in memory to a temporary file. -1: it has no room. */
 static int move_to_disk(int fd)
 {
     FILE *file = tmpfile();

@@ -9,7 +9,7 @@
 enum {
     SAMPLE_LEN = 8 << 20, /* bytes: more teaches little and takes time */
     SAMPLE_ITEMS = 65536,
-    SAMPLE_LEAST = 64 << 10 /* bytes of payload: less says little of what follows */
+    SAMPLE_LEAST = 64 << 10 /* bytes of payload: less says little of the later ones */
 };
 
 /* Pipes cannot be read again. */

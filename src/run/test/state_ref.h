@@ -54,7 +54,7 @@ struct ref_filter {
     enum ref_kind kind;
     enum ref_owner owner;
     uint32_t count, seconds, multiplier;
-    enum ref_unique unique; /* REF_DETECTION: what is counted */
+    enum ref_unique unique; /* REF_DETECTION: the counted unit */
     uint32_t host;          /* REF_SUPPRESS: its number */
 };
 

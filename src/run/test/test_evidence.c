@@ -10,7 +10,7 @@
 
 enum { PACKET_LEN = 1000, BATCH = 4000, FLOWS = 7, FILE_MAX = 1 << 20, FILES = 100 };
 
-/* Bytes; a sanitizer keeps what is freed. */
+/* Bytes; a sanitizer keeps freed memory. */
 #ifdef SLUICE_SANITIZED
 enum { GROWTH_MAX = 128 << 20 };
 #else

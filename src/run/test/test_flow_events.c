@@ -38,7 +38,8 @@ static struct {
     int64_t slower;
 } packets;
 
-/* Where the source is, how many packets a batch gets at most, and what came of flows. */
+/* Where the source is, how many packets a batch gets at most, and the counts of flows and their
+ * events. */
 struct source {
     uint32_t next, max_items;
     uint64_t seed;
@@ -192,7 +193,7 @@ static void test_events_depend_on_no_cut_and_no_thread(void **state)
     assert_true(source.by_reason[SL_FLOW_END_TIMEOUT] > source.by_reason[SL_FLOW_END_SHUTDOWN]);
 }
 
-/* Room for a few flows: which ones give way is the same. */
+/* Room for a few flows: the ones that give way are the same. */
 static void test_a_full_table_is_as_constant(void **state)
 {
     struct source source;

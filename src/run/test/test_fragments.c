@@ -49,7 +49,7 @@ static void build(struct frame *f, const char *word, uint32_t len)
     frame_end_ipv4(f, ip);
 }
 
-/* The fragment from `begin` on, of n bytes, of what lies behind the IPv4 header at `ip`. */
+/* The fragment from `begin` on, of n bytes, of the bytes behind the IPv4 header at `ip`. */
 static void add_fragment(struct traffic *traffic, const struct frame *f, uint32_t ip, uint16_t id,
                          uint32_t begin, uint32_t n)
 {

@@ -16,7 +16,7 @@ static const enum sl_event_kind kinds[N_PROTOCOLS] = {SL_EVENT_HTTP, SL_EVENT_TL
 /* How messages become packets. */
 struct way {
     uint32_t segment_max, batch_max, n_workers;
-    bool repeats; /* segments come again, with what came before */
+    bool repeats; /* segments come again, with the bytes before */
 };
 
 struct message {

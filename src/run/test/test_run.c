@@ -442,7 +442,7 @@ static void test_two_runs(void **state)
     assert_true(one.n_events > 0 && one.n_events % 5 == 0);
 }
 
-/* ---- what fails ------------------------------------------------------------------------------ */
+/* ---- failures -------------------------------------------------------------------------------- */
 
 /* The run fails before it is executed. */
 static void assert_fails(const struct sl_run_config *config, enum sl_status status,

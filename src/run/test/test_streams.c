@@ -342,7 +342,7 @@ static void let_come(struct sensor *sensor, struct frame *f)
     build(f, sensor, &segment, 16);
 }
 
-/* The next segment of a side comes late, or with what came before, or what came before comes again.
+/* The next segment of a side comes late, or with earlier bytes, or earlier bytes come again.
  * Returns whether there is a packet. */
 static bool disorder(struct sensor *sensor, struct segment *segment)
 {

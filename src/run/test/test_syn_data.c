@@ -13,7 +13,7 @@ static const char text[] = "alert tcp any any -> any any (content:\"needle\"; si
 static const char payload[] = "a needle";
 
 struct scene {
-    bool acknowledges; /* what is beside the SYN */
+    bool acknowledges; /* the flags beside the SYN */
     bool opens_fast;
     bool one_by_one; /* each packet is a batch */
     bool alone;      /* no packet follows the SYN */
