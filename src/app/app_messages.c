@@ -695,7 +695,7 @@ static void describe_quic(struct sl_app_message *message, const void *of)
 static const struct app_parser quic_parser = {
     .app = SL_APP_QUIC, .show = show_quic, .describe = describe_quic};
 
-static void tell_hello(struct hearing *hearing)
+static void report_hello(struct hearing *hearing)
 {
     struct app_quic *const quic = hearing->flow->quic;
     struct app_news news = {.parser = &quic_parser, .transaction = quic, .note = &quic->note};
@@ -707,7 +707,7 @@ static void tell_hello(struct hearing *hearing)
 }
 
 /* Rules alone see it: the server's packets say nothing else. */
-static void tell_answer(const struct hearing *hearing, uint32_t version)
+static void report_answer(const struct hearing *hearing, uint32_t version)
 {
     const struct app_quic answer = {.flow.version = version};
     const struct app_news news = {
@@ -734,7 +734,7 @@ static void read_client(struct app_shard *shard, const struct app_place *place,
 
     shard->output->no_memory |= result == QUIC_NO_MEMORY;
     if (result == QUIC_HELLO)
-        tell_hello(&hearing);
+        report_hello(&hearing);
     settle(&hearing, result == QUIC_NOTHING ? SL_APP_UNKNOWN : SL_APP_QUIC);
     if (result == QUIC_HELLO || result == QUIC_NO_MEMORY)
         close_flow(&hearing);
@@ -757,7 +757,7 @@ void app_datagram(struct app_shard *shard, const struct app_place *place, enum a
         read_client(shard, place, bytes, len);
     } else {
         slot->ended[APP_SERVER] = true;
-        tell_answer(&(struct hearing){shard, place, NULL, false}, version);
+        report_answer(&(struct hearing){shard, place, NULL, false}, version);
     }
 }
 

@@ -41,14 +41,14 @@ struct app_news {
 };
 
 struct app_listener {
-    void (*tell)(void *to, const struct app_news *news);
+    void (*report)(void *to, const struct app_news *news);
     void *to;
 };
 
-static inline void app_tell(const struct app_listener *listener, const struct app_news *news)
+static inline void app_report(const struct app_listener *listener, const struct app_news *news)
 {
     if (listener != NULL)
-        listener->tell(listener->to, news);
+        listener->report(listener->to, news);
 }
 
 /* A parser's verdict on the bytes that it was given. */

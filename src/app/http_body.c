@@ -11,16 +11,16 @@ struct body {
     enum app_side side;
 };
 
-static void tell_body(void *to, const uint8_t *bytes, uint32_t len)
+static void report_body(void *to, const uint8_t *bytes, uint32_t len)
 {
     const struct body *body = to;
     struct http_transaction *const transaction = body->flow->side[body->side].transaction;
     struct http_message *const message = &transaction->message[body->side];
 
-    http_tell(body->flow,
-              (struct app_news){
-                  .kind = APP_BODY, .bytes = bytes, .len = len, .offset = message->decoded_len},
-              body->side, transaction);
+    http_report(body->flow,
+                (struct app_news){
+                    .kind = APP_BODY, .bytes = bytes, .len = len, .offset = message->decoded_len},
+                body->side, transaction);
     message->decoded_len += len;
 }
 
@@ -48,17 +48,17 @@ void http_body_give(struct http_flow *flow, enum app_side side, const uint8_t *b
     if (mine->skips_body || len == 0)
         return;
     if (mine->coding == NULL) {
-        tell_body(&body, bytes, len);
+        report_body(&body, bytes, len);
         return;
     }
-    const enum http_coding_end end = http_coding_give(mine->coding, bytes, len, tell_body, &body);
+    const enum http_coding_end end = http_coding_give(mine->coding, bytes, len, report_body, &body);
 
     mine->skips_body = end != HTTP_CODING_GOES_ON;
     mine->transaction->message[side].is_cut |= mine->skips_body;
     if (end == HTTP_CODING_BOMB)
-        http_tell_event(flow, side, "compression_bomb");
+        http_report_event(flow, side, "compression_bomb");
     else if (end == HTTP_CODING_DAMAGED)
-        http_tell_event(flow, side, "gzip_decompression_failed");
+        http_report_event(flow, side, "gzip_decompression_failed");
 }
 
 void http_body_end(struct http_flow *flow, enum app_side side)
@@ -67,7 +67,7 @@ void http_body_end(struct http_flow *flow, enum app_side side)
     struct body body = {flow, side};
 
     if (mine->coding != NULL && !mine->skips_body)
-        http_coding_end(mine->coding, tell_body, &body);
+        http_coding_end(mine->coding, report_body, &body);
     http_coding_close(mine->coding);
     mine->coding = NULL;
 }
@@ -173,9 +173,9 @@ static void begin_chunk(struct http_side *mine, int64_t len)
 /* As libhtp has it: a line that states no length is the body, with all behind it. */
 static void begin_rest(struct http_flow *flow, enum app_side side)
 {
-    http_tell_event(flow, side,
-                    side == APP_CLIENT ? "invalid_request_chunk_len"
-                                       : "invalid_response_chunk_len");
+    http_report_event(flow, side,
+                      side == APP_CLIENT ? "invalid_request_chunk_len"
+                                         : "invalid_response_chunk_len");
     http_body_go_on(flow, side);
 }
 
@@ -209,9 +209,9 @@ uint32_t http_step_chunk_line(struct http_flow *flow, enum app_side side, const 
         return taken - is_whole; /* the end of the line is of the body */
     }
     if (is_whole && has_extension(app_text_span(&mine->line)))
-        http_tell_event(flow, side,
-                        side == APP_CLIENT ? "request_chunk_extension"
-                                           : "response_chunk_extension");
+        http_report_event(flow, side,
+                          side == APP_CLIENT ? "request_chunk_extension"
+                                             : "response_chunk_extension");
     if (is_whole && line.len != 0) /* empty lines before it are passed over */
         begin_chunk(mine, chunk_len_of(line));
     if (is_whole)

@@ -27,23 +27,23 @@ static bool is_known_scheme(struct app_span authorization)
            http_span_is(scheme, "bearer");
 }
 
-void http_tell_head_events(struct http_flow *flow, enum app_side side,
-                           const struct http_transaction *transaction)
+void http_report_head_events(struct http_flow *flow, enum app_side side,
+                             const struct http_transaction *transaction)
 {
     const struct http_head *const head = &transaction->message[side].head;
     struct app_text text = {0};
     struct app_span value;
 
     if (side == APP_CLIENT && head->first[2].len == 0 && head->n_fields != 0)
-        http_tell_event(flow, side, "request_line_missing_protocol");
+        http_report_event(flow, side, "request_line_missing_protocol");
     if (has_field(transaction, side, "transfer-encoding", &text, &value) &&
         !http_span_is(http_trim(value), "chunked"))
-        http_tell_event(flow, side,
-                        side == APP_CLIENT ? "invalid_transfer_encoding_value_in_request"
-                                           : "invalid_transfer_encoding_value_in_response");
+        http_report_event(flow, side,
+                          side == APP_CLIENT ? "invalid_transfer_encoding_value_in_request"
+                                             : "invalid_transfer_encoding_value_in_response");
     if (side == APP_CLIENT && has_field(transaction, side, "authorization", &text, &value) &&
         !is_known_scheme(value))
-        http_tell_event(flow, side, "request_auth_unrecognized");
+        http_report_event(flow, side, "request_auth_unrecognized");
     flow->no_memory |= text.no_memory;
     app_text_free(&text);
 }

@@ -2,23 +2,23 @@
 /* Flows of HTTP/1: their transactions, and the interface of parsers. */
 #include "http_flow.h"
 
-/* ---- telling --------------------------------------------------------------------------------- */
+/* ---- reporting ------------------------------------------------------------------------------ */
 
-void http_tell(struct http_flow *flow, struct app_news news, enum app_side side,
-               struct http_transaction *transaction)
+void http_report(struct http_flow *flow, struct app_news news, enum app_side side,
+                 struct http_transaction *transaction)
 {
     news.transaction = transaction;
     news.note = transaction != NULL ? &transaction->note : NULL;
     news.number = transaction != NULL ? transaction->number : flow->count;
     news.side = (uint8_t)side;
     news.parser = &http_parser;
-    app_tell(flow->listener, &news);
+    app_report(flow->listener, &news);
 }
 
-void http_tell_event(struct http_flow *flow, enum app_side side, const char *event)
+void http_report_event(struct http_flow *flow, enum app_side side, const char *event)
 {
-    http_tell(flow, (struct app_news){.kind = APP_EVENT, .event = event}, side,
-              flow->side[side].transaction);
+    http_report(flow, (struct app_news){.kind = APP_EVENT, .event = event}, side,
+                flow->side[side].transaction);
 }
 
 /* ---- transactions ---------------------------------------------------------------------------- */
@@ -35,7 +35,7 @@ void http_transaction_done(struct http_flow *flow, struct http_transaction *tran
     if (flow->last == transaction)
         flow->last = before;
     flow->n_open--;
-    http_tell(flow, (struct app_news){.kind = APP_DONE}, APP_CLIENT, transaction);
+    http_report(flow, (struct app_news){.kind = APP_DONE}, APP_CLIENT, transaction);
     for (int side = 0; side < 2; side++)
         http_head_free(&transaction->message[side].head);
     free(transaction);

@@ -67,16 +67,16 @@ void http_message_end(struct http_flow *flow, enum app_side side, bool is_cut);
 void http_head_end(struct http_flow *flow, enum app_side side);
 
 /* http_events.c: the rules that a reported head breaks. */
-void http_tell_head_events(struct http_flow *flow, enum app_side side,
-                           const struct http_transaction *transaction);
+void http_report_head_events(struct http_flow *flow, enum app_side side,
+                             const struct http_transaction *transaction);
 
 /* http_flow.c */
 /* Steps over bytes of a side, as long as it can be read. Returns how many were taken. */
 uint32_t http_take(struct http_flow *flow, enum app_side side, const uint8_t *bytes, uint32_t len);
 struct http_transaction *http_transaction_open(struct http_flow *flow);
 void http_transaction_done(struct http_flow *flow, struct http_transaction *transaction);
-void http_tell(struct http_flow *flow, struct app_news news, enum app_side side,
-               struct http_transaction *transaction);
-void http_tell_event(struct http_flow *flow, enum app_side side, const char *event);
+void http_report(struct http_flow *flow, struct app_news news, enum app_side side,
+                 struct http_transaction *transaction);
+void http_report_event(struct http_flow *flow, enum app_side side, const char *event);
 
 #endif

@@ -166,8 +166,8 @@ void http_message_end(struct http_flow *flow, enum app_side side, bool is_cut)
         return;
     transaction->message[side].has_ended = true;
     transaction->message[side].is_cut |= is_cut;
-    http_tell(flow, (struct app_news){.kind = APP_END, .cut = transaction->message[side].is_cut},
-              side, transaction);
+    http_report(flow, (struct app_news){.kind = APP_END, .cut = transaction->message[side].is_cut},
+                side, transaction);
     mine->transaction = NULL;
     if (transaction->message[!side].has_ended || (transaction->flags & HTTP_NO_REQUEST) != 0)
         http_transaction_done(flow, transaction);
@@ -195,9 +195,9 @@ static void begin_body(struct http_flow *flow, enum app_side side, bool rest)
             mine->state = mine->left != 0 ? HTTP_IN_BODY : HTTP_IN_HEAD;
             mine->is_vague = side == APP_SERVER && !is_number;
         } else {
-            http_tell_event(flow, side,
-                            side == APP_CLIENT ? "invalid_content_length_field_in_request"
-                                               : "invalid_content_length_field_in_response");
+            http_report_event(flow, side,
+                              side == APP_CLIENT ? "invalid_content_length_field_in_request"
+                                                 : "invalid_content_length_field_in_response");
         }
     }
     flow->no_memory |= text.no_memory;
@@ -330,7 +330,7 @@ static struct http_transaction *transaction_of_response(struct http_flow *flow)
     if (flow->n_forgotten != 0)
         flow->n_forgotten--;
     else
-        http_tell_event(flow, APP_SERVER, "unable_to_match_response_to_request");
+        http_report_event(flow, APP_SERVER, "unable_to_match_response_to_request");
     return transaction;
 }
 
@@ -381,12 +381,12 @@ static bool end_head(struct http_flow *flow, enum app_side side)
         pass_over(flow);
         return false;
     }
-    http_tell(flow, (struct app_news){.kind = APP_HEAD}, side, transaction);
+    http_report(flow, (struct app_news){.kind = APP_HEAD}, side, transaction);
     if (head->n_left_out != 0)
-        http_tell_event(flow, side,
-                        side == APP_CLIENT ? "request_too_many_headers"
-                                           : "response_too_many_headers");
-    http_tell_head_events(flow, side, transaction);
+        http_report_event(flow, side,
+                          side == APP_CLIENT ? "request_too_many_headers"
+                                             : "response_too_many_headers");
+    http_report_head_events(flow, side, transaction);
     return true;
 }
 
@@ -544,8 +544,8 @@ static void judge_len(struct http_flow *flow, enum app_side side, uint32_t n)
     const uint32_t before = flow->side[side].line.len - flow->side[side].line_at;
 
     if (before <= HTTP_FIELD_MAX && n > HTTP_FIELD_MAX - before)
-        http_tell_event(flow, side,
-                        side == APP_CLIENT ? "request_field_too_long" : "response_field_too_long");
+        http_report_event(
+            flow, side, side == APP_CLIENT ? "request_field_too_long" : "response_field_too_long");
 }
 
 uint32_t http_step_head(struct http_flow *flow, enum app_side side, const uint8_t *bytes,

@@ -131,8 +131,8 @@ uint64_t multipart_held(const struct multipart *multipart)
 /* ---- parts ----------------------------------------------------------------------------------- */
 
 /* Reports bytes of the part that is open. */
-static void tell(const struct multipart *multipart, const struct multipart_listener *listener,
-                 const uint8_t *bytes, uint32_t len)
+static void report(const struct multipart *multipart, const struct multipart_listener *listener,
+                   const uint8_t *bytes, uint32_t len)
 {
     if (multipart->state == IN_PART && len != 0)
         listener->give(listener->to, bytes, len);
@@ -146,7 +146,7 @@ static void release(struct multipart *multipart, const struct multipart_listener
     const uint32_t skipped = least(n, multipart->before);
 
     multipart->before -= skipped;
-    tell(multipart, listener, multipart->delimiter + skipped, n - skipped);
+    report(multipart, listener, multipart->delimiter + skipped, n - skipped);
 }
 
 static void find_border(struct multipart *multipart, uint8_t byte)
@@ -165,7 +165,7 @@ static uint32_t take_part(struct multipart *multipart, const uint8_t *bytes, uin
         if (multipart->matched == 0) { /* no byte is held back */
             const uint32_t n = find_byte((struct app_span){bytes + at, len - at}, '\r');
 
-            tell(multipart, listener, bytes + at, n);
+            report(multipart, listener, bytes + at, n);
             at += n;
             if (at == len)
                 break;

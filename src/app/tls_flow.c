@@ -35,10 +35,10 @@ struct tls_flow {
     bool done, no_memory;
 };
 
-/* ---- telling --------------------------------------------------------------------------------- */
+/* ---- reporting ------------------------------------------------------------------------------ */
 
-static void tell(struct tls_flow *flow, enum app_side side, enum app_news_kind kind,
-                 const char *event)
+static void report(struct tls_flow *flow, enum app_side side, enum app_news_kind kind,
+                   const char *event)
 {
     const struct app_news news = {.parser = &tls_parser,
                                   .transaction = &flow->session,
@@ -47,13 +47,13 @@ static void tell(struct tls_flow *flow, enum app_side side, enum app_news_kind k
                                   .kind = (uint8_t)kind,
                                   .side = (uint8_t)side};
 
-    app_tell(flow->listener, &news);
+    app_report(flow->listener, &news);
 }
 
-static void tell_done(struct tls_flow *flow)
+static void report_done(struct tls_flow *flow)
 {
     if (!flow->done && flow->session.seen != 0)
-        tell(flow, APP_CLIENT, APP_DONE, NULL);
+        report(flow, APP_CLIENT, APP_DONE, NULL);
     flow->done = true;
 }
 
@@ -61,7 +61,7 @@ static void tell_done(struct tls_flow *flow)
 static void give_up(struct tls_flow *flow, enum app_side side, const char *event)
 {
     flow->side[side].is_bad = true;
-    tell(flow, side, APP_EVENT, event);
+    report(flow, side, APP_EVENT, event);
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */
@@ -87,10 +87,10 @@ static void read_certificates(struct tls_flow *flow, struct app_span body)
     session->seen |= n != 0 ? SL_TLS_SEEN_CERTIFICATE : 0;
     session->n_certificates = (uint8_t)(n < UINT8_MAX ? n : UINT8_MAX);
     if (n != 0)
-        tell(flow, APP_SERVER, APP_HEAD, NULL);
+        report(flow, APP_SERVER, APP_HEAD, NULL);
     if (!whole) {
-        tell(flow, APP_SERVER, APP_EVENT, event);
-        tell(flow, APP_SERVER, APP_EVENT, "invalid_handshake_message");
+        report(flow, APP_SERVER, APP_EVENT, event);
+        report(flow, APP_SERVER, APP_EVENT, "invalid_handshake_message");
     }
 }
 
@@ -109,9 +109,9 @@ static void read_hello(struct tls_flow *flow, enum app_side side, struct app_spa
     const uint8_t seen = side == APP_CLIENT ? SL_TLS_SEEN_CLIENT_HELLO : SL_TLS_SEEN_SERVER_HELLO;
 
     if (!whole)
-        tell(flow, side, APP_EVENT, "invalid_handshake_message");
+        report(flow, side, APP_EVENT, "invalid_handshake_message");
     if ((flow->session.seen & seen) != 0)
-        tell(flow, side, APP_HEAD, NULL);
+        report(flow, side, APP_HEAD, NULL);
 }
 
 static void read_message(struct tls_flow *flow, enum app_side side, uint8_t type,
@@ -170,7 +170,7 @@ static void end_side(struct tls_flow *flow, enum app_side side)
         (session->seen & (SL_TLS_SEEN_CERTIFICATE | SL_TLS_SEEN_SERVER_KEYS)) == 0)
         session->seen |= SL_TLS_SEEN_RESUMED;
     if (flow->side[!side].over)
-        tell_done(flow);
+        report_done(flow);
 }
 
 /* From TLS 1.3 on a change of cipher may stand between two hellos. Where the version is not known
@@ -288,7 +288,7 @@ static void close_flow(void *of, const struct app_listener *listener)
     struct tls_flow *const flow = of;
 
     flow->listener = listener;
-    tell_done(flow);
+    report_done(flow);
     app_text_free(&flow->side[0].message);
     app_text_free(&flow->side[1].message);
     tls_session_free(&flow->session);

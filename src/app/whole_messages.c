@@ -28,8 +28,8 @@ void *whole_open(const struct app_parser *parser, whole_look *look, enum sl_app_
     return flow;
 }
 
-static void tell_message(struct whole_flow *flow, enum app_side side, struct app_span bytes,
-                         const struct app_listener *listener)
+static void report_message(struct whole_flow *flow, enum app_side side, struct app_span bytes,
+                           const struct app_listener *listener)
 {
     struct message message = {.bytes = bytes, .side = side, .value = flow->value};
     struct app_news news = {.parser = flow->parser,
@@ -39,9 +39,9 @@ static void tell_message(struct whole_flow *flow, enum app_side side, struct app
                             .side = (uint8_t)side};
 
     news.kind = APP_HEAD;
-    app_tell(listener, &news);
+    app_report(listener, &news);
     news.kind = APP_DONE;
-    app_tell(listener, &news);
+    app_report(listener, &news);
 }
 
 enum app_verdict whole_give(void *of, enum app_side side, const uint8_t *bytes, uint32_t len,
@@ -62,9 +62,10 @@ enum app_verdict whole_give(void *of, enum app_side side, const uint8_t *bytes, 
         if (likeness != APP_LIKE)
             break;
         if (next->need != next->skip)
-            tell_message(flow, side,
-                         (struct app_span){text->bytes + at + next->skip, next->need - next->skip},
-                         listener);
+            report_message(
+                flow, side,
+                (struct app_span){text->bytes + at + next->skip, next->need - next->skip},
+                listener);
         at += next->need;
         *next = (struct whole_message){0};
     }

@@ -110,7 +110,7 @@ static bool write_file(const struct run_filestore *filestore, const char *name,
     return false;
 }
 
-static void tell(struct run_filestore *filestore, const char *name)
+static void report(struct run_filestore *filestore, const char *name)
 {
     struct sl_diag diag = {0};
 
@@ -142,7 +142,7 @@ static void store(struct run_filestore *filestore, struct app_contents *contents
         stats->files++;
         stats->bytes += contents->len;
     } else {
-        tell(filestore, name);
+        report(filestore, name);
         return;
     }
     contents->file->is_stored = true;

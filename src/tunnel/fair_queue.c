@@ -25,8 +25,8 @@ struct fair_flow {
 
     /* CoDel */
     uint64_t above_until; /* time from which on waiting counts as too long; 0: it does not */
-    uint64_t tell_at;     /* time of the next mark or drop */
-    uint32_t n_told;      /* since waiting is too long */
+    uint64_t mark_at;     /* time of the next mark or drop */
+    uint32_t n_marked;    /* since waiting is too long */
     bool tells;
 };
 
@@ -117,7 +117,7 @@ void fair_put(struct fair_queue *queue, const uint8_t *packet, uint32_t len, uin
     queue->round_last = &flow->next;
 }
 
-/* ---- telling congestion ---------------------------------------------------------------------- */
+/* ---- congestion ------------------------------------------------------------------------------ */
 
 /* Whether packets of the flow have waited too long for a whole interval. */
 static bool waits_too_long(struct fair_flow *flow, const struct waiting *w, uint64_t now)
@@ -131,31 +131,31 @@ static bool waits_too_long(struct fair_flow *flow, const struct waiting *w, uint
     return now >= flow->above_until;
 }
 
-static uint64_t next_tell(const struct fair_flow *flow, uint64_t from)
+static uint64_t next_mark(const struct fair_flow *flow, uint64_t from)
 {
-    return from + (uint64_t)((double)(FAIR_INTERVAL * MS) / sqrt((double)flow->n_told));
+    return from + (uint64_t)((double)(FAIR_INTERVAL * MS) / sqrt((double)flow->n_marked));
 }
 
 /* Whether this packet is to signal congestion to its sender. The rate of signals rises while they
  * do not help. */
-static bool is_told(struct fair_flow *flow, const struct waiting *w, uint64_t now)
+static bool is_marked(struct fair_flow *flow, const struct waiting *w, uint64_t now)
 {
     if (!waits_too_long(flow, w, now)) {
         flow->tells = false;
         return false;
     }
     if (!flow->tells) {
-        const bool recent = flow->n_told > 2 && now - flow->tell_at < 8 * FAIR_INTERVAL * MS;
+        const bool recent = flow->n_marked > 2 && now - flow->mark_at < 8 * FAIR_INTERVAL * MS;
 
         flow->tells = true;
-        flow->n_told = recent ? flow->n_told - 2 : 1;
-        flow->tell_at = next_tell(flow, now);
+        flow->n_marked = recent ? flow->n_marked - 2 : 1;
+        flow->mark_at = next_mark(flow, now);
         return true;
     }
-    if (now < flow->tell_at)
+    if (now < flow->mark_at)
         return false;
-    flow->n_told++;
-    flow->tell_at = next_tell(flow, flow->tell_at);
+    flow->n_marked++;
+    flow->mark_at = next_mark(flow, flow->mark_at);
     return true;
 }
 
@@ -173,7 +173,7 @@ static bool mark(struct waiting *w)
 static struct waiting *next_of(struct fair_queue *q, struct fair_flow *flow, uint64_t now)
 {
     for (struct waiting *w; (w = pop(q, flow)) != NULL; free(w)) {
-        if (!is_told(flow, w, now))
+        if (!is_marked(flow, w, now))
             return w;
         if (mark(w)) {
             q->stats.marked++;

@@ -165,8 +165,8 @@ enum sl_status link_check_trust(const struct link_info *link, const char *name,
 
 /* ---- addresses and routes -------------------------------------------------------------------- */
 
-static enum sl_status tell(const struct request *request, const char *what,
-                           const struct network *network, struct sl_diag *diag)
+static enum sl_status report(const struct request *request, const char *what,
+                             const struct network *network, struct sl_diag *diag)
 {
     alignas(struct nlmsghdr) uint8_t answer[ANSWER_MAX];
     const ssize_t len = ask(request, answer, sizeof answer);
@@ -204,7 +204,7 @@ enum sl_status link_add_address(int index, const struct network *address, struct
         body->ifa_flags = IFA_F_NODAD; /* nobody is asked on a tunnel */
     put_address(&request, IFA_LOCAL, address);
     put_address(&request, IFA_ADDRESS, address);
-    return tell(&request, "the address", address, diag);
+    return report(&request, "the address", address, diag);
 }
 
 enum sl_status link_add_route(int index, const struct network *network, struct sl_diag *diag)
@@ -225,5 +225,5 @@ enum sl_status link_add_route(int index, const struct network *network, struct s
     body->rtm_type = RTN_UNICAST;
     put_address(&request, RTA_DST, &masked);
     put(&request, RTA_OIF, &device, sizeof device);
-    return tell(&request, "the route to", network, diag);
+    return report(&request, "the route to", network, diag);
 }

@@ -112,7 +112,7 @@ static bool give_member(struct unpack *unpack, const struct unpack_object *objec
         .position = position + is_cpio, /* ClamAV counts from 1 */
         .encrypted = encrypted};
 
-    if (!unpack_tell_member(unpack, object, &member))
+    if (!unpack_report_member(unpack, object, &member))
         return false;
     if (encrypted) {
         unpack_incomplete(unpack, object, "encrypted");

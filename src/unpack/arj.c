@@ -73,9 +73,9 @@ static bool give_member(struct unpack *unpack, const struct unpack_object *objec
     const size_t n = strnlen((const char *)header + name_at, header_len - name_at);
 
     memcpy(name, header + name_at, n < sizeof name - 1 ? n : sizeof name - 1);
-    if (!unpack_tell_member(unpack, object,
-                            &(struct unpack_member){name, little32(header + PACKED_AT),
-                                                    little32(header + LEN_AT), 0, encrypted}))
+    if (!unpack_report_member(unpack, object,
+                              &(struct unpack_member){name, little32(header + PACKED_AT),
+                                                      little32(header + LEN_AT), 0, encrypted}))
         return false;
     if (encrypted) {
         unpack_incomplete(unpack, object, "encrypted");

@@ -175,7 +175,7 @@ static const char *gif_fault(const uint8_t *bytes, size_t len)
 
 /* ---- an object ------------------------------------------------------------------------------- */
 
-static void tell_media(struct unpack *unpack, const char *format, const char *fault)
+static void report_media(struct unpack *unpack, const char *format, const char *fault)
 {
     char name[64];
 
@@ -185,7 +185,7 @@ static void tell_media(struct unpack *unpack, const char *format, const char *fa
     unpack_alert(unpack, UNPACK_BROKEN_MEDIA, name);
 }
 
-void unpack_tell_broken(struct unpack *unpack, const struct unpack_object *object)
+void unpack_report_broken(struct unpack *unpack, const struct unpack_object *object)
 {
     const uint8_t *bytes = object->bytes;
     const size_t len = object->len;
@@ -197,13 +197,13 @@ void unpack_tell_broken(struct unpack *unpack, const struct unpack_object *objec
             unpack_alert(unpack, UNPACK_BROKEN_EXE, "Heuristics.Broken.Executable");
         break;
     case KIND_JPEG:
-        tell_media(unpack, "JPEG", jpeg_fault(bytes, len));
+        report_media(unpack, "JPEG", jpeg_fault(bytes, len));
         break;
     case KIND_PNG:
-        tell_media(unpack, "PNG", png_fault(bytes, len));
+        report_media(unpack, "PNG", png_fault(bytes, len));
         break;
     case KIND_GIF:
-        tell_media(unpack, "GIF", gif_fault(bytes, len));
+        report_media(unpack, "GIF", gif_fault(bytes, len));
         break;
     default:
         break;

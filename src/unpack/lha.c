@@ -161,7 +161,7 @@ static bool give_member(struct unpack *unpack, const struct unpack_object *objec
                                        member->len, 0, false};
     if (!is_within(unpack, member->len))
         return true;
-    if (!unpack_tell_member(unpack, object, &told))
+    if (!unpack_report_member(unpack, object, &told))
         return false;
     if (member->packed_len > have) /* as ClamAV does, none of it is given */
         return true;

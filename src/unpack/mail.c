@@ -19,10 +19,10 @@ static void read_entity(const struct mail *mail, const uint8_t *at, const uint8_
 
 /* ---- leaves ---------------------------------------------------------------------------------- */
 
-static bool tell(const struct mail *mail, const char *name, size_t len)
+static bool report(const struct mail *mail, const char *name, size_t len)
 {
-    return unpack_tell_member(mail->unpack, mail->object,
-                              &(struct unpack_member){name, len, len, 0, false});
+    return unpack_report_member(mail->unpack, mail->object,
+                                &(struct unpack_member){name, len, len, 0, false});
 }
 
 static void give(const struct mail *mail, const struct unpack_buffer *buffer, const char *name,
@@ -30,7 +30,7 @@ static void give(const struct mail *mail, const struct unpack_buffer *buffer, co
 {
     if (buffer->cut)
         unpack_cut(mail->unpack, buffer);
-    if (buffer->len > 0 && tell(mail, name, buffer->len))
+    if (buffer->len > 0 && report(mail, name, buffer->len))
         (void)unpack_child(mail->unpack, mail->object, buffer->bytes, buffer->len, kind);
 }
 

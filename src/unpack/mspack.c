@@ -122,7 +122,7 @@ static bool give(struct unpack *unpack, const struct memory *memory, const char 
         unpack_cut(unpack, memory->buffer);
     else if (error != MSPACK_ERR_OK)
         unpack_incomplete(unpack, memory->object, "a member is damaged or cannot be unpacked");
-    return unpack_tell_member(unpack, memory->object, &member) &&
+    return unpack_report_member(unpack, memory->object, &member) &&
            unpack_child(unpack, memory->object, memory->buffer->bytes, memory->buffer->len, KINDS);
 }
 

@@ -94,7 +94,7 @@ static bool is_encrypted(const struct ole2_entry *entry, const struct unpack_buf
            (stream->bytes[11] & 1) != 0;
 }
 
-static void tell_encrypted(struct unpack *unpack, const struct unpack_object *object)
+static void report_encrypted(struct unpack *unpack, const struct unpack_object *object)
 {
     unpack_incomplete(unpack, object, "encrypted");
     unpack_alert(unpack, UNPACK_ENCRYPTED_DOC, "Heuristics.Encrypted.OLE2");
@@ -111,7 +111,7 @@ static void give_stream(struct unpack *unpack, const struct unpack_object *objec
         unpack_cut(unpack, buffer);
     if (is_package(entry) ? !give_package(unpack, object, ole2, buffer)
                           : is_encrypted(entry, buffer))
-        tell_encrypted(unpack, object);
+        report_encrypted(unpack, object);
     if (!unpack_child(unpack, object, buffer->bytes, buffer->len, KINDS))
         return;
     if (strcasecmp(entry->name, "?Ole10Native") == 0 ||
@@ -132,7 +132,7 @@ void unpack_ole2(struct unpack *unpack, const struct unpack_object *object)
         unpack_incomplete(unpack, object, "its tables are damaged");
     const unsigned hwp = hwp_flags(unpack, &ole2);
     if ((hwp & HWP_LOCKED) != 0)
-        tell_encrypted(unpack, object);
+        report_encrypted(unpack, object);
     for (size_t i = 0; ole2_entry(&ole2, i, &entry) && !unpack_is_over(unpack); i++)
         if (entry.type == 2 && entry.len > 0)
             give_stream(unpack, object, &ole2, &entry, hwp);

@@ -198,8 +198,8 @@ static void give_members(struct opening *opening)
             break;
         }
         const uint64_t len = is_empty ? 0 : archive->streams[opening->stream].len;
-        if (!unpack_tell_member(opening->unpack, opening->object,
-                                &(struct unpack_member){name, 0, len, i, false}) ||
+        if (!unpack_report_member(opening->unpack, opening->object,
+                                  &(struct unpack_member){name, 0, len, i, false}) ||
             (!is_empty && !give_stream(opening)))
             break;
     }

@@ -61,8 +61,8 @@ static bool give_member(struct unpack *unpack, const struct unpack_object *objec
     char name[NAME_LEN + 1] = "";
 
     memcpy(name, header, NAME_LEN);
-    return unpack_tell_member(unpack, object,
-                              &(struct unpack_member){name, len, len, position, false}) &&
+    return unpack_report_member(unpack, object,
+                                &(struct unpack_member){name, len, len, position, false}) &&
            unpack_child(unpack, object, header + BLOCK, (size_t)have, KINDS);
 }
 

@@ -19,7 +19,7 @@ enum {
 static void give(struct unpack *unpack, const struct unpack_object *object, const char *name,
                  const uint8_t *bytes, size_t len)
 {
-    if (unpack_tell_member(unpack, object, &(struct unpack_member){name, len, len, 0, false}))
+    if (unpack_report_member(unpack, object, &(struct unpack_member){name, len, len, 0, false}))
         (void)unpack_child(unpack, object, bytes, len, KINDS);
 }
 

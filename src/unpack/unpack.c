@@ -96,8 +96,8 @@ static void list_containers(struct unpack_event *event, const struct unpack_obje
         event->containers[container->depth - 1] = (uint8_t)container->seen;
 }
 
-bool unpack_tell_member(struct unpack *unpack, const struct unpack_object *object,
-                        const struct unpack_member *member)
+bool unpack_report_member(struct unpack *unpack, const struct unpack_object *object,
+                          const struct unpack_member *member)
 {
     struct unpack_event event = {.type = UNPACK_MEMBER,
                                  .kind = (uint8_t)object->seen,
@@ -225,7 +225,7 @@ static void open_object(struct unpack *unpack, const struct unpack_object *objec
         reader(unpack, object);
     else if (kind_is_container(object->kind))
         unpack_incomplete(unpack, object, "not opened");
-    unpack_tell_broken(unpack, object);
+    unpack_report_broken(unpack, object);
     if (!unpack_reads_all(object->kind))
         unpack_embedded(unpack, object, object->len > 0, object->len);
     if (kind_is_container(object->kind) && kind_clam_name(object->kind)[0] == '\0')

@@ -55,8 +55,8 @@ void unpack_file_as(struct unpack *unpack, const struct unpack_request *request,
 /* ---- for readers ----------------------------------------------------------------------------- */
 
 /* False: nothing more is wanted, the reader returns. */
-bool unpack_tell_member(struct unpack *unpack, const struct unpack_object *object,
-                        const struct unpack_member *member);
+bool unpack_report_member(struct unpack *unpack, const struct unpack_object *object,
+                          const struct unpack_member *member);
 
 /* Gives a child of an object, of a kind that is known or, with KINDS, to be found. */
 bool unpack_child(struct unpack *unpack, const struct unpack_object *object, const uint8_t *bytes,
@@ -118,7 +118,7 @@ unpack_reader unpack_gzip, unpack_rtf, unpack_tnef, unpack_cab, unpack_chm, unpa
     unpack_hwp3, unpack_xar, unpack_onenote;
 
 /* Alerts of programs and images that are broken. */
-void unpack_tell_broken(struct unpack *unpack, const struct unpack_object *object);
+void unpack_report_broken(struct unpack *unpack, const struct unpack_object *object);
 
 /* Whether an HTML is searched in its normal forms, and not as it is. */
 bool html_is_normalized(const struct unpack *unpack, const struct unpack_object *object);

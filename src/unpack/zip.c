@@ -114,16 +114,17 @@ static size_t give_data(struct unpack *unpack, const struct unpack_object *objec
     return used;
 }
 
-static bool tell_member(struct unpack *unpack, const struct unpack_object *object,
-                        const struct zip_member *member, uint64_t position)
+static bool report_member(struct unpack *unpack, const struct unpack_object *object,
+                          const struct zip_member *member, uint64_t position)
 {
     char name[UNPACK_TEXT_LEN];
 
     snprintf(name, sizeof name, "%.*s", (int)(member->name_len < 255 ? member->name_len : 255),
              (const char *)member->name);
-    return unpack_tell_member(unpack, object,
-                              &(struct unpack_member){name, member->packed_len, member->len,
-                                                      position, (member->flags & ENCRYPTED) != 0});
+    return unpack_report_member(unpack, object,
+                                &(struct unpack_member){name, member->packed_len, member->len,
+                                                        position,
+                                                        (member->flags & ENCRYPTED) != 0});
 }
 
 /* Takes a member whose lengths are known, or are the rest of the archive. Returns the place behind
@@ -340,7 +341,7 @@ static uint64_t take_directory(struct unpack *unpack, const struct unpack_object
     while (at != UINT64_MAX && !unpack_is_over(unpack) &&
            (at = read_central(object, at, &member)) != 0) {
         n++;
-        if (!tell_member(unpack, object, &member, numbers ? n : 0))
+        if (!report_member(unpack, object, &member, numbers ? n : 0))
             break;
         member.local_at += shift;
         const struct extent extent = {member.local_at, take_both(unpack, object, &member)};
@@ -393,7 +394,7 @@ uint64_t unpack_zip_members(struct unpack *unpack, const struct unpack_object *o
 
         if (read_local(object, at, &member) && (!embedded || is_likely(object, &member))) {
             n++;
-            if (!tell_member(unpack, object, &member, 0)) /* ClamAV opens each of them alone */
+            if (!report_member(unpack, object, &member, 0)) /* ClamAV opens each of them alone */
                 break;
             behind = take_member(unpack, object, &member,
                                  (member.flags & DESCRIBED) != 0 && member.packed_len == 0);
