@@ -294,6 +294,19 @@ class RunFlows(case.Case):
         self.assertEqual(events[0]["files"][0]["stored"], True)
         self.assertEqual([event["fileinfo"]["stored"] for event in events[1:]], [True, True])
 
+    def test_runs_share_a_folder_of_files(self):
+        """What another run of this number writes at the moment is left alone."""
+        folder = self.path("files")
+        os.makedirs(os.path.join(folder, "tmp"))
+        path = self.path("small.pcap", capture(self.download(b"small")))
+        case.run("/bin/sh", "-c",
+                 'echo half >"$1/tmp/$$"; exec "$0" run -q -r "$2" --filestore "$1"',
+                 SLUICE, folder, path)
+        self.assertEqual(len(os.listdir(os.path.join(folder, "tmp"))), 1)
+        name = hashlib.sha256(b"small").hexdigest()
+        with open(os.path.join(folder, name[:2], name), "rb") as file:
+            self.assertEqual(file.read(), b"small")
+
     def test_a_file_that_cannot_be_stored(self):
         name = hashlib.sha256(b"small").hexdigest()
         os.makedirs(self.path("files"))

@@ -3,8 +3,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -89,6 +91,18 @@ static bool write_contents(int fd, const struct app_contents *contents)
     return close(fd) == 0 && done;
 }
 
+/* Makes a file in tmp under a name that no other has: other runs may write to the same folder.
+ * Returns -1: errno. */
+static int make_beside(const struct run_filestore *filestore, char name[NAME_LEN])
+{
+    uint64_t number = 0;
+
+    if (getrandom(&number, sizeof number, 0) != sizeof number)
+        return -1;
+    snprintf(name, NAME_LEN, "tmp/%016" PRIx64, number);
+    return openat(filestore->fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+}
+
 /* The file appears whole or not at all. False: errno. */
 static bool write_file(const struct run_filestore *filestore, const char *name,
                        const struct app_contents *contents)
@@ -96,9 +110,7 @@ static bool write_file(const struct run_filestore *filestore, const char *name,
     const char folder[] = {name[0], name[1], '\0'};
     char beside[NAME_LEN];
 
-    snprintf(beside, sizeof beside, "tmp/%ld", (long)getpid());
-    const int fd =
-        openat(filestore->fd, beside, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+    const int fd = make_beside(filestore, beside);
     if (fd < 0)
         return false;
     if (write_contents(fd, contents) && make_folder(filestore->fd, folder) &&
