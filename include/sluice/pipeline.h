@@ -64,8 +64,8 @@ struct sl_pipeline_config {
      * the thread that drains, stays awake for 200 us before it sleeps. */
     uint32_t n_workers;
 
-    /* Threads that prepare and order batches. 0: three for four of the machine's cores where there
-     * is a GPU; none on the CPU alone, where the workers do both. */
+    /* Threads that do the steps from prepare to collect, and digest. 0: three for four of the
+     * machine's cores where there is a GPU; none on the CPU alone, where the workers do all. */
     uint32_t n_loaders;
 
     /* Milliseconds until a GPU counts as hung and is dropped (struct sl_limits). 0: 10,000. */
@@ -166,15 +166,15 @@ struct sl_pipeline_stats {
     uint64_t items, arena_bytes; /* of the drained batches */
     uint64_t wall_ns;            /* wall time of the run */
     uint64_t fill_ns, drain_ns;  /* busy time of fill and of drain */
-    uint64_t load_ns;            /* of prepare and apply, all threads added */
+    uint64_t load_ns;            /* of prepare, arrange and apply, all threads added */
     uint64_t work_ns;            /* of the engines, all threads added */
     uint64_t digest_ns;          /* of digest, settle, decide and report, all threads added */
-    uint64_t order_ns;           /* of order and collect, all threads added */
-    uint64_t engine_ns[SL_PIPELINE_ENGINES_MAX]; /* of each engine, all workers added */
-    uint64_t engine_hits[SL_PIPELINE_ENGINES_MAX];
-    const char *backend[SL_PIPELINE_ENGINES_MAX]; /* that ran on the first device that opened */
-    uint32_t n_workers, n_loaders;                /* at the start */
-    uint32_t n_batches;                           /* in flight at most */
+    uint64_t order_ns;           /* of order, deal and collect, all threads added */
+    uint64_t engine_ns[SL_PIPELINE_ENGINES_MAX];   /* of each engine, all workers added */
+    uint64_t engine_hits[SL_PIPELINE_ENGINES_MAX]; /* without those that sift took away */
+    const char *backend[SL_PIPELINE_ENGINES_MAX];  /* that ran on the first device that opened */
+    uint32_t n_workers, n_loaders;                 /* at the start */
+    uint32_t n_batches;                            /* in flight at most */
 
     /* The config's in its order, then the CPU where it took over. */
     struct sl_pipeline_device devices[SL_PIPELINE_DEVICES_MAX + 1];
