@@ -37,7 +37,8 @@ enum {
     PLAIN_REFUSED = STREAM_FIN_NOTED | STREAM_FIN_DONE | STREAM_RST | STREAM_QUEUED | STREAM_URGENT
 };
 
-/* Whether what the segment says to the other side, which was seen, is as plain as its bytes. */
+/* Whether what the segment says to the other side, which was seen, is as plain as its bytes. Bytes
+ * that are acknowledged before they come are not. */
 static bool is_plain_answer(const struct stream_shard *shard, const struct stream_half *from,
                             const struct stream_half *to, const struct stream_segment *segment)
 {
@@ -45,7 +46,7 @@ static bool is_plain_answer(const struct stream_shard *shard, const struct strea
            (segment->len == 0 || stream_behind(from->window_end, segment->seq) > 0) &&
            stream_behind(segment->ack, to->acked) >= 0 &&
            stream_behind(to->seq, segment->ack) >= 0 &&
-           from->seq + segment->len - from->acked <= shard->unacked_len;
+           (uint64_t)(from->seq - from->acked) + segment->len <= shard->unacked_len;
 }
 
 /* Whether the segment has the next bytes of its half, and acknowledges only what was seen. */
