@@ -395,6 +395,9 @@ struct defrag_taken defrag_take(struct defrag *defrag, const struct defrag_fragm
         index = new_entry(defrag, &key);
     if (!note_end(defrag, entry_at(defrag, index), f)) {
         defrag->stats.faults[SL_FRAGMENT_ENDS]++;
+        taken.overlaps = stream_pieces_overlap(&defrag->arena, &entry_at(defrag, index)->pieces,
+                                               f->offset, f->offset + f->len);
+        defrag->stats.overlaps += taken.overlaps;
         return taken;
     }
     lay(defrag, index, f);

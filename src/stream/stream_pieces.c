@@ -268,6 +268,14 @@ static uint32_t yield_piece(struct stream_laying *laying, uint32_t index, uint32
     return before;
 }
 
+bool stream_pieces_overlap(const struct stream_arena *arena, struct stream_pieces *pieces,
+                           uint32_t begin, uint32_t end)
+{
+    const uint32_t index = *link_behind(arena, pieces, piece_before(arena, pieces, begin));
+
+    return index != 0 && stream_behind(stream_piece_at(arena, index)->begin, end) < 0;
+}
+
 void stream_pieces_lay(struct stream_laying *laying)
 {
     const struct stream_part *part = &laying->part;

@@ -61,6 +61,10 @@ struct stream_laying {
 
 void stream_pieces_lay(struct stream_laying *laying);
 
+/* Whether a piece has bytes from `begin` to `end`. */
+bool stream_pieces_overlap(const struct stream_arena *arena, struct stream_pieces *pieces,
+                           uint32_t begin, uint32_t end);
+
 void stream_pieces_remove_first(struct stream_arena *arena, struct stream_pieces *pieces);
 
 /* The first piece loses its first n bytes, and keeps some. */

@@ -239,10 +239,14 @@ static void test_faults(void **state)
     assert_int_equal(stats->faults[SL_FRAGMENT_TOO_LONG], 1);
     assert_int_equal(defrag_held(joining.defrag), 0);
     assert_false(send(&joining, frame, 80, 80, true));
-    assert_false(send(&joining, frame, 8, 80, false)); /* ends before */
+    assert_false(send(&joining, frame, 8, 72, false)); /* ends before */
+    assert_int_equal(stats->overlaps, 0);
+    assert_false(send(&joining, frame, 8, 80, false)); /* and in a piece */
+    assert_int_equal(stats->overlaps, 1);
     assert_false(send(&joining, frame, 160, 80, false));
     assert_false(send(&joining, frame, 240, 80, true)); /* behind the last */
-    assert_int_equal(stats->faults[SL_FRAGMENT_ENDS], 2);
+    assert_int_equal(stats->faults[SL_FRAGMENT_ENDS], 3);
+    assert_int_equal(stats->overlaps, 1);
     assert_true(send(&joining, frame, 0, 80, true));
     assert_int_equal(stats->tiny, 0);
     end(&joining);
