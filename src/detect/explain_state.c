@@ -106,8 +106,11 @@ static void put_tag(struct explain_text *text, const struct state_tag *tag)
 {
     static const char *const units[STATE_N_TAG_METRICS] = {"packets", "bytes", "seconds"};
 
-    explain_put(text, "state: tags %u %s of its %s\n", tag->count, units[tag->metric],
-                scopes[tag->scope]);
+    explain_put(text, "state: tags");
+    for (size_t i = 0, n = 0; i < STATE_N_TAG_METRICS; i++)
+        if (tag->limit[i] != 0)
+            explain_put(text, "%s %u %s", n++ == 0 ? "" : " or", tag->limit[i], units[i]);
+    explain_put(text, " of its %s\n", scopes[tag->scope]);
 }
 
 void explain_state(struct explain_text *text, const struct sl_rules *rules, const struct rule *rule)

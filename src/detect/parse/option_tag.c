@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* "session,10,packets", "host,60,seconds,src" and, of Snort 3, "host_src,packets 10". */
+/* "session,10,packets", "host,0,packets,60,seconds,src" and, of Snort 3, "host_src,packets 10". */
 #include <string.h>
 
 #include "detect/state/rule_state.h"
@@ -7,7 +7,7 @@
 #include "rule_option.h"
 
 /* The default, and the most that Suricata tags. */
-enum { PACKETS_MAX = 256, PIECES_MAX = 4 };
+enum { PACKETS_MAX = 256 };
 
 static enum sl_status read_scope(struct rule_parser *parser, struct rule_text word,
                                  struct state_tag *tag)
@@ -29,6 +29,7 @@ static enum sl_status read_scope(struct rule_parser *parser, struct rule_text wo
                        RULE_QUOTE(word));
 }
 
+/* Packets have no limit of 0: that says in Snort that others count alone. */
 static enum sl_status read_limit(struct rule_parser *parser, struct rule_text number,
                                  struct rule_text unit, struct state_tag *tag)
 {
@@ -41,12 +42,12 @@ static enum sl_status read_limit(struct rule_parser *parser, struct rule_text nu
     if (i == STATE_N_TAG_METRICS)
         return rule_bad_at(parser, unit.at, "tag counts '%.*s', not packets, bytes or seconds",
                            RULE_QUOTE(unit));
-    if (!rule_text_number(number, 1, UINT32_MAX, &count))
+    if (tag->limit[i] != 0)
+        return rule_bad_at(parser, unit.at, "tag counts %s twice", units[i]);
+    if (!rule_text_number(number, i == STATE_TAG_PACKETS ? 0 : 1, UINT32_MAX, &count))
         return rule_bad_at(parser, number.at, "tag has '%.*s', not a number of 1 to %u",
                            RULE_QUOTE(number), UINT32_MAX);
-    tag->metric = (enum state_tag_metric)i;
-    tag->count =
-        tag->metric == STATE_TAG_PACKETS && count > PACKETS_MAX ? PACKETS_MAX : (uint32_t)count;
+    tag->limit[i] = i == STATE_TAG_PACKETS && count > PACKETS_MAX ? PACKETS_MAX : (uint32_t)count;
     return SL_OK;
 }
 
@@ -60,26 +61,44 @@ static enum sl_status read_side(struct rule_parser *parser, struct rule_text wor
     return SL_OK;
 }
 
+/* "10,packets", of Snort 3 "packets 10", or at the end the side of a host. */
+static enum sl_status read_piece(struct rule_parser *parser, struct rule_text piece,
+                                 struct rule_text *rest, struct state_tag *tag)
+{
+    struct rule_text number = piece, unit = piece;
+
+    rule_text_split(&number, ' ', &unit);
+    number = rule_trim(number);
+    if (number.len != 0)
+        return read_limit(parser, number, unit, tag);
+    return rule_text_split(rest, ',', &unit) ? read_limit(parser, piece, unit, tag)
+                                             : read_side(parser, piece, tag);
+}
+
+static bool limits(const struct state_tag *tag)
+{
+    for (size_t i = 0; i < STATE_N_TAG_METRICS; i++)
+        if (tag->limit[i] != 0)
+            return true;
+    return false;
+}
+
 enum sl_status rule_read_tag(struct rule_parser *parser, struct rule_text value)
 {
-    const struct rule_text several = {"with several limits", strlen("with several limits")};
-    struct state_tag tag = {.metric = STATE_TAG_PACKETS, .count = PACKETS_MAX};
-    struct rule_text rest = value, piece[PIECES_MAX], number, unit;
+    struct state_tag tag = {.scope = STATE_FLOW};
+    struct rule_text rest = value, piece = value;
     enum sl_status status;
-    size_t n = 0;
 
-    while (n < PIECES_MAX && rule_text_split(&rest, ',', &piece[n]))
-        n++;
-    status = read_scope(parser, piece[0], &tag);
-    if (status != SL_OK || n == 1)
-        return status == SL_OK ? rule_tag_add(parser, &tag) : status;
-    number = piece[1];
-    rule_text_split(&number, ' ', &unit);
-    if (rest.len != 0 || (n > 2 && number.len != 0))
-        return rule_skip(parser, "tag ", several);
-    status = n == 2 ? read_limit(parser, rule_trim(number), unit, &tag)
-                    : read_limit(parser, piece[1], piece[2], &tag);
-    if (status == SL_OK && n == PIECES_MAX)
-        status = read_side(parser, piece[PIECES_MAX - 1], &tag);
+    rule_text_split(&rest, ',', &piece);
+    status = read_scope(parser, piece, &tag);
+    if (rest.len == 0)
+        tag.limit[STATE_TAG_PACKETS] = PACKETS_MAX;
+
+    const char *first = rest.at;
+
+    while (status == SL_OK && rule_text_split(&rest, ',', &piece))
+        status = read_piece(parser, piece, &rest, &tag);
+    if (status == SL_OK && !limits(&tag))
+        status = rule_bad_at(parser, first, "tag has no limit");
     return status == SL_OK ? rule_tag_add(parser, &tag) : status;
 }

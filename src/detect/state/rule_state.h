@@ -75,7 +75,7 @@ struct state_filter {
     uint64_t key;                        /* of gid, sid, kind and scope */
 };
 
-/* The unit that a tag counts. */
+/* What a tag counts. */
 enum state_tag_metric {
     STATE_TAG_PACKETS,
     STATE_TAG_BYTES,
@@ -83,12 +83,11 @@ enum state_tag_metric {
     STATE_N_TAG_METRICS
 };
 
-/* The packets behind an alert that become events. */
+/* The packets behind an alert that become events, until the first of the limits. */
 struct state_tag {
     const struct state_tag *next;
-    enum state_scope scope; /* STATE_FLOW, STATE_SRC or STATE_DST */
-    enum state_tag_metric metric;
-    uint32_t count; /* with the packet of the alert */
+    enum state_scope scope;              /* STATE_FLOW, STATE_SRC or STATE_DST */
+    uint32_t limit[STATE_N_TAG_METRICS]; /* with the packet of the alert; 0: none of this metric */
 };
 
 struct rule_state {

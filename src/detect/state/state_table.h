@@ -18,6 +18,7 @@ struct state_entry {
     int64_t since;          /* nanoseconds, the packets' clock */
     uint64_t seconds;       /* it counts as far from `since`; UINT64_MAX: without end */
     uint32_t value;         /* zero at first */
+    uint32_t bytes;         /* that a tag leaves, and its packets are the value */
     uint32_t chain;         /* of the bucket, or of the free ones; 0 ends it */
     uint32_t before, after; /* in the order of use; entry 0 is before the oldest */
 };

@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /* Packets that rules tag: those of a flow or host behind an alert. The table of hosts has what is
- * left to each. Tags of several rules are one: what the largest of them leaves. */
+ * left to each. Tags that limit the same metrics are one: what the largest of them leaves. */
 #ifndef DETECT_STATE_TAGS_H
 #define DETECT_STATE_TAGS_H
 
 #include "state_filter.h"
 
+enum { STATE_TAG_SETS = 1 << STATE_N_TAG_METRICS }; /* sets of metrics, a bit each */
+
 struct state_tags {
-    int64_t end[2][STATE_N_TAG_METRICS]; /* seconds of the packets' clock: no tag of a host, or of a
-                                            flow, counts beyond */
-    int64_t last;                        /* of them */
+    int64_t end[2][STATE_TAG_SETS]; /* seconds of the packets' clock: no tag of a host, or of a
+                                       flow, that limits these metrics counts beyond */
+    int64_t last;                   /* of them */
 };
 
 /* Tags the packets behind the packet of an alert. The packet counts for the limits. */

@@ -43,10 +43,12 @@ struct window {
 
 /* The host or the flow that an alert has tagged. */
 struct tagged {
-    const struct ref_tag *tag;
-    uint32_t host; /* or the flow */
-    uint64_t used;
-    int64_t since, last;
+    bool of_flow;
+    uint32_t host; /* or the flow's number */
+    bool counts[REF_N_UNITS];
+    int64_t left[REF_N_UNITS];
+    int64_t end;  /* the last second */
+    int64_t last; /* of its packets */
     bool over;
 };
 
@@ -417,23 +419,21 @@ static bool passes(struct state_ref *ref, size_t rule, const struct ref_packet *
 static bool is_of(const struct state_ref *ref, const struct tagged *tagged,
                   const struct ref_packet *packet, const struct flow *flow)
 {
-    return tagged->tag->owner == REF_FLOW
-               ? tagged->host == (uint32_t)(flow - ref->flow)
-               : tagged->host == packet->client || tagged->host == packet->server;
+    return tagged->of_flow ? tagged->host == (uint32_t)(flow - ref->flow)
+                           : tagged->host == packet->client || tagged->host == packet->server;
 }
 
 /* Ten minutes of silence end those that do not count seconds. */
 static bool take(struct tagged *tagged, const struct ref_packet *packet)
 {
-    const struct ref_tag *tag = tagged->tag;
-
-    if (tag->unit == REF_TAG_SECONDS) {
-        tagged->over = packet->time / SECOND - tagged->since / SECOND > tag->count;
-    } else {
-        tagged->used += tag->unit == REF_TAG_PACKETS ? 1 : packet->len;
-        tagged->over =
-            tagged->used > tag->count || packet->time - tagged->last > (int64_t)600 * SECOND;
-    }
+    if (tagged->counts[REF_TAG_SECONDS])
+        tagged->over = packet->time / SECOND > tagged->end;
+    else
+        tagged->over = packet->time - tagged->last > (int64_t)600 * SECOND;
+    if (tagged->counts[REF_TAG_PACKETS])
+        tagged->over |= --tagged->left[REF_TAG_PACKETS] < 0;
+    if (tagged->counts[REF_TAG_BYTES])
+        tagged->over |= (tagged->left[REF_TAG_BYTES] -= packet->len) < 0;
     tagged->last = packet->time;
     return !tagged->over;
 }
@@ -449,23 +449,57 @@ static bool is_tagged(struct state_ref *ref, const struct ref_packet *packet,
     return found;
 }
 
+/* One that counts the same of the same host or flow, and may count on. */
+static struct tagged *same_as(struct state_ref *ref, const struct tagged *added)
+{
+    for (size_t i = 0; i < ref->n_tagged; i++) {
+        struct tagged *tagged = &ref->tagged[i];
+
+        if (!tagged->over && tagged->of_flow == added->of_flow && tagged->host == added->host &&
+            memcmp(tagged->counts, added->counts, sizeof added->counts) == 0 &&
+            (added->counts[REF_TAG_SECONDS] ? added->last / SECOND <= tagged->end
+                                            : added->last - tagged->last <= (int64_t)600 * SECOND))
+            return tagged;
+    }
+    return NULL;
+}
+
+static void start_tag(struct state_ref *ref, const struct tagged *added)
+{
+    struct tagged *tagged = same_as(ref, added);
+
+    if (ref->n_tagged == TAGS_MAX)
+        abort();
+    if (tagged == NULL) {
+        ref->tagged[ref->n_tagged++] = *added;
+        return;
+    }
+    for (int unit = 0; unit < REF_N_UNITS; unit++)
+        if (tagged->left[unit] < added->left[unit])
+            tagged->left[unit] = added->left[unit];
+    tagged->end = tagged->end > added->end ? tagged->end : added->end;
+    tagged->last = added->last;
+}
+
 static void start_tags(struct state_ref *ref, const struct ref_rule *rule,
                        const struct ref_packet *packet, const struct flow *flow)
 {
     for (uint32_t i = 0; i < rule->n_tags; i++) {
         const struct ref_tag *tag = &rule->tag[i];
-        uint32_t host, none;
+        struct tagged added = {.of_flow = tag->owner == REF_FLOW, .last = packet->time};
+        uint32_t none;
 
-        owner_of(tag->owner, packet, &host, &none);
-        if (ref->n_tagged == TAGS_MAX)
-            abort();
-        ref->tagged[ref->n_tagged++] = (struct tagged){
-            .tag = tag,
-            .host = tag->owner == REF_FLOW ? (uint32_t)(flow - ref->flow) : host,
-            .used = tag->unit == REF_TAG_BYTES ? packet->len : 1,
-            .since = packet->time,
-            .last = packet->time,
-        };
+        owner_of(tag->owner, packet, &added.host, &none);
+        if (added.of_flow)
+            added.host = (uint32_t)(flow - ref->flow);
+        for (int unit = 0; unit < REF_N_UNITS; unit++)
+            added.counts[unit] = tag->limit[unit] != 0;
+        added.left[REF_TAG_PACKETS] = (int64_t)tag->limit[REF_TAG_PACKETS] - 1;
+        added.left[REF_TAG_BYTES] = (int64_t)tag->limit[REF_TAG_BYTES] - packet->len;
+        added.end = packet->time / SECOND + tag->limit[REF_TAG_SECONDS];
+        if ((!added.counts[REF_TAG_PACKETS] || added.left[REF_TAG_PACKETS] > 0) &&
+            (!added.counts[REF_TAG_BYTES] || added.left[REF_TAG_BYTES] > 0))
+            start_tag(ref, &added);
     }
 }
 

@@ -71,13 +71,12 @@ enum ref_side { REF_TO_SERVER, REF_TO_CLIENT, REF_EITHER_SIDE, REF_BOTH_SIDES };
 
 enum ref_ask { REF_IS_IN, REF_IS_NOT_IN, REF_PUT, REF_TAKE };
 
-enum ref_unit { REF_TAG_PACKETS, REF_TAG_BYTES, REF_TAG_SECONDS };
+enum ref_unit { REF_TAG_PACKETS, REF_TAG_BYTES, REF_TAG_SECONDS, REF_N_UNITS };
 
-/* Packets of a flow or host behind an alert, whose own packet counts. */
+/* Packets of a flow or host behind an alert, whose own packet counts, up to the first limit. */
 struct ref_tag {
-    enum ref_owner owner; /* REF_FLOW, REF_SRC, REF_DST */
-    enum ref_unit unit;
-    uint32_t count;
+    enum ref_owner owner;        /* REF_FLOW, REF_SRC, REF_DST */
+    uint32_t limit[REF_N_UNITS]; /* 0: none */
 };
 
 /* It is for packets whose payload has the letter. */

@@ -264,23 +264,29 @@ static void draw_sum(struct scene *scene, struct ref_rule *rule)
         (unsigned long long)rule->below);
 }
 
+static void draw_tag(struct scene *scene, struct ref_tag *tag)
+{
+    static const char *const units[REF_N_UNITS] = {"packets", "bytes", "seconds"};
+    static const uint32_t most[REF_N_UNITS] = {12, 500, 20};
+    const uint32_t first = below(scene, REF_N_UNITS);
+
+    tag->owner = below(scene, 2) == 0 ? REF_FLOW : (enum ref_owner)(REF_SRC + below(scene, 2));
+    put(scene->text, " tag:%s", tag->owner == REF_FLOW ? "session" : "host");
+    for (uint32_t i = 0; i < REF_N_UNITS; i++) {
+        const uint32_t unit = (first + i) % REF_N_UNITS;
+
+        if (i != 0 && below(scene, 3) != 0)
+            continue;
+        tag->limit[unit] = 1 + below(scene, most[unit]);
+        put(scene->text, ",%u,%s", tag->limit[unit], units[unit]);
+    }
+    put(scene->text, "%s;", tag->owner == REF_FLOW ? "" : tag->owner == REF_SRC ? ",src" : ",dst");
+}
+
 static void draw_tags(struct scene *scene, struct ref_rule *rule)
 {
-    static const char *const units[] = {"packets", "bytes", "seconds"};
-    static const uint32_t most[] = {12, 500, 20};
-
-    for (uint32_t n = below(scene, REF_TAGS_MAX + 1); rule->n_tags < n; rule->n_tags++) {
-        struct ref_tag *tag = &rule->tag[rule->n_tags];
-
-        tag->owner = below(scene, 2) == 0 ? REF_FLOW : (enum ref_owner)(REF_SRC + below(scene, 2));
-        tag->unit = (enum ref_unit)below(scene, REF_TAG_SECONDS + 1);
-        tag->count = 1 + below(scene, most[tag->unit]);
-        put(scene->text, " tag:%s,%u,%s%s;", tag->owner == REF_FLOW ? "session" : "host",
-            tag->count, units[tag->unit],
-            tag->owner == REF_FLOW  ? ""
-            : tag->owner == REF_SRC ? ",src"
-                                    : ",dst");
-    }
+    for (uint32_t n = below(scene, REF_TAGS_MAX + 1); rule->n_tags < n; rule->n_tags++)
+        draw_tag(scene, &rule->tag[rule->n_tags]);
 }
 
 static void draw_option(struct scene *scene, struct ref_option *option)
