@@ -46,7 +46,7 @@ SL_API const char *sl_event_type(enum sl_event_kind kind);
 /* The part of a rule that an alert shows. Strings have the bytes of the rule file, in UTF-8 or not,
  * and end in a NUL. The rule set owns them. */
 struct sl_signature {
-    const char *action;    /* "alert", "drop", ... as the rule has it */
+    const char *action;    /* "alert", "drop", ... as the rule has it; NULL is "alert" */
     const char *msg;       /* "" where absent */
     const char *classtype; /* "" where absent */
     const char *category;  /* the class's description; the classtype where none is known */

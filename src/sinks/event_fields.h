@@ -9,6 +9,7 @@
 #define SINKS_EVENT_FIELDS_H
 
 #include <stdio.h>
+#include <strings.h>
 
 #include "event_text.h"
 #include "message_fields.h"
@@ -81,6 +82,16 @@ EVENT_INLINE void event_tx_id(const struct event_visit *visit, const struct sl_e
         event_number(visit, FIELD_TX_ID, event->nth_message - 1);
 }
 
+/* As in Suricata where it drops no packets: what a drop rule asks for was allowed. */
+EVENT_INLINE const char *event_action(const struct sl_signature *signature)
+{
+    static const char reject[] = "reject"; /* or rejectsrc, rejectdst, rejectboth */
+    const bool is_reject =
+        signature->action != NULL && strncasecmp(signature->action, reject, sizeof reject - 1) == 0;
+
+    return is_reject ? "blocked" : "allowed";
+}
+
 EVENT_INLINE void event_alert(const struct event_visit *visit, const struct sl_event *event,
                               struct event_texts *texts)
 {
@@ -88,7 +99,7 @@ EVENT_INLINE void event_alert(const struct event_visit *visit, const struct sl_e
 
     event_tx_id(visit, event);
     event_object(visit, FIELD_ALERT);
-    event_text(visit, FIELD_ACTION, "allowed");
+    event_text(visit, FIELD_ACTION, event_action(signature));
     event_number(visit, FIELD_GID, signature->gid);
     event_number(visit, FIELD_SIGNATURE_ID, signature->sid);
     event_number(visit, FIELD_REV, signature->rev);

@@ -27,7 +27,7 @@ static const struct sl_signature golden_signatures[] = {
     {"alert", "message text", "trojan-activity", "A Network Trojan was detected", 1, 2000001, 3, 1,
      golden_references, golden_metadata, "a.rules", 1},
     {"drop", "", "", "", 4294967295, 4294967295, 0, 3, no_list, no_list, "a.rules", 2},
-    {"alert", "\x1B[2J \xC3\xA9 \xFF \"\\\n", "a\tb", "\xC2\x9B", 1, 3, 1, 2, no_list, no_list,
+    {"rejectdst", "\x1B[2J \xC3\xA9 \xFF \"\\\n", "a\tb", "\xC2\x9B", 1, 3, 1, 2, no_list, no_list,
      "a.rules", 3},
 };
 
@@ -201,7 +201,7 @@ static void test_eve_golden(void **state)
         "{\"timestamp\":\"1970-01-01T00:00:00.000000+0000\",\"flow_id\":44,\"pcap_cnt\":9,"
         "\"event_type\":\"alert\",\"vlan\":[100,4095],\"src_ip\":\"192.0.2.1\",\"src_port\":1,"
         "\"dest_ip\":\"192.0.2.2\",\"dest_port\":2,\"proto\":\"SCTP\",\"pkt_src\":\"wire/pcap\","
-        "\"alert\":{\"action\":\"allowed\",\"gid\":1,\"signature_id\":3,\"rev\":1,"
+        "\"alert\":{\"action\":\"blocked\",\"gid\":1,\"signature_id\":3,\"rev\":1,"
         "\"signature\":\"\\u001b[2J \xC3\xA9 \\\\xff \\\"\\\\\\n\",\"category\":\"\\u009b\","
         "\"severity\":2},\"direction\":\"to_client\",\"payload\":\"Rw==\","
         "\"payload_printable\":\"G\",\"stream\":0,\"pcap_filename\":\"b\\\\xff.pcap\"}",
