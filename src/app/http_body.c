@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Bodies of HTTP/1: of known length, in chunks, or up to the end. */
+/* Bodies of HTTP/1: of known length, in chunks, or up to the end, and the end of their messages. */
 #include "base/hex.h"
 #include "base/least.h"
 #include "http_flow.h"
@@ -61,7 +61,7 @@ void http_body_give(struct http_flow *flow, enum app_side side, const uint8_t *b
         http_report_event(flow, side, "gzip_decompression_failed");
 }
 
-void http_body_end(struct http_flow *flow, enum app_side side)
+static void end_coding(struct http_flow *flow, enum app_side side)
 {
     struct http_side *const mine = &flow->side[side];
     struct body body = {flow, side};
@@ -72,15 +72,32 @@ void http_body_end(struct http_flow *flow, enum app_side side)
     mine->coding = NULL;
 }
 
-void http_body_go_on(struct http_flow *flow, enum app_side side)
+void http_message_end(struct http_flow *flow, enum app_side side, bool is_cut)
 {
     struct http_side *const mine = &flow->side[side];
-    struct app_text line = mine->line;
+    struct http_transaction *const transaction = mine->transaction;
 
-    mine->line = (struct app_text){0};
+    mine->state = HTTP_IN_HEAD;
+    mine->line.len = 0;
+    mine->line_at = 0;
+    mine->left = 0;
+    mine->is_open = mine->is_vague = mine->lacks_protocol = false;
+    end_coding(flow, side);
+    if (transaction == NULL)
+        return;
+    transaction->message[side].has_ended = true;
+    transaction->message[side].is_cut |= is_cut;
+    http_report(flow, (struct app_news){.kind = APP_END, .cut = transaction->message[side].is_cut},
+                side, transaction);
+    mine->transaction = NULL;
+    if (transaction->message[!side].has_ended || (transaction->flags & HTTP_NO_REQUEST) != 0)
+        http_transaction_done(flow, transaction);
+}
+
+void http_body_go_on(struct http_side *mine)
+{
     mine->state = mine->left != 0 ? HTTP_IN_BODY : HTTP_IN_REST;
-    (void)http_take(flow, side, line.bytes, line.len);
-    app_text_free(&line);
+    mine->reads_again = true;
 }
 
 static void end_body(struct http_flow *flow, enum app_side side)
@@ -119,7 +136,7 @@ uint32_t http_step_doubt(struct http_flow *flow, enum app_side side, const uint8
                        : APP_UNLIKE;
     }
     if (likeness == APP_UNLIKE)
-        http_body_go_on(flow, side);
+        http_body_go_on(mine);
     if (likeness != APP_LIKE)
         return n;
     const struct app_text line = mine->line;
@@ -176,7 +193,7 @@ static void begin_rest(struct http_flow *flow, enum app_side side)
     http_report_event(flow, side,
                       side == APP_CLIENT ? "invalid_request_chunk_len"
                                          : "invalid_response_chunk_len");
-    http_body_go_on(flow, side);
+    http_body_go_on(&flow->side[side]);
 }
 
 /* Gathers a line's first HTTP_CHUNK_LINE_MAX bytes, and passes over the others. True: it is whole.

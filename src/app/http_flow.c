@@ -1,81 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Flows of HTTP/1: their transactions, and the interface of parsers. */
+/* Flows of HTTP/1: the steps of their sides, and the interface of parsers. */
 #include "http_flow.h"
-
-/* ---- reporting ------------------------------------------------------------------------------ */
-
-void http_report(struct http_flow *flow, struct app_news news, enum app_side side,
-                 struct http_transaction *transaction)
-{
-    news.transaction = transaction;
-    news.note = transaction != NULL ? &transaction->note : NULL;
-    news.number = transaction != NULL ? transaction->number : flow->count;
-    news.side = (uint8_t)side;
-    news.parser = &http_parser;
-    app_report(flow->listener, &news);
-}
-
-void http_report_event(struct http_flow *flow, enum app_side side, const char *event)
-{
-    http_report(flow, (struct app_news){.kind = APP_EVENT, .event = event}, side,
-                flow->side[side].transaction);
-}
-
-/* ---- transactions ---------------------------------------------------------------------------- */
-
-void http_transaction_done(struct http_flow *flow, struct http_transaction *transaction)
-{
-    struct http_transaction **link = &flow->first, *before = NULL;
-
-    while (*link != transaction) {
-        before = *link;
-        link = &before->next;
-    }
-    *link = transaction->next;
-    if (flow->last == transaction)
-        flow->last = before;
-    flow->n_open--;
-    http_report(flow, (struct app_news){.kind = APP_DONE}, APP_CLIENT, transaction);
-    for (int side = 0; side < 2; side++)
-        http_head_free(&transaction->message[side].head);
-    free(transaction);
-}
-
-/* Makes room: the oldest request that no response has come to is reported as done. */
-static void forget_oldest(struct http_flow *flow)
-{
-    struct http_transaction *transaction = flow->first;
-
-    while (transaction != NULL && (transaction == flow->side[APP_CLIENT].transaction ||
-                                   transaction == flow->side[APP_SERVER].transaction ||
-                                   !transaction->message[APP_CLIENT].has_ended))
-        transaction = transaction->next;
-    if (transaction == NULL)
-        return;
-    flow->n_forgotten++;
-    http_transaction_done(flow, transaction);
-}
-
-struct http_transaction *http_transaction_open(struct http_flow *flow)
-{
-    struct http_transaction *transaction;
-
-    if (flow->n_open >= HTTP_OPEN_MAX)
-        forget_oldest(flow);
-    transaction = calloc(1, sizeof *transaction);
-    if (transaction == NULL)
-        return NULL;
-    transaction->number = flow->count++;
-    if (flow->last != NULL)
-        flow->last->next = transaction;
-    else
-        flow->first = transaction;
-    flow->last = transaction;
-    flow->n_open++;
-    return transaction;
-}
-
-/* ---- the interface --------------------------------------------------------------------------- */
 
 static void *open_flow(void)
 {
@@ -91,7 +16,11 @@ static enum app_verdict verdict_of(const struct http_flow *flow, enum app_side s
     return flow->side[side].state == HTTP_IN_TUNNEL ? APP_TUNNEL : APP_GOES_ON;
 }
 
-uint32_t http_take(struct http_flow *flow, enum app_side side, const uint8_t *bytes, uint32_t len)
+/* The gathered line, as what its side's state says. */
+static void read_again(struct http_flow *flow, enum app_side side);
+
+/* Steps over bytes of a side, as long as it can be read. Returns how many were taken. */
+static uint32_t take(struct http_flow *flow, enum app_side side, const uint8_t *bytes, uint32_t len)
 {
     static http_step *const steps[] = {
         [HTTP_IN_HEAD] = http_step_head,
@@ -108,9 +37,32 @@ uint32_t http_take(struct http_flow *flow, enum app_side side, const uint8_t *by
     };
     uint32_t taken = 0;
 
-    while (taken < len && verdict_of(flow, side) == APP_GOES_ON)
+    while (taken < len && verdict_of(flow, side) == APP_GOES_ON) {
         taken += steps[flow->side[side].state](flow, side, bytes + taken, len - taken);
+        if (flow->side[side].reads_again)
+            read_again(flow, side);
+    }
     return taken;
+}
+
+static void read_again(struct http_flow *flow, enum app_side side)
+{
+    struct http_side *const mine = &flow->side[side];
+    struct app_text line = mine->line;
+
+    mine->line = (struct app_text){0};
+    mine->reads_again = false;
+    (void)take(flow, side, line.bytes, line.len);
+    app_text_free(&line);
+}
+
+/* No message can follow any more: the body goes on. */
+static void end_doubt(struct http_flow *flow, enum app_side side)
+{
+    if (flow->side[side].state != HTTP_IN_DOUBT)
+        return;
+    http_body_go_on(&flow->side[side]);
+    read_again(flow, side);
 }
 
 static enum app_verdict give_flow(void *of, enum app_side side, const uint8_t *bytes, uint32_t len,
@@ -119,7 +71,7 @@ static enum app_verdict give_flow(void *of, enum app_side side, const uint8_t *b
     struct http_flow *const flow = of;
 
     flow->listener = listener;
-    *taken = http_take(flow, side, bytes, len);
+    *taken = take(flow, side, bytes, len);
     return verdict_of(flow, side);
 }
 
@@ -143,8 +95,7 @@ static enum app_verdict gap_flow(void *of, enum app_side side, uint64_t len,
     flow->listener = listener;
     if (mine->is_open)
         http_head_end(flow, side);
-    if (mine->state == HTTP_IN_DOUBT)
-        http_body_go_on(flow, side);
+    end_doubt(flow, side);
     if (verdict_of(flow, side) != APP_GOES_ON)
         return verdict_of(flow, side);
     if (spans_gap(mine, len)) {
@@ -169,8 +120,7 @@ static void end_flow(void *of, enum app_side side, const struct app_listener *li
 
     flow->listener = listener;
     http_head_end(flow, side);
-    if (mine->state == HTTP_IN_DOUBT)
-        http_body_go_on(flow, side);
+    end_doubt(flow, side);
     if (mine->transaction != NULL)
         http_message_end(flow, side, mine->state != HTTP_IN_REST);
     if (mine->state != HTTP_IN_TUNNEL)

@@ -30,6 +30,7 @@ struct http_side {
     bool lacks_protocol;                  /* the request's head, whose first line has come */
     bool is_vague;                        /* the body's length is no number alone: "34 68" */
     bool skips_body;                      /* the bytes to come cannot be decoded any more */
+    bool reads_again;                     /* `line` is no line: the next step reads it first */
     uint64_t left;                        /* bytes of the body or chunk to come */
     struct http_coding *coding;           /* of the body; NULL: none */
     struct http_transaction *transaction; /* whose message goes on; NULL: none */
@@ -45,9 +46,24 @@ struct http_flow {
     bool no_memory;
 };
 
-/* The number of its bytes that a step takes. It may be 0 where the state changes. */
+/* The number of its bytes that a step takes. It may be 0 where the state changes. Files of steps
+ * stand in the order of their calls: each calls files above it alone. */
 typedef uint32_t http_step(struct http_flow *flow, enum app_side side, const uint8_t *bytes,
                            uint32_t len);
+
+/* http_transaction.c */
+void http_report(struct http_flow *flow, struct app_news news, enum app_side side,
+                 struct http_transaction *transaction);
+void http_report_event(struct http_flow *flow, enum app_side side, const char *event);
+struct http_transaction *http_transaction_open(struct http_flow *flow);
+void http_transaction_done(struct http_flow *flow, struct http_transaction *transaction);
+
+/* http_events.c: the rules that a reported head breaks. */
+void http_report_head_events(struct http_flow *flow, enum app_side side,
+                             const struct http_transaction *transaction);
+
+/* http_seek.c, with http_probe */
+http_step http_step_seek, http_step_seek_line;
 
 /* http_body.c */
 http_step http_step_body, http_step_rest, http_step_chunk_line, http_step_chunk,
@@ -56,27 +72,13 @@ void http_body_give(struct http_flow *flow, enum app_side side, const uint8_t *b
 /* The body begins: its coding, by the head's fields. */
 void http_body_begin(struct http_flow *flow, enum app_side side);
 /* The gathered line is of the body, as what follows. */
-void http_body_go_on(struct http_flow *flow, enum app_side side);
-/* The body is over: the bytes that its decoder holds back come, and the decoder goes. */
-void http_body_end(struct http_flow *flow, enum app_side side);
+void http_body_go_on(struct http_side *mine);
+/* The message is over: the bytes that its decoder holds back come, and the decoder goes. */
+void http_message_end(struct http_flow *flow, enum app_side side, bool is_cut);
 
 /* http_message.c */
-http_step http_step_head, http_step_seek, http_step_seek_line, http_step_wait;
-void http_message_end(struct http_flow *flow, enum app_side side, bool is_cut);
+http_step http_step_head, http_step_wait;
 /* The side ends: the part of a head that has come is all of it. */
 void http_head_end(struct http_flow *flow, enum app_side side);
-
-/* http_events.c: the rules that a reported head breaks. */
-void http_report_head_events(struct http_flow *flow, enum app_side side,
-                             const struct http_transaction *transaction);
-
-/* http_flow.c */
-/* Steps over bytes of a side, as long as it can be read. Returns how many were taken. */
-uint32_t http_take(struct http_flow *flow, enum app_side side, const uint8_t *bytes, uint32_t len);
-struct http_transaction *http_transaction_open(struct http_flow *flow);
-void http_transaction_done(struct http_flow *flow, struct http_transaction *transaction);
-void http_report(struct http_flow *flow, struct app_news news, enum app_side side,
-                 struct http_transaction *transaction);
-void http_report_event(struct http_flow *flow, enum app_side side, const char *event);
 
 #endif
