@@ -2,6 +2,7 @@
 /* base64_decode decodes a part of a buffer, and base64_data begins the options on the result. */
 #include "rule_fail.h"
 #include "rule_option.h"
+#include "rule_section.h"
 
 enum { BYTES = 1, OFFSET = 2, RELATIVE = 4, PLACE_MAX = 65535 };
 

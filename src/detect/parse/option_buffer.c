@@ -4,77 +4,13 @@
 
 #include "rule_fail.h"
 #include "rule_option.h"
+#include "rule_section.h"
 
 enum {
     ANY_IP = RULE_PACKET | RULE_IP | RULE_IPV4 | RULE_IPV6,
     OVER_UDP = RULE_UDP | RULE_IP | RULE_IPV4 | RULE_IPV6,
     OVER_BOTH = OVER_UDP | RULE_TCP
 };
-
-/* ---- sections -------------------------------------------------------------------------------- */
-
-bool rule_section_has_steps(const struct rule_parser *parser)
-{
-    for (size_t i = parser->n_payloads; i > 0; i--)
-        if (parser->payload[i - 1].section == parser->section.section)
-            return true;
-    return false;
-}
-
-/* A buffer that does not repeat, and that a rule names again, goes on with its section. */
-static void resume_section(struct rule_parser *parser)
-{
-    struct rule_payload *section = &parser->section;
-
-    if (section->section == 0 || section->decoded || section->optional ||
-        rule_buffer_repeats(section->buffer) || rule_section_has_steps(parser))
-        return;
-    for (size_t i = 0; i < parser->n_payloads; i++)
-        if (parser->payload[i].buffer == section->buffer && !parser->payload[i].optional &&
-            parser->payload[i].chain == section->chain)
-            section->section = parser->payload[i].section;
-}
-
-struct rule_payload *rule_payload_add(struct rule_parser *parser, enum rule_payload_kind kind)
-{
-    struct rule_payload *grown =
-        rule_grow(parser->payload, &parser->cap_payloads, parser->n_payloads, sizeof *grown);
-
-    if (grown == NULL)
-        return NULL;
-    parser->payload = grown;
-
-    resume_section(parser);
-
-    struct rule_payload *payload = &grown[parser->n_payloads++];
-
-    *payload = parser->section;
-    payload->kind = kind;
-    payload->window = RULE_NO_WINDOW;
-    return payload;
-}
-
-enum sl_status rule_section_end(struct rule_parser *parser)
-{
-    return parser->section.section == 0 || rule_section_has_steps(parser)
-               ? SL_OK
-               : rule_bad(parser, "a buffer has no content behind it");
-}
-
-/* Insertion: steps are few, and those of a section that is not the payload's are neighbours. */
-void rule_section_sort(struct rule_parser *parser)
-{
-    for (size_t i = 1; i < parser->n_payloads; i++) {
-        const struct rule_payload step = parser->payload[i];
-        size_t to = i;
-
-        for (; to > 0 && parser->payload[to - 1].section > step.section; to--)
-            parser->payload[to] = parser->payload[to - 1];
-        parser->payload[to] = step;
-    }
-}
-
-/* ---- options --------------------------------------------------------------------------------- */
 
 #define OF_SIP(name, field)                                                        \
     {                                                                              \
@@ -235,18 +171,6 @@ enum sl_status rule_read_pkt_data(struct rule_parser *parser, struct rule_text v
     return status;
 }
 
-enum sl_status rule_size_add(struct rule_parser *parser, const struct rule_check *check)
-{
-    struct rule_payload *step = rule_payload_add(parser, RULE_SIZE);
-
-    if (step == NULL)
-        return rule_no_memory(parser);
-    step->negated = check->negated;
-    step->distance = (int32_t)check->first;
-    step->window = check->last;
-    return SL_OK;
-}
-
 enum sl_status rule_read_bsize(struct rule_parser *parser, struct rule_text value)
 {
     struct rule_check check;
@@ -273,24 +197,4 @@ enum sl_status rule_read_absent(struct rule_parser *parser, struct rule_text val
         return rule_skip(parser, "absent for a header", (struct rule_text){NULL, 0});
     parser->section.optional = value.len != 0;
     return rule_payload_add(parser, RULE_ABSENT) != NULL ? SL_OK : rule_no_memory(parser);
-}
-
-enum sl_status rule_absent_check(struct rule_parser *parser)
-{
-    const struct rule_payload *const steps = parser->payload;
-
-    for (size_t i = 0; i < parser->n_payloads; i++) {
-        const uint32_t section = steps[i].section;
-        const bool first = i == 0 || steps[i - 1].section != section;
-        const bool last = i + 1 == parser->n_payloads || steps[i + 1].section != section;
-
-        /* Neither sets nor names are there where the buffer is not. */
-        if (steps[i].optional && (steps[i].kind == RULE_DATA || steps[i].kind == RULE_BYTE_SET))
-            return rule_skip(parser, "a set of data or a name behind absent",
-                             (struct rule_text){NULL, 0});
-        if (steps[i].kind == RULE_ABSENT && (!first || last == steps[i].optional))
-            return rule_bad(parser, last ? "absent:or_else has no option of its buffer behind it"
-                                         : "absent stands beside other options of its buffer");
-    }
-    return SL_OK;
 }

@@ -5,6 +5,7 @@
 #include "base/hex.h"
 #include "rule_fail.h"
 #include "rule_option.h"
+#include "rule_section.h"
 
 enum {
     BINARY_MAX = 8, /* bytes of a binary number, and of digits, as in Suricata */

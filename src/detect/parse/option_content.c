@@ -6,6 +6,7 @@
 #include "detect/compile/rule_literal.h"
 #include "rule_fail.h"
 #include "rule_option.h"
+#include "rule_section.h"
 
 enum {
     PLACE_MAX = 1048576, /* the largest distance or window, as in Suricata */
@@ -450,7 +451,7 @@ enum sl_status rule_content_finish(struct rule_parser *parser)
 
     if (status != SL_OK)
         return status;
-    rule_value_follow(parser);
+    rule_section_follow(parser);
     rule_section_sort(parser);
     status = check_unplaced(parser);
     if (status == SL_OK)

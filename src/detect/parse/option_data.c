@@ -9,6 +9,7 @@
 #include "detect/state/rule_state.h"
 #include "rule_fail.h"
 #include "rule_option.h"
+#include "rule_section.h"
 
 enum { NAME_MAX_LEN = 63, REPUTATION_MAX = 65535, FILE_MAX_LEN = 1024 };
 

@@ -5,6 +5,7 @@
 #include "detect/rule_time.h"
 #include "rule_fail.h"
 #include "rule_option.h"
+#include "rule_section.h"
 
 enum { ANY_IP = RULE_IP | RULE_IPV4 | RULE_IPV6 };
 
@@ -323,24 +324,6 @@ enum sl_status rule_value_of_flag(struct rule_parser *parser, char flag, struct 
         if (flags[i].flag == flag)
             return put(parser, step, &flags[i].buffer);
     return SL_EFORMAT;
-}
-
-/* A step that is relative to a content, and has no buffer of its own, goes where that was put. */
-void rule_value_follow(struct rule_parser *parser)
-{
-    const struct rule_payload *before = NULL;
-
-    for (size_t i = 0; i < parser->n_payloads; i++) {
-        struct rule_payload *step = &parser->payload[i];
-
-        if (before != NULL && before->moved && step->relative && step->section == 0 &&
-            !step->decoded && step->kind != RULE_CONTENT) {
-            step->section = before->section;
-            step->buffer = before->buffer;
-            step->moved = true;
-        }
-        before = step;
-    }
 }
 
 /* ---- messages -------------------------------------------------------------------------------- */

@@ -7,6 +7,7 @@
 #include "detect/compile/expression_literal.h"
 #include "rule_fail.h"
 #include "rule_option.h"
+#include "rule_section.h"
 
 /* The parts of the text in quotes. */
 struct parts {

@@ -5,6 +5,7 @@
 #include "base/hex.h"
 #include "rule_fail.h"
 #include "rule_option.h"
+#include "rule_section.h"
 
 enum { KEY_LEN_MAX = 255, OFFSET_MAX = 65535 };
 

@@ -65,12 +65,22 @@ rule_option_reader rule_read_content, rule_read_isdataat;
  * is none. */
 const struct rule_option *rule_modifier_find(struct rule_text name);
 
+/* Checks the payload options against each other, and fills the rule with them. */
+enum sl_status rule_content_finish(struct rule_parser *parser);
+
 /* option_pcre.c */
 rule_option_reader rule_read_pcre;
 
 /* option_bytes.c */
 rule_option_reader rule_read_byte_test, rule_read_byte_jump, rule_read_byte_extract,
     rule_read_byte_math;
+
+/* The number of a result that a text names, from 1 on, or 0: the text is no name. SL_EFORMAT: no
+ * option before sets it. */
+enum sl_status rule_name_read(struct rule_parser *parser, struct rule_text text, uint8_t *name);
+
+/* Gives a step of RULE_BYTE_* the meaning of the rule's dialect. */
+void rule_bytes_finish(const struct rule_parser *parser, struct rule_payload *step);
 
 /* option_requires.c */
 rule_option_reader rule_read_requires;
@@ -82,21 +92,18 @@ rule_option_reader rule_read_base64_decode, rule_read_base64_data;
  * for these. */
 enum sl_status rule_base64_check(struct rule_parser *parser);
 
-/* The number of a result that a text names, from 1 on, or 0: the text is no name. SL_EFORMAT: no
- * option before sets it. */
-enum sl_status rule_name_read(struct rule_parser *parser, struct rule_text text, uint8_t *name);
-
-/* Gives a step of RULE_BYTE_* the meaning of the rule's dialect. */
-void rule_bytes_finish(const struct rule_parser *parser, struct rule_payload *step);
-
 /* option_buffer.c */
-rule_option_reader rule_read_buffer, rule_read_pkt_data, rule_read_bsize, rule_read_absent;
+rule_option_reader rule_read_buffer, rule_read_pkt_data, rule_read_bsize, rule_read_absent,
+    rule_read_sip_word;
+
+/* A buffer's name in rules; "the payload". */
+const char *rule_buffer_name(enum rule_buffer buffer);
 
 /* option_message.c */
 rule_option_reader rule_read_value, rule_read_value_or_modifier, rule_read_uricontent,
     rule_read_urilen, rule_read_tls_version, rule_read_ssl_state, rule_read_tls_chain,
-    rule_read_tls_date, rule_read_tls_validity, rule_read_sip_word, rule_read_file_text,
-    rule_read_filesize, rule_read_filestore, rule_read_file_digest, rule_read_tls_text;
+    rule_read_tls_date, rule_read_tls_validity, rule_read_file_text, rule_read_filesize,
+    rule_read_filestore, rule_read_file_digest, rule_read_tls_text;
 
 /* The rule is about messages of a flow of this protocol. SL_EFORMAT: it is not. */
 enum sl_status rule_app_take(struct rule_parser *parser, enum sl_app app);
@@ -108,38 +115,8 @@ const char *rule_value_name(enum rule_buffer buffer);
  * flag names none. */
 enum sl_status rule_value_of_flag(struct rule_parser *parser, char flag, struct rule_payload *step);
 
-/* Ends the steps of a rule: those that are relative to a moved one are in its buffer. */
-void rule_value_follow(struct rule_parser *parser);
-
 /* Sets which messages the rule is evaluated on, where it asks for some. SL_EFORMAT. */
 enum sl_status rule_value_finish(struct rule_parser *parser);
-
-/* option_buffer.c: checks the sections of sorted steps that have "absent". */
-enum sl_status rule_absent_check(struct rule_parser *parser);
-
-/* A buffer's name in rules; "the payload". */
-const char *rule_buffer_name(enum rule_buffer buffer);
-
-/* The application protocol of this name, or SL_APP_UNKNOWN. */
-enum sl_app rule_app_find(struct rule_text name);
-
-/* Adds a step to the section at hand. NULL: no memory. */
-struct rule_payload *rule_payload_add(struct rule_parser *parser, enum rule_payload_kind kind);
-
-/* Adds a step for the length of the section's buffer. */
-enum sl_status rule_size_add(struct rule_parser *parser, const struct rule_check *check);
-
-/* Ends the section at hand. SL_EFORMAT: it is one of a buffer, and has no step. */
-enum sl_status rule_section_end(struct rule_parser *parser);
-
-/* Whether the section at hand has a step. */
-bool rule_section_has_steps(const struct rule_parser *parser);
-
-/* Makes the steps of each section neighbours. */
-void rule_section_sort(struct rule_parser *parser);
-
-/* Checks the payload options against each other, and fills the rule with them. */
-enum sl_status rule_content_finish(struct rule_parser *parser);
 
 /* option_data.c */
 rule_option_reader rule_read_dataset, rule_read_datarep;
@@ -206,6 +183,9 @@ rule_option_reader rule_read_flow_age, rule_read_flow_total, rule_read_flow_tota
 /* option_app.c */
 rule_option_reader rule_read_message_number, rule_read_dns_opcode, rule_read_dns_rcode,
     rule_read_dns_rrtype, rule_read_app_layer_protocol;
+
+/* The application protocol of this name, or SL_APP_UNKNOWN. */
+enum sl_app rule_app_find(struct rule_text name);
 
 /* option_event.c */
 rule_option_reader rule_read_decode_event, rule_read_stream_event, rule_read_app_layer_event;
