@@ -1,25 +1,11 @@
 /* SPDX-License-Identifier: MIT */
 /* How a rule is evaluated, as lines of text. */
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "detect/compile/rule_literal.h"
 #include "detect/parse/rule_option.h"
 #include "explain_text.h"
 #include "stream/stream.h"
-
-void explain_put(struct explain_text *text, const char *format, ...)
-{
-    const size_t room = text->cap - text->len;
-    va_list args;
-
-    va_start(args, format);
-    const int n = vsnprintf(text->at + text->len, room, format, args);
-    va_end(args);
-    if (n > 0)
-        text->len += (size_t)n < room ? (size_t)n : room - 1;
-}
 
 /* Bytes as in a rule. */
 static void put_bytes(struct explain_text *text, const uint8_t *bytes, uint32_t len)

@@ -4,7 +4,7 @@
 #define DETECT_EVALUATE_BASE64_H
 
 #include "detect/transform/base64.h"
-#include "evaluate_content.h"
+#include "rule_work.h"
 
 /* A text in a buffer. */
 struct base64_text {

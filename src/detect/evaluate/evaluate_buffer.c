@@ -7,6 +7,7 @@
 #include "app/ntp.h"
 #include "app/snmp.h"
 #include "evaluate_message.h"
+#include "evaluate_section.h"
 
 struct bytes {
     const uint8_t *at;

@@ -7,6 +7,8 @@
  * A step that sets a name ends that where its cursors read different numbers. The rest of the
  * section is then walked once for each run of cursors that read the same one. These trials are
  * bounded, because a payload may give each cursor a number of its own. */
+#include "evaluate_section.h"
+
 #include <string.h>
 
 #include "detect/data/rule_data.h"
@@ -21,37 +23,6 @@ struct walk {
     struct rule_work *work;
     struct rule_numbers numbers;
 };
-
-uint64_t rule_work_effort(uint32_t len)
-{
-    enum { EFFORT_MIN = 37 << 10, EFFORT_OF_BYTE = 7 };
-    const uint64_t effort = (uint64_t)EFFORT_OF_BYTE * len;
-
-    return effort > EFFORT_MIN ? effort : EFFORT_MIN;
-}
-
-void rule_work_begin(struct rule_work *work, uint32_t len)
-{
-    work->effort_left = rule_work_effort(len);
-    work->stopped = false;
-}
-
-void rule_work_stop(struct rule_work *work)
-{
-    work->n_stopped += !work->stopped;
-    work->stopped = true;
-}
-
-bool rule_work_spend(struct rule_work *work, uint64_t effort)
-{
-    if (work->effort_left < effort) {
-        work->effort_left = 0;
-        rule_work_stop(work);
-        return false;
-    }
-    work->effort_left -= effort;
-    return true;
-}
 
 /* The value of a name as a place, which no payload reaches where it is too large. */
 static int32_t named(const struct walk *walk, uint8_t name)

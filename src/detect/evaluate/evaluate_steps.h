@@ -3,7 +3,7 @@
 #ifndef DETECT_EVALUATE_STEPS_H
 #define DETECT_EVALUATE_STEPS_H
 
-#include "evaluate_content.h"
+#include "rule_work.h"
 
 /* `behind` has room for len + 1 cursors. `before` has one at least. The set behind is in `behind`,
  * or it is `before` itself. */

@@ -3,7 +3,7 @@
 #ifndef DETECT_EVALUATE_VIEW_H
 #define DETECT_EVALUATE_VIEW_H
 
-#include "evaluate_content.h"
+#include "rule_work.h"
 #include "sluice/app.h"
 #include "sluice/batch.h"
 #include "sluice/detect.h"

@@ -6,10 +6,10 @@
 #include "base/diag.h"
 #include "content_find.h"
 #include "detect/compile/rule_compile.h"
-#include "detect/state/state.h"
 #include "evaluate_buffer.h"
 #include "evaluate_header.h"
 #include "evaluate_message.h"
+#include "evaluate_section.h"
 #include "evaluate_stream.h"
 #include "rule_findings.h"
 #include "rule_profile.h"
@@ -707,27 +707,4 @@ void sl_evaluator_conclude(struct sl_evaluator *evaluator, const struct sl_alert
     rule_findings_conclude(&evaluator->findings);
     *alerts = evaluator->findings.alert;
     *n = evaluator->findings.n;
-}
-
-enum sl_status sl_rules_evaluate(const struct sl_rules *rules, const struct sl_batch *batch,
-                                 const struct sl_hits *hits, struct sl_alert *alerts, size_t cap,
-                                 size_t *n)
-{
-    struct sl_evaluator *evaluator = NULL;
-    const struct sl_alert *found = NULL;
-
-    *n = 0;
-    enum sl_status status = sl_evaluator_create(&evaluator, rules, NULL);
-    if (evaluator == NULL)
-        return status;
-    status = sl_evaluator_run(evaluator, batch, hits, &found, n);
-    if (status == SL_OK) {
-        status = state_settle_alone(evaluator, batch) ? SL_OK : SL_ENOMEM;
-        found = evaluator->findings.alert;
-        *n = evaluator->findings.n;
-    }
-    if (status == SL_OK && *n != 0 && cap != 0)
-        memcpy(alerts, found, (*n < cap ? *n : cap) * sizeof *alerts);
-    sl_evaluator_free(evaluator);
-    return status == SL_OK && *n > cap ? SL_EOVERFLOW : status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* A rule's walk over a payload. */
-#ifndef DETECT_RULE_PAYLOAD_H
-#define DETECT_RULE_PAYLOAD_H
+/* What the walks of a rule may spend on a packet, and where they work. */
+#ifndef DETECT_RULE_WORK_H
+#define DETECT_RULE_WORK_H
 
 #include "detect/rule.h"
 #include "rule_scan.h"
@@ -37,12 +37,5 @@ bool rule_work_spend(struct rule_work *work, uint64_t effort);
 
 /* A part of the rule's walk is left out. */
 void rule_work_stop(struct rule_work *work);
-
-/* Whether there are occurrences of the contents of the n steps, which are a section, one for each,
- * that together satisfy all of the steps. Time: the buffer's length times the number of steps,
- * times, for a content that nearly occurs everywhere, its length; and what the work allows for
- * trials. */
-bool rule_section_match(const struct rule_payload *steps, size_t n, struct rule_scan *scan,
-                        struct rule_work *work);
 
 #endif

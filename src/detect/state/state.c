@@ -227,8 +227,6 @@ bool state_settle_alone(struct sl_evaluator *evaluator, const struct sl_batch *b
         flow_bits_release(&pool, &bits);
         state_table_clear(&state.hosts);
     }
-    if (open)
-        rule_findings_conclude(findings);
     state_table_close(&state.hosts);
     return open;
 }

@@ -4,7 +4,7 @@
 
 #include "sluice/detect.h"
 
-/* Settles each packet of the last run as if it were the first, and concludes. False: no memory. */
+/* Settles each packet of the last run as if it were the first. False: no memory. */
 bool state_settle_alone(struct sl_evaluator *evaluator, const struct sl_batch *batch);
 
 #endif
