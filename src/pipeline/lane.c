@@ -112,6 +112,7 @@ enum sl_status lanes_open(struct lane *lanes, const struct sl_pipeline_config *c
                           struct sl_pipeline_stats *stats, struct sl_diag *diag)
 {
     enum sl_status failure = SL_OK;
+    struct sl_diag reason = {0}; /* of the first failure */
 
     for (uint32_t i = 0; i < config->n_devices; i++) {
         const uint32_t n_threads = lane_n_threads(config, &config->devices[i]);
@@ -124,10 +125,12 @@ enum sl_status lanes_open(struct lane *lanes, const struct sl_pipeline_config *c
         if (status == SL_OK)
             continue;
         lane_drop(&lanes[i], &why);
-        if (failure == SL_OK && diag != NULL)
-            *diag = why;
+        if (failure == SL_OK)
+            reason = why;
         failure = failure == SL_OK ? status : failure;
     }
+    if (stats->n_workers == 0 && diag != NULL)
+        *diag = reason;
     if (stats->n_workers == 0)
         return failure;
     for (uint32_t i = 0; i < config->n_devices; i++)

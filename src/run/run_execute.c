@@ -80,6 +80,8 @@ enum sl_status sl_run_execute(struct sl_run *run, struct sl_diag *diag)
     enum sl_status status = run->opened ? SL_OK : sl_run_open(run, diag);
     struct sl_diag later;
 
+    if (diag == NULL)
+        diag = &later;
     if (status != SL_OK)
         return status;
     if (!run->ready || run->executed)

@@ -199,6 +199,10 @@ static enum sl_status open_tables(struct sl_run *run, struct run_policy *policy,
 
 enum sl_status sl_run_open(struct sl_run *run, struct sl_diag *diag)
 {
+    struct sl_diag unwanted;
+
+    if (diag == NULL)
+        diag = &unwanted;
     if (run->opened)
         return diag_set(diag, SL_EINVAL, NULL, 0, "the run is open already");
     run->opened = true;

@@ -12,6 +12,7 @@ static enum sl_status feed(struct sl_run *run, struct sl_sampling_trainer *train
     struct sl_dissect_stats stats = {0};
     struct sl_capture_stats captured;
     struct sl_capture *capture;
+    struct sl_diag fault;
     enum sl_status status = sl_capture_open_file(&capture, path, 0, diag);
     bool more = true;
 
@@ -19,7 +20,7 @@ static enum sl_status feed(struct sl_run *run, struct sl_sampling_trainer *train
         return status;
     while (status == SL_OK && more) {
         sl_batch_reset(batch);
-        status = sl_capture_read(capture, batch, diag);
+        status = sl_capture_read(capture, batch, &fault);
         sl_dissect(batch, &stats);
         more = sl_sampling_trainer_add(trainer, batch);
     }
@@ -27,9 +28,11 @@ static enum sl_status feed(struct sl_run *run, struct sl_sampling_trainer *train
     sl_capture_close(capture);
     if (status == SL_OK || status == SL_END)
         return SL_OK;
+    if (captured.packets == 0 && diag != NULL)
+        *diag = fault;
     if (captured.packets == 0)
         return status;
-    run_notices_text(&run->notices, SL_RUN_SOURCE_FAILED, diag); /* the packets before it do */
+    run_notices_text(&run->notices, SL_RUN_SOURCE_FAILED, &fault); /* the packets before it do */
     return SL_OK;
 }
 

@@ -53,6 +53,7 @@ static void check_fault(uint32_t n_devices, enum simulated_step step, uint32_t n
     }
     if (ran != SL_OK)
         fail_msg("step %d, call %u, %u devices: %s", step, nth, n_devices, run.diag.text);
+    assert_string_equal(run.diag.text, ""); /* a call that succeeds does not change it */
     device_run_check(&run);
     /* A worker that could not get more room goes on with the room it has. */
     const bool spared = step == SIMULATED_OPEN && nth > n_opened && !run.stats.devices[0].dropped;
