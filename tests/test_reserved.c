@@ -206,6 +206,17 @@ static void test_redundancy(void **state)
     REFUSES(count, sl_savings_create(&savings, &count, &diag));
 }
 
+static void test_rule_state(void **state)
+{
+    struct sl_state_config config;
+    struct sl_flow_slot slot;
+    struct sl_state *made;
+
+    (void)state;
+    sl_state_config_init(&config);
+    REFUSES(config, sl_state_create(&made, &slot, &config, &diag));
+}
+
 static void test_runs(void **state)
 {
     static const char *const captures[] = {"capture"};
@@ -270,6 +281,7 @@ int main(void)
                                        cmocka_unit_test(test_stages),
                                        cmocka_unit_test(test_names),
                                        cmocka_unit_test(test_redundancy),
+                                       cmocka_unit_test(test_rule_state),
                                        cmocka_unit_test(test_runs),
                                        cmocka_unit_test(test_scans)};
 

@@ -372,6 +372,8 @@ SL_CHECK SL_API enum sl_status sl_rules_evaluate(const struct sl_rules *rules,
  * and counts by gid and sid. All times are the packets' own. */
 struct sl_state;
 
+enum { SL_STATE_HOSTS_MAX = 1 << 28 };
+
 struct sl_state_config {
     uint32_t max_hosts;   /* variables of hosts, counts of rules and tags; the one that was used
                              longest ago gives way */

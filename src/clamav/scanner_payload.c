@@ -33,7 +33,7 @@ enum sl_status sl_clamav_scan_hits(struct sl_clamav_scanner *scanner, const stru
 {
     enum sl_status status = SL_OK;
 
-    if (batch->memory == SL_MEMORY_DEVICE)
+    if (batch->memory == SL_MEMORY_DEVICE || hits->n > hits->cap)
         return SL_EINVAL;
     for (size_t next = 0; next < hits->n && status == SL_OK;) {
         const uint32_t item = hits->hit[next].item;

@@ -205,7 +205,7 @@ const struct sl_diag *sl_rules_unknown_class(const struct sl_rules *rules, size_
 
 bool sl_rules_store_file(const struct sl_rules *rules, size_t i)
 {
-    return rules->rule[i]->stores_file;
+    return i < rules->n_rules && rules->rule[i]->stores_file;
 }
 
 const struct sl_signature *sl_rules_signature(const struct sl_rules *rules, size_t i)

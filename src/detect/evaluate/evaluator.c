@@ -647,7 +647,8 @@ enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_
     rule_values_begin_batch(&evaluator->findings.values);
     evaluator->work.n_stopped = 0;
     if (batch->memory == SL_MEMORY_DEVICE || batch->packet == NULL ||
-        (hits == NULL && evaluator->rules->index->n_literals != 0))
+        (hits == NULL && evaluator->rules->index->n_literals != 0) ||
+        (hits != NULL && hits->n > hits->cap))
         return SL_EINVAL;
     if (!rule_findings_begin(&evaluator->findings, batch, evaluator->messages_alone) ||
         !grow_scan(evaluator, batch))
@@ -657,7 +658,7 @@ enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_
     evaluator->hits = hits;
     evaluator->at_hit = evaluator->n_hits = evaluator->talk.at = 0;
     if (hits != NULL)
-        evaluator->n_hits = hits->n < hits->cap ? hits->n : hits->cap;
+        evaluator->n_hits = hits->n;
     if (evaluator->late != NULL)
         begin_late(evaluator);
     for (uint32_t item = 0; item < batch->n_items; item++) {

@@ -63,6 +63,8 @@ void sl_rules_sift(const struct sl_rules *rules, const struct sl_batch *batch, s
     uint32_t answered = UINT32_MAX;
     size_t n = 0;
 
+    if (hits->n > hits->cap)
+        return;
     for (size_t i = 0; i < hits->n; i++) {
         const struct sl_hit hit = hits->hit[i];
         const struct rule_wants *wants = &index->wants[(uint32_t)hit.id];

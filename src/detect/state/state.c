@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/diag.h"
+#include "base/reserved.h"
 #include "settle.h"
 
 enum {
@@ -26,6 +27,14 @@ void sl_state_config_init(struct sl_state_config *config)
     *config = (struct sl_state_config){.max_hosts = HOSTS_DEFAULT};
 }
 
+static enum sl_status check(const struct sl_state_config *config, struct sl_diag *diag)
+{
+    if (config->max_hosts == 0 || config->max_hosts > SL_STATE_HOSTS_MAX)
+        return diag_set(diag, SL_EINVAL, NULL, 0, "a state of %u hosts (expected 1 to %d)",
+                        config->max_hosts, SL_STATE_HOSTS_MAX);
+    return reserved_check(config->reserved, diag);
+}
+
 static void release(void *user, uint32_t shard, void *slot)
 {
     const struct sl_state *state = user;
@@ -36,9 +45,12 @@ static void release(void *user, uint32_t shard, void *slot)
 enum sl_status sl_state_create(struct sl_state **out, struct sl_flow_slot *slot,
                                const struct sl_state_config *config, struct sl_diag *diag)
 {
-    struct sl_state *state = calloc(1, sizeof *state);
+    const enum sl_status status = check(config, diag);
 
     *out = NULL;
+    if (status != SL_OK)
+        return status;
+    struct sl_state *state = calloc(1, sizeof *state);
     if (state != NULL)
         state_data_init(&state->data, config->hash_key);
     if (state == NULL || !state_table_open(&state->hosts, config->max_hosts, config->hash_key)) {
