@@ -101,6 +101,8 @@ enum sl_status sl_batch_create(struct sl_batch **batch, uint32_t arena_len, uint
 
 enum sl_status sl_batch_reserve_totals(struct sl_batch *batch, struct sl_diag *diag)
 {
+    if (batch->total != NULL)
+        return diag_set(diag, SL_EINVAL, NULL, 0, "the batch has its totals already");
     batch->total = (struct sl_flow_total *)calloc(batch->max_items, sizeof *batch->total);
     return batch->total != NULL
                ? SL_OK

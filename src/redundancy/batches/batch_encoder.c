@@ -167,6 +167,8 @@ enum sl_status sl_batch_encoder_create(struct sl_batch_encoder **encoder,
 
     if (status == SL_OK)
         status = find_sizes(&sizes, config, diag);
+    if (status == SL_OK && config->sampling == NULL)
+        status = diag_set(diag, SL_EINVAL, NULL, 0, "an encoder of batches needs a sampler");
     if (status != SL_OK)
         return status;
 
