@@ -116,11 +116,11 @@ SL_API struct sl_fib_match sl_fib_match(struct sl_fib *fib, const uint8_t *name,
 SL_API struct sl_fib_match sl_fib_find(struct sl_fib *fib, const uint8_t *name, size_t name_len);
 
 /* Calls `each` for every entry of the unaggregated table in no particular order, until it returns
- * false. `each` must not call the table. SL_ENOMEM. */
-SL_CHECK SL_API enum sl_status
-sl_fib_each(struct sl_fib *fib,
-            bool (*each)(void *user, const struct sl_fib_entry *entry, uint32_t n_holders),
-            void *user);
+ * false. `each` must not call the table. The entry is lent for the call. */
+SL_API void sl_fib_each(struct sl_fib *fib,
+                        bool (*each)(void *user, const struct sl_fib_entry *entry,
+                                     uint32_t n_holders),
+                        void *user);
 
 struct sl_fib_info {
     const char *plane;

@@ -38,10 +38,9 @@ struct sl_fib_match sl_fib_find(struct sl_fib *fib, const uint8_t *name, size_t 
     return match;
 }
 
-enum sl_status sl_fib_each(struct sl_fib *fib,
-                           bool (*each)(void *user, const struct sl_fib_entry *entry,
-                                        uint32_t n_holders),
-                           void *user)
+void sl_fib_each(struct sl_fib *fib,
+                 bool (*each)(void *user, const struct sl_fib_entry *entry, uint32_t n_holders),
+                 void *user)
 {
     bool goes_on = true;
 
@@ -56,7 +55,6 @@ enum sl_status sl_fib_each(struct sl_fib *fib,
         goes_on = each(user, &entry, node->n_holders);
     }
     pthread_mutex_unlock(&fib->lock);
-    return SL_OK;
 }
 
 void sl_fib_info(struct sl_fib *fib, struct sl_fib_info *info)

@@ -92,12 +92,11 @@ enum sl_status names_fib_lend(struct sl_names *names, const void *block, uint64_
     return status;
 }
 
-enum sl_status names_fib_each(struct sl_names *names,
-                              bool (*each)(void *user, const struct sl_fib_entry *entry,
-                                           uint32_t n_holders),
-                              void *user)
+void names_fib_each(struct sl_names *names,
+                    bool (*each)(void *user, const struct sl_fib_entry *entry, uint32_t n_holders),
+                    void *user)
 {
-    return sl_fib_each(names->fib, each, user);
+    sl_fib_each(names->fib, each, user);
 }
 
 void names_fib_free(struct sl_names *names)

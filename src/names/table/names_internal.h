@@ -172,10 +172,9 @@ enum sl_status names_fib_make(struct sl_names *names, const char *plane,
                               const struct sl_fib_entry *entries, size_t n, struct sl_diag *diag);
 
 /* Calls `each` for every name and its node. */
-enum sl_status names_fib_each(struct sl_names *names,
-                              bool (*each)(void *user, const struct sl_fib_entry *entry,
-                                           uint32_t n_holders),
-                              void *user);
+void names_fib_each(struct sl_names *names,
+                    bool (*each)(void *user, const struct sl_fib_entry *entry, uint32_t n_holders),
+                    void *user);
 
 /* ---- names_memory.c -------------------------------------------------------------------------- */
 

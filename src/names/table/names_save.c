@@ -110,8 +110,8 @@ static bool put_name(void *user, const struct sl_fib_entry *entry, uint32_t n_ho
     return writer->file->error == 0;
 }
 
-static enum sl_status write_body(struct writer *writer, struct sl_names *names,
-                                 struct names_store_head *head)
+static void write_body(struct writer *writer, struct sl_names *names,
+                       struct names_store_head *head)
 {
     const struct names_store_head room = {0};
 
@@ -123,13 +123,12 @@ static enum sl_status write_body(struct writer *writer, struct sl_names *names,
     put_rules(writer, names, &head->n_rules);
     head->text_len = put_values(writer, names);
     const uint64_t begin = writer->len;
-    const enum sl_status status = names_fib_each(names, put_name, writer);
+    names_fib_each(names, put_name, writer);
     head->names_len = writer->len - begin;
     align(writer, NAMES_STORE_ALIGN);
     flush(writer);
     head->index = writer->len;
     head->len = head->index + names_fib_write(names, writer->file);
-    return status;
 }
 
 static void fill_head(struct names_store_head *head, const struct sl_names *names)
@@ -153,34 +152,34 @@ static void fill_head(struct names_store_head *head, const struct sl_names *name
     snprintf(head->plane, sizeof head->plane, "%s", count.plane);
 }
 
-static enum sl_status write_file(struct new_file *file, struct sl_names *names,
-                                 struct names_store_head *head)
+/* False: no memory. */
+static bool write_file(struct new_file *file, struct sl_names *names, struct names_store_head *head)
 {
     struct writer *writer = calloc(1, sizeof *writer);
     XXH3_state_t *hash = XXH3_createState();
-    enum sl_status status = SL_ENOMEM;
+    const bool good = writer != NULL && hash != NULL;
 
-    if (writer != NULL && hash != NULL) {
+    if (good) {
         writer->file = file;
         writer->hash = hash;
-        status = write_body(writer, names, head);
+        write_body(writer, names, head);
         head->checksum = names_store_checksum(head, XXH3_64bits_digest(hash));
         new_file_write_first(file, head, sizeof *head);
     }
     XXH3_freeState(hash);
     free(writer);
-    return status;
+    return good;
 }
 
 static enum sl_status write_names(struct sl_names *names, struct new_file *file,
                                   struct names_store_head *head, struct sl_diag *diag)
 {
-    const enum sl_status status = write_file(file, names, head);
+    const bool good = write_file(file, names, head);
 
-    if (status != SL_OK && file->error == 0) /* so that nothing takes the path */
-        file->error = status == SL_ENOMEM ? ENOMEM : EIO;
-    const enum sl_status ended = new_file_end(file, diag);
-    return status == SL_OK ? ended : status;
+    if (!good) /* so that nothing takes the path */
+        file->error = ENOMEM;
+    const enum sl_status status = new_file_end(file, diag);
+    return good ? status : SL_ENOMEM;
 }
 
 enum sl_status sl_names_save(struct sl_names *names, const char *path, struct sl_diag *diag)
