@@ -246,7 +246,7 @@ static bool make_packets(struct bench_data *data, const struct bench_names *name
         cli_error("bench: no memory for packets%s%s", diag.text[0] != '\0' ? ": " : "", diag.text);
     else
         snprintf(data->text, sizeof data->text, "%s, %.0f B a packet",
-                 sl_packet_names_protocol_text(kinds[kind].protocol),
+                 sl_packet_names_protocol_name(kinds[kind].protocol),
                  (double)data->bytes / (double)data->items);
     return good;
 }

@@ -82,7 +82,7 @@ enum { SHOWN = 25, TEXT_LEN = 200 };
 static const char *write_action(const struct sl_names *names, const struct sl_names_answer *answer,
                                 char text[TEXT_LEN])
 {
-    size_t len = (size_t)snprintf(text, TEXT_LEN, "%s", sl_names_action_text(answer->action));
+    size_t len = (size_t)snprintf(text, TEXT_LEN, "%s", sl_names_action_name(answer->action));
     const char *value;
     size_t value_len;
     char safe[TEXT_LEN];
@@ -102,7 +102,7 @@ static void print_protocols(const struct sl_packet_names_watch_count *count, FIL
     for (int p = 0; p < SL_N_PACKET_NAMES_PROTOCOLS; p++)
         if (count->names[p] != 0)
             fprintf(out, "  %10s  %s, %s matched\n", cli_count(count->names[p], found),
-                    sl_packet_names_protocol_text((enum sl_packet_names_protocol)p),
+                    sl_packet_names_protocol_name((enum sl_packet_names_protocol)p),
                     cli_count(count->matched[p], matched));
 }
 
@@ -184,7 +184,7 @@ static void set_action(const struct sl_names *names, const struct sl_names_answe
     const char *value;
     size_t len;
 
-    json_object_set_new(object, "action", json_string(sl_names_action_text(answer->action)));
+    json_object_set_new(object, "action", json_string(sl_names_action_name(answer->action)));
     for (uint32_t i = 0; (value = sl_names_value(names, answer, i, &len)) != NULL; i++)
         json_array_append_new(values, cli_json_text(value, len));
     if (json_array_size(values) != 0)
@@ -257,7 +257,7 @@ json_t *run_names_json(const struct sl_run_result *result, bool details)
     for (int p = 0; p < SL_N_PACKET_NAMES_PROTOCOLS; p++)
         if (count->names[p] != 0)
             json_object_set_new(protocols,
-                                sl_packet_names_protocol_text((enum sl_packet_names_protocol)p),
+                                sl_packet_names_protocol_name((enum sl_packet_names_protocol)p),
                                 json_pack("{s:o, s:o}", "names", cli_json_uint(count->names[p]),
                                           "matched", cli_json_uint(count->matched[p])));
     for (int m = 0; m < SL_N_PACKET_NAMES_MISSES; m++)

@@ -51,7 +51,7 @@ enum sl_names_action {
 };
 
 /* "forward", "block", ...; "?" for a number beyond the last action. Static; any thread. */
-SL_API const char *sl_names_action_text(enum sl_names_action action);
+SL_API const char *sl_names_action_name(enum sl_names_action action);
 
 /* The names that a rule applies to. In names that are no URL, the host is the whole name. */
 enum sl_names_match {

@@ -40,7 +40,7 @@ enum sl_packet_names_protocol {
 };
 
 SL_API const char *
-sl_packet_names_protocol_text(enum sl_packet_names_protocol protocol); /* "dns", "http", ... */
+sl_packet_names_protocol_name(enum sl_packet_names_protocol protocol); /* "dns", "http", ... */
 
 /* Why a packet gave no name, or not all of its names. "Cut": the bytes end before the name does, at
  * the end of the segment, of the fragment, or of what was captured. */

@@ -223,7 +223,7 @@ enum sl_pipeline_stage {
     SL_PIPELINE_LOAD,
     SL_PIPELINE_WORK, /* the engines, digest, settle, decide and report */
     SL_PIPELINE_DRAIN,
-    SL_PIPELINE_N_STAGES
+    SL_N_PIPELINE_STAGES
 };
 
 SL_API const char *sl_pipeline_stage_name(enum sl_pipeline_stage stage); /* "fill", "load", ... */
@@ -238,7 +238,7 @@ struct sl_pipeline_snapshot {
      * the run's number of batches, which never changes; 0 where none runs. */
     struct {
         uint32_t waiting, busy;
-    } stage[SL_PIPELINE_N_STAGES];
+    } stage[SL_N_PIPELINE_STAGES];
 };
 
 /* Makes a monitor for one run after another. The caller frees it. SL_ENOMEM. */

@@ -189,11 +189,11 @@ enum sl_frame_verdict {
     SL_FRAME_LATE,       /* it refers to the log of an epoch that ended */
     SL_FRAME_UNRESOLVED, /* it refers to log that is not here; feedback will ask for it */
     SL_FRAME_DAMAGED,    /* no frame, or not as it was sent */
-    SL_FRAME_VERDICTS    /* how many verdicts there are */
+    SL_N_FRAME_VERDICTS    /* how many verdicts there are */
 };
 
 struct sl_decoder_stats {
-    uint64_t frames[SL_FRAME_VERDICTS];
+    uint64_t frames[SL_N_FRAME_VERDICTS];
     uint64_t bytes;  /* of packets delivered */
     uint64_t epochs; /* adopted */
     uint64_t holes;  /* bytes of log that were skipped: frames missing when a later one came */

@@ -70,7 +70,7 @@ void sl_pipeline_monitor_free(struct sl_pipeline_monitor *monitor)
 
 const char *sl_pipeline_stage_name(enum sl_pipeline_stage stage)
 {
-    static const char *const names[SL_PIPELINE_N_STAGES] = {"fill", "load", "work", "drain"};
+    static const char *const names[SL_N_PIPELINE_STAGES] = {"fill", "load", "work", "drain"};
 
     return names[stage];
 }

@@ -8,7 +8,7 @@ static void read_stages(const struct pipeline *pipeline, struct sl_pipeline_snap
 {
     const uint64_t collected = pipeline->collect.n_left;
     const uint64_t flying = pipeline->filled - pipeline->drained;
-    uint32_t waiting[SL_PIPELINE_N_STAGES], busy[SL_PIPELINE_N_STAGES];
+    uint32_t waiting[SL_N_PIPELINE_STAGES], busy[SL_N_PIPELINE_STAGES];
 
     busy[SL_PIPELINE_FILL] = pipeline->filling;
     waiting[SL_PIPELINE_FILL] = pipeline->n_slots - (uint32_t)flying - pipeline->filling;
@@ -19,7 +19,7 @@ static void read_stages(const struct pipeline *pipeline, struct sl_pipeline_snap
     waiting[SL_PIPELINE_WORK] = (uint32_t)(collected - pipeline->taken) + pipeline->n_redo;
     busy[SL_PIPELINE_DRAIN] = pipeline->draining;
     waiting[SL_PIPELINE_DRAIN] = pipeline->n_done - pipeline->draining;
-    for (int s = 0; s < SL_PIPELINE_N_STAGES; s++) {
+    for (int s = 0; s < SL_N_PIPELINE_STAGES; s++) {
         snapshot->stage[s].waiting = waiting[s];
         snapshot->stage[s].busy = busy[s];
     }

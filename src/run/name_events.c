@@ -164,7 +164,7 @@ static bool describe(struct name_events *events, const struct sl_packet_name *fo
     write_part(&found->name, answer->prefix_len, events->prefix);
     *match = (struct sl_name_match){.name = events->name,
                                     .prefix = events->prefix,
-                                    .action = sl_names_action_text(answer->action),
+                                    .action = sl_names_action_name(answer->action),
                                     .verdict = verdict_of(answer->action),
                                     .values = events->values,
                                     .hops = answer->action == SL_NAMES_FORWARD,

@@ -173,7 +173,7 @@ static void put_stages(struct tree *tree, const struct sl_pipeline_snapshot *pip
     put_count(tree, "sluice.busy_ns.work", stats->work_ns);
     put_count(tree, "sluice.busy_ns.digest", stats->digest_ns);
     put_count(tree, "sluice.busy_ns.drain", stats->drain_ns);
-    for (int s = 0; s < SL_PIPELINE_N_STAGES; s++)
+    for (int s = 0; s < SL_N_PIPELINE_STAGES; s++)
         tree->failed |=
             json_object_set_new(queues, sl_pipeline_stage_name((enum sl_pipeline_stage)s),
                                 json_pack("{s:I, s:I}", "waiting",

@@ -304,22 +304,22 @@ static void put_latency(struct exposition *to, const struct sl_pipeline_stats *s
 static void put_stages(struct exposition *to, const struct sl_pipeline_snapshot *pipeline)
 {
     const struct sl_pipeline_stats *stats = &pipeline->stats;
-    const uint64_t busy_ns[SL_PIPELINE_N_STAGES] = {stats->fill_ns, stats->load_ns, stats->work_ns,
+    const uint64_t busy_ns[SL_N_PIPELINE_STAGES] = {stats->fill_ns, stats->load_ns, stats->work_ns,
                                                     stats->drain_ns};
 
     count(to, "sluice_batches_total", "Batches that went through all stages.", stats->batches);
     begin(to, "sluice_stage_seconds_total", "counter", "Busy time of the stage, all its threads.");
-    for (int s = 0; s < SL_PIPELINE_N_STAGES; s++)
+    for (int s = 0; s < SL_N_PIPELINE_STAGES; s++)
         put_seconds_of(to, "stage", sl_pipeline_stage_name((enum sl_pipeline_stage)s), busy_ns[s]);
     put_seconds_of(to, "stage", "order", stats->order_ns);   /* at the end of `load` */
     put_seconds_of(to, "stage", "digest", stats->digest_ns); /* after the engines, in `work` */
     begin(to, "sluice_queue_depth", "gauge",
           "Batches that wait for the stage; before fill, the free ones.");
-    for (int s = 0; s < SL_PIPELINE_N_STAGES; s++)
+    for (int s = 0; s < SL_N_PIPELINE_STAGES; s++)
         put_count_of(to, "stage", sl_pipeline_stage_name((enum sl_pipeline_stage)s),
                      pipeline->stage[s].waiting);
     begin(to, "sluice_stage_batches", "gauge", "Batches in the stage.");
-    for (int s = 0; s < SL_PIPELINE_N_STAGES; s++)
+    for (int s = 0; s < SL_N_PIPELINE_STAGES; s++)
         put_count_of(to, "stage", sl_pipeline_stage_name((enum sl_pipeline_stage)s),
                      pipeline->stage[s].busy);
     gauge(to, "sluice_workers", "Threads that run engines.", stats->n_workers);

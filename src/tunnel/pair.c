@@ -242,7 +242,7 @@ void pair_stats(const struct pair *pair, struct pair_stats *stats)
     sl_encoder_stats(pair->encoder, &encoder);
     sl_decoder_stats(pair->decoder, &decoder);
     *stats = pair->stats;
-    for (int i = 0; i < SL_FRAME_VERDICTS; i++)
+    for (int i = 0; i < SL_N_FRAME_VERDICTS; i++)
         stats->frames[i] = decoder.frames[i];
     stats->resent = encoder.resent;
     stats->epochs = encoder.epochs;

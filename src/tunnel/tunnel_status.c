@@ -47,7 +47,7 @@ static const struct counter counters[] = {
 
 enum { N_COUNTERS = sizeof counters / sizeof *counters };
 
-static const char *const verdicts[SL_FRAME_VERDICTS] = {"delivered", "repeated", "late",
+static const char *const verdicts[SL_N_FRAME_VERDICTS] = {"delivered", "repeated", "late",
                                                         "unresolved", "damaged"};
 
 static uint64_t value_of(const struct pair_stats *stats, const struct counter *counter)
@@ -119,7 +119,7 @@ static json_t *peer_json(const struct tunnel_peer *peer)
     for (int i = 0; i < PAIR_DROPS; i++)
         json_object_set_new(dropped, pair_drop_name((enum pair_drop)i),
                             json_integer((json_int_t)stats.dropped[i]));
-    for (int i = 0; i < SL_FRAME_VERDICTS; i++)
+    for (int i = 0; i < SL_N_FRAME_VERDICTS; i++)
         json_object_set_new(frames, verdicts[i], json_integer((json_int_t)stats.frames[i]));
 
     json_t *const out =
@@ -363,7 +363,7 @@ static void print_lists(FILE *out, const struct sl_tunnel *t, const struct pair_
 {
     begin_metric(out, "frames_total", "counter", "Frames received, by verdict");
     for (size_t i = 0; i < t->config.n_peers; i++)
-        for (int k = 0; k < SL_FRAME_VERDICTS; k++)
+        for (int k = 0; k < SL_N_FRAME_VERDICTS; k++)
             fprintf(out, "sluice_tunnel_frames_total{peer=\"%s\",verdict=\"%s\"} %" PRIu64 "\n",
                     t->config.peers[i].name, verdicts[k], stats[i].frames[k]);
     begin_metric(out, "dropped_total", "counter", "Packets and datagrams dropped, by reason");

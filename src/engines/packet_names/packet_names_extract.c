@@ -11,7 +11,7 @@ _Static_assert(SL_PACKET_NAMES_MISS_NDN_COMPONENT - SL_PACKET_NAMES_MISS_NDN_CUT
                "reasons in one order");
 _Static_assert(SL_PACKET_NAMES_MAX *NAME_DNS_ROOM <= SL_PACKET_NAMES_LEN, "room for all of DNS");
 
-const char *sl_packet_names_protocol_text(enum sl_packet_names_protocol protocol)
+const char *sl_packet_names_protocol_name(enum sl_packet_names_protocol protocol)
 {
     static const char *const texts[SL_N_PACKET_NAMES_PROTOCOLS] = {
         [SL_PACKET_NAMES_DNS] = "dns",

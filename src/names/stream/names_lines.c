@@ -182,7 +182,7 @@ static void write_tsv(struct names_lines *out, const struct sl_names_result *res
     put_text(out, "\t");
     put_column(out, text, write_prefix(result->name, answer, text));
     put_text(out, "\t");
-    put_text(out, sl_names_action_text(answer->action));
+    put_text(out, sl_names_action_name(answer->action));
     put_text(out, "\t");
     write_values(out, answer);
     if (out->explain) {
@@ -246,7 +246,7 @@ static void write_json(struct names_lines *out, const struct sl_names_result *re
         return;
     }
     put_text(out, ",\"action\":\"");
-    put_text(out, sl_names_action_text(answer->action));
+    put_text(out, sl_names_action_name(answer->action));
     put_text(out, "\"");
     if (answer->action != SL_NAMES_NONE) {
         put_text(out, ",\"prefix\":");

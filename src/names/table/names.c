@@ -6,7 +6,7 @@
 #include "base/diag.h"
 #include "names_internal.h"
 
-const char *sl_names_action_text(enum sl_names_action action)
+const char *sl_names_action_name(enum sl_names_action action)
 {
     static const char *const texts[] = {"none",     "forward", "block",   "allow",    "nxdomain",
                                         "nodata",   "refuse",  "drop",    "truncate", "address",

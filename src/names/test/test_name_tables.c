@@ -49,7 +49,7 @@ static const char *query(struct sl_names *names, const char *text)
     assert_int_equal(sl_names_reader_open(&reader, names, "cpu", &diag), SL_OK);
     assert_int_equal(sl_names_lookup(reader, &name, 1, &answer), SL_OK);
     found[0] = '\0';
-    append(found, sizeof found, sl_names_action_text(answer.action));
+    append(found, sizeof found, sl_names_action_name(answer.action));
     for (uint32_t i = 0; (value = sl_names_value(names, &answer, i, &len)) != NULL; i++) {
         append(found, sizeof found, i == 0 ? " " : ",");
         strncat(found, value, len);

@@ -460,7 +460,7 @@ static void *watch(void *argument)
         uint32_t n = 0;
 
         sl_pipeline_snapshot(watcher->monitor, &now);
-        for (int s = 0; s < SL_PIPELINE_N_STAGES; s++)
+        for (int s = 0; s < SL_N_PIPELINE_STAGES; s++)
             n += now.stage[s].waiting + now.stage[s].busy;
         watcher->n_wrong += now.running && n != 9;
         usleep(50);

@@ -400,14 +400,14 @@ struct watcher {
     struct sl_pipeline_monitor *monitor;
     atomic_bool stop;
     uint32_t n_running, n_wrong;
-    uint32_t n_seen[SL_PIPELINE_N_STAGES]; /* looks that found a batch in the stage */
+    uint32_t n_seen[SL_N_PIPELINE_STAGES]; /* looks that found a batch in the stage */
 };
 
 static uint32_t batches_in(const struct sl_pipeline_snapshot *snapshot)
 {
     uint32_t n = 0;
 
-    for (int s = 0; s < SL_PIPELINE_N_STAGES; s++)
+    for (int s = 0; s < SL_N_PIPELINE_STAGES; s++)
         n += snapshot->stage[s].waiting + snapshot->stage[s].busy;
     return n;
 }
@@ -439,7 +439,7 @@ static void *watch(void *argument)
                                 now.stats.engine_hits[0] > now.stats.arena_bytes;
             if (before.running)
                 watcher->n_wrong += !goes_on(&before.stats, &now.stats) || n != batches_in(&before);
-            for (int s = 0; s < SL_PIPELINE_N_STAGES; s++)
+            for (int s = 0; s < SL_N_PIPELINE_STAGES; s++)
                 watcher->n_seen[s] += now.stage[s].waiting + now.stage[s].busy != 0;
         }
         before = now;
@@ -451,9 +451,9 @@ static bool has_seen_all(const struct watcher *watcher)
 {
     uint32_t n = 0;
 
-    for (int s = 0; s < SL_PIPELINE_N_STAGES; s++)
+    for (int s = 0; s < SL_N_PIPELINE_STAGES; s++)
         n += watcher->n_seen[s] > 0;
-    return n == SL_PIPELINE_N_STAGES && watcher->n_running > 0;
+    return n == SL_N_PIPELINE_STAGES && watcher->n_running > 0;
 }
 
 static void watch_a_run(struct watcher *watcher, uint32_t n_loaders)

@@ -47,7 +47,7 @@ struct run {
     uint8_t **sent; /* every packet, by its number in its first four bytes */
     uint32_t *sent_len;
     uint64_t n_sent, n_delivered, n_bytes, n_frame_bytes, n_restarts;
-    uint64_t frames[SL_FRAME_VERDICTS]; /* of decoders that have ended too */
+    uint64_t frames[SL_N_FRAME_VERDICTS]; /* of decoders that have ended too */
     uint64_t resent, epochs;
     bool *came; /* the packets that came, for the end */
 };
@@ -76,7 +76,7 @@ static void count_decoder(struct run *run)
     struct sl_decoder_stats stats;
 
     sl_decoder_stats(run->decoder, &stats);
-    for (int i = 0; i < SL_FRAME_VERDICTS; i++)
+    for (int i = 0; i < SL_N_FRAME_VERDICTS; i++)
         run->frames[i] += stats.frames[i];
 }
 

@@ -97,7 +97,7 @@ static void make_stats(struct sl_stats *stats)
     pipeline->stats.latency.max_ns = UINT64_C(9240000000);
     pipeline->stats.n_workers = 602;
     pipeline->stats.n_loaders = 603;
-    for (uint32_t s = 0; s < SL_PIPELINE_N_STAGES; s++) {
+    for (uint32_t s = 0; s < SL_N_PIPELINE_STAGES; s++) {
         pipeline->stage[s].waiting = 700 + s;
         pipeline->stage[s].busy = 800 + s;
     }

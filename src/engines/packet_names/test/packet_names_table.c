@@ -30,7 +30,7 @@ static void print_name(const struct sl_batch *batch, uint32_t item,
 
     (void)sl_name_write(&found->name, text, sizeof text);
     printf("%llu\t%s\t%s\t", (unsigned long long)batch->origin[item].position,
-           sl_packet_names_protocol_text(found->protocol), text);
+           sl_packet_names_protocol_name(found->protocol), text);
     if (found->protocol == SL_PACKET_NAMES_DNS)
         printf("%u", found->dns.rrtype);
     else if (found->protocol == SL_PACKET_NAMES_HTTP)

@@ -185,7 +185,7 @@ static void print_names(const struct name_out *out, char *text, size_t cap)
     *text = '\0';
     for (uint32_t i = 0; i < out->n; i++) {
         len += (size_t)snprintf(text + len, cap - len, "%s%s ", i > 0 ? "\n" : "",
-                                sl_packet_names_protocol_text(out->found[i].protocol));
+                                sl_packet_names_protocol_name(out->found[i].protocol));
         len += sl_name_write(&out->found[i].name, text + len, cap - len);
     }
 }
