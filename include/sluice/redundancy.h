@@ -189,7 +189,7 @@ enum sl_frame_verdict {
     SL_FRAME_LATE,       /* it refers to the log of an epoch that ended */
     SL_FRAME_UNRESOLVED, /* it refers to log that is not here; feedback will ask for it */
     SL_FRAME_DAMAGED,    /* no frame, or not as it was sent */
-    SL_N_FRAME_VERDICTS    /* how many verdicts there are */
+    SL_N_FRAME_VERDICTS  /* how many verdicts there are */
 };
 
 struct sl_decoder_stats {

@@ -48,7 +48,7 @@ static const struct counter counters[] = {
 enum { N_COUNTERS = sizeof counters / sizeof *counters };
 
 static const char *const verdicts[SL_N_FRAME_VERDICTS] = {"delivered", "repeated", "late",
-                                                        "unresolved", "damaged"};
+                                                          "unresolved", "damaged"};
 
 static uint64_t value_of(const struct pair_stats *stats, const struct counter *counter)
 {

@@ -110,8 +110,7 @@ static bool put_name(void *user, const struct sl_fib_entry *entry, uint32_t n_ho
     return writer->file->error == 0;
 }
 
-static void write_body(struct writer *writer, struct sl_names *names,
-                       struct names_store_head *head)
+static void write_body(struct writer *writer, struct sl_names *names, struct names_store_head *head)
 {
     const struct names_store_head room = {0};
 
