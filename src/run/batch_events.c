@@ -5,7 +5,7 @@
 
 #include "base/diag.h"
 #include "base/least.h"
-#include "flow_events.h"
+#include "sluice/app.h"
 
 struct batch_events batch_events_of(const struct run_source *source, const struct sl_batch *batch,
                                     const struct sl_hits *hits, struct run_digest *digest,
@@ -52,6 +52,52 @@ void batch_events_begin(struct batch_events *events)
         name_events_begin(events->digest->name_events);
 }
 
+/* ---- flows and packets ------------------------------------------------------------------------
+ */
+
+/* Adds the community id of the event's flow, which is valid until the next one. `ids` NULL: events
+ * have none. */
+static enum sl_status identify(struct sl_event *event, struct community_ids *ids,
+                               struct sl_diag *diag)
+{
+    if (ids == NULL)
+        return SL_OK;
+    event->community_id = community_ids_of(ids, event->origin.flow, &event->tuple);
+    return event->community_id != NULL
+               ? SL_OK
+               : diag_set(diag, SL_EUNSUPPORTED, NULL, 0, "OpenSSL fails to make a community_id");
+}
+
+/* Where and when the event is: in the record's flow, at this time. */
+static enum sl_status place_in_flow(struct sl_event *event, const struct run_source *source,
+                                    const struct sl_flow_record *record, int64_t time_ns,
+                                    struct community_ids *ids, struct sl_diag *diag)
+{
+    memset(event, 0, sizeof *event);
+    event->origin.time_ns = time_ns;
+    event->origin.flow = record->id;
+    event->origin.source = record->source;
+    memcpy(event->origin.vlan, record->vlan, sizeof event->origin.vlan);
+    event->source = run_source_name(source, record->source);
+    event->live = source->config->interface != NULL;
+    event->has_tuple = true;
+    event->tuple = record->tuple;
+    return identify(event, ids, diag);
+}
+
+/* The event of a record, which it borrows and completes. */
+static enum sl_status describe_flow(struct sl_event *event, const struct run_source *source,
+                                    struct sl_flow_record *record, struct community_ids *ids,
+                                    struct sl_diag *diag)
+{
+    const enum sl_status status = place_in_flow(event, source, record, record->end_ns, ids, diag);
+
+    event->kind = SL_EVENT_FLOW;
+    record->app_proto = sl_app_name((enum sl_app)record->app);
+    event->flow = record;
+    return status;
+}
+
 static enum sl_status describe_packet(struct sl_event *event, const struct batch_events *events,
                                       const struct sl_batch *batch, uint32_t item,
                                       struct sl_diag *diag)
@@ -65,7 +111,7 @@ static enum sl_status describe_packet(struct sl_event *event, const struct batch
     if (event->payload_len != 0)
         event->payload = batch->bytes + batch->payload[item].offset;
     event->nth_message = dns_messages_nth(&events->digest->messages, item);
-    return event->origin.flow == 0 ? SL_OK : flow_event_identify(event, events->ids, diag);
+    return event->origin.flow == 0 ? SL_OK : identify(event, events->ids, diag);
 }
 
 /* ---- messages of flows ----------------------------------------------------------------------- */
@@ -171,8 +217,8 @@ static enum sl_status late_event(struct batch_events *events, struct sl_event *e
                                  struct sl_diag *diag)
 {
     const struct late_message *late = &events->apps->late[events->l++];
-    const enum sl_status status = flow_event_place(event, events->source, &late->flow->record,
-                                                   late->flow->record.last_ns, events->ids, diag);
+    const enum sl_status status = place_in_flow(event, events->source, &late->flow->record,
+                                                late->flow->record.last_ns, events->ids, diag);
 
     describe_message(event, &late->message, true);
     return status;
@@ -258,8 +304,8 @@ static enum sl_status late_virus_event(struct batch_events *events, struct sl_ev
                                        struct sl_diag *diag)
 {
     const struct late_message *late = &events->apps->late[events->late_virus.message];
-    const enum sl_status status = flow_event_place(event, events->source, &late->flow->record,
-                                                   late->flow->record.last_ns, events->ids, diag);
+    const enum sl_status status = place_in_flow(event, events->source, &late->flow->record,
+                                                late->flow->record.last_ns, events->ids, diag);
 
     file_virus_event(events, event, &late->message, &events->late_virus);
     return status;
@@ -327,7 +373,7 @@ static enum sl_status next_of_packets(struct batch_events *events, struct sl_eve
         return late_event(events, event, diag);
     if (of_flow <= first && of_flow != end) {
         (void)sl_flow_keys_end(events->flows, events->f++, &events->record);
-        return flow_event_describe(event, events->source, &events->record, events->ids, diag);
+        return describe_flow(event, events->source, &events->record, events->ids, diag);
     }
     if (first == end)
         return SL_END;

@@ -2,53 +2,9 @@
 #include "flow_events.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/cpu.h"
 #include "base/diag.h"
-#include "sluice/app.h"
-
-enum sl_status flow_event_identify(struct sl_event *event, struct community_ids *ids,
-                                   struct sl_diag *diag)
-{
-    if (ids == NULL)
-        return SL_OK;
-    event->community_id = community_ids_of(ids, event->origin.flow, &event->tuple);
-    return event->community_id != NULL
-               ? SL_OK
-               : diag_set(diag, SL_EUNSUPPORTED, NULL, 0, "OpenSSL fails to make a community_id");
-}
-
-enum sl_status flow_event_place(struct sl_event *event, const struct run_source *source,
-                                const struct sl_flow_record *record, int64_t time_ns,
-                                struct community_ids *ids, struct sl_diag *diag)
-{
-    memset(event, 0, sizeof *event);
-    event->origin.time_ns = time_ns;
-    event->origin.flow = record->id;
-    event->origin.source = record->source;
-    memcpy(event->origin.vlan, record->vlan, sizeof event->origin.vlan);
-    event->source = run_source_name(source, record->source);
-    event->live = source->config->interface != NULL;
-    event->has_tuple = true;
-    event->tuple = record->tuple;
-    return flow_event_identify(event, ids, diag);
-}
-
-enum sl_status flow_event_describe(struct sl_event *event, const struct run_source *source,
-                                   struct sl_flow_record *record, struct community_ids *ids,
-                                   struct sl_diag *diag)
-{
-    const enum sl_status status =
-        flow_event_place(event, source, record, record->end_ns, ids, diag);
-
-    event->kind = SL_EVENT_FLOW;
-    record->app_proto = sl_app_name((enum sl_app)record->app);
-    event->flow = record;
-    return status;
-}
-
-/* ---- at the end of a run --------------------------------------------------------------------- */
 
 enum { PART_FLOWS = 4096, PARTS_MAX = 64 };
 

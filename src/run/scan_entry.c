@@ -170,57 +170,10 @@ bool scan_entry_wants(const struct scan_job *job, const struct scan_entry *entry
     return entry->n_names == 0 || job->config.all_matches;
 }
 
-void scan_entry_match(void *user, void *token, const struct sl_clamav_match *match)
-{
-    const struct scan_part *part = token;
-    struct scan_entry *entry = part->entry;
-
-    if (scan_entry_wants(user, entry))
-        scan_entry_add(entry, match->name, match->official ? "" : ".UNOFFICIAL", part->inside);
-}
-
 void scan_entry_add_limit(const struct sl_scan *scan, struct scan_entry *entry)
 {
     const char *limit = scan->config.alert_exceeds ? limit_of(entry) : NULL;
 
     if (limit != NULL && (entry->n_names == 0 || scan->config.all_matches))
         scan_entry_add(entry, limit, "", "");
-}
-
-/* An object inside a file adds to the doubts about it. */
-static void add_result(struct scan_entry *entry, const struct sl_clamav_result *result,
-                       bool is_file)
-{
-    const struct sl_clamav_result before = entry->result;
-
-    if (is_file)
-        entry->result = *result;
-    entry->result.suspect = before.suspect || result->suspect;
-    entry->result.timed_out = before.timed_out || result->timed_out;
-    entry->result.allowed = before.allowed || result->allowed;
-}
-
-/* Objects end in the order in which they were given: the file's own bytes last. */
-void scan_entry_done(void *user, void *token, const struct sl_clamav_result *result)
-{
-    struct scan_job *job = user;
-    const struct scan_part *part = token;
-    struct scan_entry *entry = part->entry;
-
-    add_result(entry, result, part->is_file);
-    if (result->error == ENOTSUP)
-        scan_entry_fail(entry, "OpenSSL refuses a digest that the signatures need");
-    else if (result->error != 0)
-        scan_entry_fail(entry, strerror(result->error));
-    else if (result->changed)
-        scan_entry_fail(entry, "changed while it was scanned");
-    if (!part->is_file)
-        return;
-    if (entry->alert[0] != '\0' && entry->n_names == 0)
-        scan_entry_add(entry, entry->alert, "", "");
-    scan_entry_add_limit(job->scan, entry);
-    pthread_mutex_lock(&job->lock);
-    entry->done = true;
-    scan_ring_report(job);
-    pthread_mutex_unlock(&job->lock);
 }

@@ -8,6 +8,56 @@
 #include "base/clock.h"
 #include "scan_job.h"
 
+/* ---- the scanner's calls: the user is the job, the token a part --------------------------------
+ */
+
+static void on_match(void *user, void *token, const struct sl_clamav_match *match)
+{
+    const struct scan_part *part = token;
+    struct scan_entry *entry = part->entry;
+
+    if (scan_entry_wants(user, entry))
+        scan_entry_add(entry, match->name, match->official ? "" : ".UNOFFICIAL", part->inside);
+}
+
+/* An object inside a file adds to the doubts about it. */
+static void add_result(struct scan_entry *entry, const struct sl_clamav_result *result,
+                       bool is_file)
+{
+    const struct sl_clamav_result before = entry->result;
+
+    if (is_file)
+        entry->result = *result;
+    entry->result.suspect = before.suspect || result->suspect;
+    entry->result.timed_out = before.timed_out || result->timed_out;
+    entry->result.allowed = before.allowed || result->allowed;
+}
+
+/* Objects end in the order in which they were given: the file's own bytes last. */
+static void on_done(void *user, void *token, const struct sl_clamav_result *result)
+{
+    struct scan_job *job = user;
+    const struct scan_part *part = token;
+    struct scan_entry *entry = part->entry;
+
+    add_result(entry, result, part->is_file);
+    if (result->error == ENOTSUP)
+        scan_entry_fail(entry, "OpenSSL refuses a digest that the signatures need");
+    else if (result->error != 0)
+        scan_entry_fail(entry, strerror(result->error));
+    else if (result->changed)
+        scan_entry_fail(entry, "changed while it was scanned");
+    if (!part->is_file)
+        return;
+    if (entry->alert[0] != '\0' && entry->n_names == 0)
+        scan_entry_add(entry, entry->alert, "", "");
+    scan_entry_add_limit(job->scan, entry);
+    pthread_mutex_lock(&job->lock);
+    entry->done = true;
+    scan_ring_report(job);
+    pthread_mutex_unlock(&job->lock);
+}
+
 /* ---- threads that scan ----------------------------------------------------------------------- */
 
 static void fail(struct scan_job *job, enum sl_status status, const struct sl_diag *diag)
@@ -42,7 +92,7 @@ static enum sl_status scan_one(struct scan_job *job, const struct scan_thread *t
         struct scan_part *part = scan_entry_part(entry, true, "");
         if (part == NULL)
             return SL_ENOMEM;
-        scan_entry_done(job, part, &nothing);
+        on_done(job, part, &nothing);
         return SL_OK;
     }
     status = scan_inside(job, thread, entry, fd);
@@ -203,8 +253,8 @@ static struct scan_job *job_create(struct sl_scan *scan, const struct sl_clamav_
     job->config.time_max_ms = config->time_max_ms;
     job->config.max_batch_hits = config->max_batch_hits;
     job->config.max_object_hits = config->max_object_hits;
-    job->config.match = scan_entry_match;
-    job->config.done = scan_entry_done;
+    job->config.match = on_match;
+    job->config.done = on_done;
     job->config.user = job;
     job->request = request_of(config);
     for (int i = 0; i < SCAN_ENTRIES; i++)

@@ -97,10 +97,6 @@ bool scan_entry_wants(const struct scan_job *job, const struct scan_entry *entry
 /* A limit is reported beside a signature only where all matches are wanted, as clamscan does. */
 void scan_entry_add_limit(const struct sl_scan *scan, struct scan_entry *entry);
 
-/* The scanner's calls; the user is the job, the token a part. */
-void scan_entry_match(void *user, void *token, const struct sl_clamav_match *match);
-void scan_entry_done(void *user, void *token, const struct sl_clamav_result *result);
-
 void scan_entry_report(struct sl_scan *scan, const struct scan_entry *entry);
 void scan_entry_free(struct scan_entry *entry);
 
