@@ -5,7 +5,7 @@
 
 #include "base/diag.h"
 #include "device/wait.h"
-#include "encode_file.h"
+#include "file_encoder.h"
 #include "sluice/device.h"
 #include "sluice/redundancy.h"
 

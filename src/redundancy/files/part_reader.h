@@ -4,7 +4,7 @@
 #ifndef REDUNDANCY_PART_READER_H
 #define REDUNDANCY_PART_READER_H
 
-#include "encode_file.h"
+#include "file_encoder.h"
 
 /* A part of at most FILE_PACKET_LEN bytes. */
 struct file_part {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A file being encoded: the common part of the two ways of making its frames. */
-#ifndef REDUNDANCY_ENCODE_FILE_H
-#define REDUNDANCY_ENCODE_FILE_H
+#ifndef REDUNDANCY_FILE_ENCODER_H
+#define REDUNDANCY_FILE_ENCODER_H
 
 #include "record_writer.h"
 #include "redundancy/match/kept_log.h"
@@ -29,7 +29,7 @@ enum sl_status file_check_length(const struct file_encoder *e, struct sl_diag *d
 /* The writer's room holds the frame of the next part, `len` bytes of the file. */
 void file_put_frame(struct file_encoder *e, uint32_t frame_len, uint32_t len);
 
-/* encode_file_batches.c: all of the file, whole batches at once (sluice/batch_encoder.h). */
+/* encode_file_batches.c: all of the file, whole batches at once (sl_batch_encoder). */
 enum sl_status file_encode_batches(struct file_encoder *e, struct sl_diag *diag);
 
 #endif
