@@ -118,8 +118,8 @@ struct pair {
     struct pair_stats stats;
 };
 
-/* pair_send.c: appends a record to the open datagram, and sends that one before where it is full or
- * of another class. A record that no datagram holds is halved. */
+/* pair_records.c: appends a record to the open datagram, and sends that one before where it is full
+ * or of another class. A record that no datagram holds is halved. */
 void pair_put(struct pair *pair, enum record_kind kind, const uint8_t *bytes, uint32_t len,
               uint8_t traffic_class);
 
@@ -130,7 +130,7 @@ void pair_send(struct pair *pair);
 void pair_send_alone(struct pair *pair, enum record_kind kind, const uint8_t *bytes, uint32_t len,
                      uint32_t to, const struct sockaddr_storage *endpoint);
 
-/* Sends what the peer asked for again. */
+/* pair_send.c: sends what the peer asked for again. */
 void pair_resend(struct pair *pair);
 
 /* pair_savings.c */

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
+#include <time.h>
 
 #include "base/diag.h"
 #include "service/notify.h"
@@ -18,6 +19,14 @@ enum {
     MTU_LEAST = 1280,
     FIXED_FDS = 3
 };
+
+uint64_t tunnel_clock(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_BOOTTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
 
 /* ---- the world of pairs ---------------------------------------------------------------------- */
 

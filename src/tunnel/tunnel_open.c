@@ -22,14 +22,6 @@ enum {
     PATH_DEFAULT = 1500
 };
 
-uint64_t tunnel_clock(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_BOOTTIME, &now);
-    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 /* ---- the file -------------------------------------------------------------------------------- */
 
 static uint32_t datagram_max(const struct tunnel_config *config, const struct peer_config *peer)
