@@ -28,6 +28,7 @@ import zlib
 import case
 import hostile_scan
 import locked_documents
+import locked_zip
 
 SLUICE, SAMPLES = sys.argv[1:3]
 LZMA1_PROPERTIES = b"\x5d" + struct.pack("<I", 1 << 16)
@@ -810,6 +811,56 @@ class Opened(case.Case):
                                      "--alert-encrypted"), self.FOUND)
         whole = self.zip_of({"a": os.urandom(3000)})
         self.assertIn("INCOMPLETE (zip: ", self.result(whole[:2000])[1])
+
+    def passwords(self, *lines):
+        return "-d", self.path("a.pwdb", "".join(line + "\n" for line in lines).encode())
+
+    def test_passwords_of_zip(self):
+        """They are tried in order; wrong ones that the salt does not tell, too."""
+        text = b"hello world " * 20
+        right = "A;Engine:81-255,Container:CL_TYPE_ZIP;0;infected"
+        some = [f"W;Engine:81-255;0;{i}" for i in range(300)]
+        for deflated in (False, True):
+            for described in (False, True):
+                locked = locked_zip.archive(text, b"infected", deflated, described)
+                with zipfile.ZipFile(io.BytesIO(locked)) as judge:
+                    self.assertEqual(judge.read("a", pwd=b"infected"), text)
+                self.assertEqual(self.result(locked, *self.passwords(*some, right)), self.FOUND)
+        self.assertEqual(self.result(locked, *self.passwords("A;Engine:81-255;1;696E666563746564")),
+                         self.FOUND)
+        for lines in (some, [right.replace("ZIP", "RAR")], [right.replace("81-255", "300-400")]):
+            self.assertEqual(self.result(locked, *self.passwords(*lines)),
+                             (0, "INCOMPLETE (zip: encrypted)"))
+        clean = locked_zip.archive(b"clean", b"infected")
+        right = self.passwords("L;Engine:81-255;0;" + "a" * 255, right)
+        self.assertEqual(self.result(clean, *right), (0, "OK"))
+        self.assertEqual(self.result(clean, "--alert-encrypted", *right),
+                         (1, "Heuristics.Encrypted.Zip FOUND"))
+
+    def test_passwords_of_zip_in_compiled_databases(self):
+        locked = locked_zip.archive(b"hello world", b"second")
+        for name, password in (("one", "first"), ("two", "second")):
+            lines = self.passwords(f"A;Engine:81-255;0;{password}")
+            self.assertEqual(sluice("scan", *lines, "--compile", self.path(name)).returncode, 0)
+        self.assertEqual(self.result(locked, "-d", self.path("one"), "-d", self.path("two")),
+                         self.FOUND)
+
+    def test_lines_of_passwords_that_are_wrong_or_skipped(self):
+        lines = {"A;Engine:81-255;2;a": "neither 0 nor 1",
+                 "A;Engine:81-255;1;abc": "not hexadecimal",
+                 "A;Engine:81-255;1;zz": "not hexadecimal",
+                 "A;Container:CL_TYPE_ZIP;0;a": "does not begin with Engine",
+                 "A;Engine:81-255,Container:CL_TYPE_PDF;0;a": "CL_TYPE_ANY",
+                 "A;Engine:x;0;a": "no range", "A;Engine:81-255;0": "four fields",
+                 "A;Engine:81-255,Container:CL_TYPE_RAR;0;a": "rar",
+                 "A;Engine:300-400;0;a": "engine levels",
+                 "A;Engine:81-255;0;" + "a" * 256: "more than 255 bytes"}
+        result = sluice("scan", "--debug", "-d", self.database,
+                        *self.passwords(*lines, "B;Engine:81-255;0;b"), self.database)
+        said = result.stderr.decode().splitlines()
+        for number, reason in enumerate(lines.values(), 1):
+            self.assertTrue(any(f"pwdb:{number}: " in line and reason in line for line in said),
+                            (reason, said))
 
     @staticmethod
     def program(sections=1, alignment=4096, address=4096, at=512):

@@ -225,19 +225,20 @@ struct clam_hash {
 
 /* The arrays of the block. */
 enum clam_array {
-    CLAM_A_TEXT,     /* char: names and PCREs, each ended by NUL */
-    CLAM_A_BYTES,    /* uint8_t: values, masks, literals */
-    CLAM_A_ALTS,     /* struct clam_alt */
-    CLAM_A_ELEMS,    /* struct clam_elem */
-    CLAM_A_SEGS,     /* struct clam_seg */
-    CLAM_A_PATTERNS, /* struct clam_pattern */
-    CLAM_A_VARIANTS, /* uint32_t: patterns */
-    CLAM_A_SUBS,     /* struct clam_sub */
-    CLAM_A_PCRES,    /* struct clam_pcre */
-    CLAM_A_NODES,    /* struct clam_node */
-    CLAM_A_SIGS,     /* struct clam_sig */
-    CLAM_A_MEMBERS,  /* struct clam_member: signatures of containers' members (.cdb) */
-    CLAM_A_READ,     /* as many as a set has; the others are the compiler's */
+    CLAM_A_TEXT,      /* char: names and PCREs, each ended by NUL */
+    CLAM_A_BYTES,     /* uint8_t: values, masks, literals */
+    CLAM_A_ALTS,      /* struct clam_alt */
+    CLAM_A_ELEMS,     /* struct clam_elem */
+    CLAM_A_SEGS,      /* struct clam_seg */
+    CLAM_A_PATTERNS,  /* struct clam_pattern */
+    CLAM_A_VARIANTS,  /* uint32_t: patterns */
+    CLAM_A_SUBS,      /* struct clam_sub */
+    CLAM_A_PCRES,     /* struct clam_pcre */
+    CLAM_A_NODES,     /* struct clam_node */
+    CLAM_A_SIGS,      /* struct clam_sig */
+    CLAM_A_MEMBERS,   /* struct clam_member: signatures of containers' members (.cdb) */
+    CLAM_A_PASSWORDS, /* uint8_t: of archives (.pwdb), each behind its length */
+    CLAM_A_READ,      /* as many as a set has; the others are the compiler's */
 
     CLAM_A_ANCHORED = CLAM_A_READ, /* uint32_t: signatures, by pattern */
     CLAM_A_LITERALS,               /* uint32_t: first use of each literal, and the end */
@@ -252,7 +253,7 @@ enum clam_array {
 
 extern const uint32_t clam_record_len[CLAM_ARRAYS];
 
-enum { CLAM_ALIGN = 64 };
+enum { CLAM_ALIGN = 64, CLAM_PASSWORDS_LEN_MAX = 1 << 20 };
 
 struct clam_block {
     struct block_head head;

@@ -27,7 +27,7 @@ enum clam_format clam_format_of(const char *name)
         {".wdb", CLAM_OTHER_FORMAT},  {".idb", CLAM_OTHER_FORMAT},
         {".ftm", CLAM_OTHER_FORMAT},  {".imp", CLAM_OTHER_FORMAT},
         {".cbc", CLAM_OTHER_FORMAT},  {".yar", CLAM_OTHER_FORMAT},
-        {".yara", CLAM_OTHER_FORMAT}, {".pwdb", CLAM_OTHER_FORMAT},
+        {".yara", CLAM_OTHER_FORMAT}, {".pwdb", CLAM_PWDB},
         {".zmd", CLAM_OTHER_FORMAT},  {".rmd", CLAM_OTHER_FORMAT},
         {".ndu", CLAM_NDB},           {".ldu", CLAM_LDB}, /* unwanted programs (PUA) */
         {".hdu", CLAM_HDB},           {".hsu", CLAM_HSB},
@@ -120,6 +120,8 @@ enum clam_taken clam_line_read(struct sl_clamav_set *set, enum clam_format forma
         return line_read_ldb(set, line);
     case CLAM_CDB:
         return line_read_cdb(set, line);
+    case CLAM_PWDB:
+        return line_read_pwdb(set, line);
     case CLAM_IGN2:
         return read_ignore(set, line);
     default:

@@ -35,6 +35,13 @@ bool line_read_span(struct clam_text text, uint64_t max, uint64_t *from, uint64_
     return !two || text.len == 0 || clam_text_number(text, max, to);
 }
 
+enum clam_taken line_check_level(struct sl_clamav_set *set, uint64_t from, uint64_t to)
+{
+    if (from > CLAM_LEVEL || to < CLAM_LEVEL)
+        return clam_skip(set, "for other engine levels than %d", CLAM_LEVEL);
+    return CLAM_TAKEN;
+}
+
 enum clam_taken line_check_levels(struct sl_clamav_set *set, struct clam_text rest, uint64_t *least)
 {
     struct clam_text field;
@@ -48,9 +55,7 @@ enum clam_taken line_check_levels(struct sl_clamav_set *set, struct clam_text re
     if (rest.len > 0)
         return clam_bad(set, "there are too many fields");
     *least = level[0];
-    if (level[0] > CLAM_LEVEL || level[1] < CLAM_LEVEL)
-        return clam_skip(set, "for other engine levels than %d", CLAM_LEVEL);
-    return CLAM_TAKEN;
+    return line_check_level(set, level[0], level[1]);
 }
 
 struct clam_sig *line_new_sig(struct sl_clamav_set *set, uint8_t target)

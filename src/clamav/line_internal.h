@@ -11,6 +11,7 @@ enum clam_taken line_read_ndb(struct sl_clamav_set *set, struct clam_text line);
 enum clam_taken line_read_db(struct sl_clamav_set *set, struct clam_text line);
 enum clam_taken line_read_ldb(struct sl_clamav_set *set, struct clam_text line);
 enum clam_taken line_read_cdb(struct sl_clamav_set *set, struct clam_text line);
+enum clam_taken line_read_pwdb(struct sl_clamav_set *set, struct clam_text line);
 enum clam_taken line_read_hash(struct sl_clamav_set *set, enum clam_format format,
                                struct clam_text line);
 
@@ -27,6 +28,9 @@ enum clam_taken line_put_name(struct sl_clamav_set *set, struct clam_text name, 
 
 /* Reads "X-Y", "X-" or "X". */
 bool line_read_span(struct clam_text text, uint64_t max, uint64_t *from, uint64_t *to);
+
+/* Skips what is not for this engine's level. */
+enum clam_taken line_check_level(struct sl_clamav_set *set, uint64_t from, uint64_t to);
 
 /* Reads the fields of the engine's level: least, highest. Both may be missing. */
 enum clam_taken line_check_levels(struct sl_clamav_set *set, struct clam_text rest,

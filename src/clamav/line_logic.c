@@ -76,10 +76,9 @@ static enum clam_taken read_argument(struct sl_clamav_set *set, struct clam_text
     if (!line_read_span(argument, clam_text_is(name, "FileSize") ? UINT64_MAX : UINT32_MAX, &from,
                         &to))
         return clam_bad(set, "%.*s is no range", (int)name.len, name.at);
-    if (clam_text_is(name, "Engine")) {
-        if (from > CLAM_LEVEL || to < CLAM_LEVEL)
-            return clam_skip(set, "for other engine levels than %d", CLAM_LEVEL);
-    } else if (clam_text_is(name, "FileSize")) {
+    if (clam_text_is(name, "Engine"))
+        return line_check_level(set, from, to);
+    if (clam_text_is(name, "FileSize")) {
         sig->size_min = from;
         sig->size_max = to;
     } else if (clam_text_is(name, "EntryPoint")) {

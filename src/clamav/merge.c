@@ -274,10 +274,12 @@ enum sl_status clam_set_merge(struct sl_clamav_set *set, const struct clam_block
         mark_live(&merge, CLAM_A_ANCHORED);
         mark_live(&merge, CLAM_A_SEARCHED);
         status = check_ignores(&merge, path, diag);
-        if (status == SL_OK &&
-            (!clam_set_add_file(set, path) || !append_bodies(&merge) || !append_sigs(&merge) ||
-             !append_members(&merge) || !append_hashes(&merge)))
+        if (status == SL_OK && (!clam_set_add_file(set, path) || !append_bodies(&merge) ||
+                                !append_sigs(&merge) || !append_members(&merge) ||
+                                !append(&merge, CLAM_A_PASSWORDS) || !append_hashes(&merge)))
             status = SL_ENOMEM;
+        if (status == SL_OK && clam_count(set, CLAM_A_PASSWORDS) > CLAM_PASSWORDS_LEN_MAX)
+            status = diag_set(diag, SL_EINVAL, path, 0, "has too many passwords");
         set->n_bad_before += block->n_bad;
         set->n_skipped_before += block->n_skipped;
     }

@@ -39,6 +39,9 @@ struct clam_told {
 /* Reports signatures of members (.cdb) that match. */
 void clam_scan_told(struct sl_clamav_scanner *scanner, const struct clam_told *told, void *token);
 
+/* The passwords that archives are tried with, each behind its length in one byte. */
+const uint8_t *clam_passwords(const struct sl_clamav_db *db, size_t *len);
+
 /* Whether an object of this length can be given as bytes. */
 bool clam_scan_fits(const struct sl_clamav_scanner *scanner, uint64_t len);
 

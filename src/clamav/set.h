@@ -152,6 +152,7 @@ enum clam_format {
     CLAM_DB,
     CLAM_LDB,
     CLAM_CDB,
+    CLAM_PWDB,
     CLAM_HDB,
     CLAM_HSB,
     CLAM_MDB,

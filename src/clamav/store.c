@@ -5,6 +5,7 @@
 #include "base/diag.h"
 #include "base/mapped_file.h"
 #include "clamav/db.h"
+#include "clamav/place.h"
 
 /* ---- databases ------------------------------------------------------------------------------- */
 
@@ -54,6 +55,12 @@ void sl_clamav_free(struct sl_clamav_db *db)
     if (db != NULL)
         free_block(db->block, db->loaded);
     free(db);
+}
+
+const uint8_t *clam_passwords(const struct sl_clamav_db *db, size_t *len)
+{
+    *len = db->block->n[CLAM_A_PASSWORDS];
+    return clam_at(db->block, CLAM_A_PASSWORDS);
 }
 
 void sl_clamav_info(const struct sl_clamav_db *db, struct sl_clamav_info *info)
@@ -314,6 +321,17 @@ static bool check_hashes(const struct clam_block *block)
     return true;
 }
 
+/* The last password ends where the list does. */
+static bool check_passwords(const struct clam_block *block)
+{
+    const uint8_t *passwords = clam_at(block, CLAM_A_PASSWORDS);
+    uint64_t at = 0;
+
+    while (at < block->n[CLAM_A_PASSWORDS])
+        at += 1 + (uint64_t)passwords[at];
+    return at == block->n[CLAM_A_PASSWORDS] && at <= CLAM_PASSWORDS_LEN_MAX;
+}
+
 /* The matcher's table, the last part, has a checksum of its own. */
 static bool sum_block(const void *memory, uint64_t *sum)
 {
@@ -329,7 +347,7 @@ static bool sum_block(const void *memory, uint64_t *sum)
 const struct block_kind clam_block_kind = {
     .name = "compiled database",
     .magic = UINT64_C(0x31304D414C434C53), /* "SLCLAM01" */
-    .version = 5,
+    .version = 6,
     .pointer_len = sizeof(void *),
     .len_min = sizeof(struct clam_block),
     .sum = sum_block,
@@ -338,7 +356,8 @@ const struct block_kind clam_block_kind = {
 static bool check_parts(const struct clam_block *block)
 {
     return check_segs(block) && check_patterns(block) && check_nodes(block) && check_sigs(block) &&
-           check_anchors(block) && check_members(block) && check_hashes(block);
+           check_anchors(block) && check_members(block) && check_passwords(block) &&
+           check_hashes(block);
 }
 
 /* ---- load ------------------------------------------------------------------------------------ */

@@ -122,7 +122,10 @@ static enum sl_status scan_entries(struct scan_job *job, const struct scan_threa
 static void *run_thread(void *user)
 {
     struct scan_job *job = user;
-    struct scan_thread thread = {.client = unpack_client_create(job->scan->config.unpacker)};
+    size_t passwords_len;
+    const uint8_t *const passwords = clam_passwords(job->db, &passwords_len);
+    struct scan_thread thread = {
+        .client = unpack_client_create(job->scan->config.unpacker, passwords, passwords_len)};
     struct sl_diag diag = {0};
     enum sl_status status = thread.client != NULL
                                 ? sl_clamav_open(&thread.scanner, job->db, &job->config, &diag)

@@ -19,6 +19,8 @@
 
 struct unpack_client {
     char program[4096];
+    const uint8_t *passwords;
+    size_t passwords_len;
     pid_t pid; /* 0: not running */
     int socket, arena_fd;
     uint8_t *arena;
@@ -40,13 +42,16 @@ static void find_program(struct unpack_client *client)
         snprintf(path, sizeof client->program, "%s/%s", SLUICE_LIBEXEC, name);
 }
 
-struct unpack_client *unpack_client_create(const char *program)
+struct unpack_client *unpack_client_create(const char *program, const uint8_t *passwords,
+                                           size_t passwords_len)
 {
     struct unpack_client *client = calloc(1, sizeof *client);
 
     if (client == NULL)
         return NULL;
     client->socket = client->arena_fd = -1;
+    client->passwords = passwords;
+    client->passwords_len = passwords_len;
     if (program != NULL)
         snprintf(client->program, sizeof client->program, "%s", program);
     else
@@ -84,6 +89,15 @@ void unpack_client_free(struct unpack_client *client)
     free(client);
 }
 
+static void write_passwords(struct unpack_client *client)
+{
+    struct unpack_passwords *const to = (void *)(client->arena + UNPACK_ARENA_HEAD);
+
+    to->len = (uint32_t)client->passwords_len;
+    if (to->len > 0)
+        memcpy(to->bytes, client->passwords, to->len);
+}
+
 static bool make_arena(struct unpack_client *client)
 {
     client->arena_fd = memfd_create("sluice-unpack", MFD_CLOEXEC);
@@ -92,6 +106,8 @@ static bool make_arena(struct unpack_client *client)
     void *arena =
         mmap(NULL, UNPACK_ARENA_LEN, PROT_READ | PROT_WRITE, MAP_SHARED, client->arena_fd, 0);
     client->arena = arena != MAP_FAILED ? arena : NULL;
+    if (client->arena != NULL)
+        write_passwords(client);
     return client->arena != NULL;
 }
 

@@ -10,8 +10,10 @@
 struct unpack_client;
 
 /* Finds the program; it is started where it is first needed. `program`: NULL, the one beside the
- * running program, or else the one that was installed. NULL: no memory. */
-struct unpack_client *unpack_client_create(const char *program);
+ * running program, or else the one that was installed. The passwords are lent, each behind its
+ * length in one byte; at most UNPACK_PASSWORDS_LEN_MAX bytes. NULL: no memory. */
+struct unpack_client *unpack_client_create(const char *program, const uint8_t *passwords,
+                                           size_t passwords_len);
 
 /* Ends the process. Accepts NULL. */
 void unpack_client_free(struct unpack_client *client);

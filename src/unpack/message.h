@@ -5,6 +5,7 @@
 #define UNPACK_MESSAGE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "unpack/kind.h"
@@ -14,11 +15,19 @@ enum {
     UNPACK_ARENA = 4,
     UNPACK_ARENA_LEN = 4 << 20,
     UNPACK_ARENA_HEAD = 64, /* its first byte is a flag: the scan wants nothing more of the file */
+    UNPACK_PASSWORDS_LEN_MAX = 1 << 20,
     UNPACK_CONTAINERS_MAX = 32, /* deepest nesting, whatever the limits say */
     UNPACK_TEXT_LEN = 256
 };
 
 #define UNPACK_UNKNOWN UINT64_MAX
+
+/* Passwords of archives, each behind its length in one byte. They lie in the arena from its head
+ * on when the program begins. */
+struct unpack_passwords {
+    uint32_t len;
+    uint8_t bytes[];
+};
 
 /* clamscan's; 0: no limit. */
 struct unpack_limits {

@@ -14,6 +14,8 @@ struct unpack {
     unpack_emit *emit;
     void *user;
     struct unpack_request request;
+    const uint8_t *passwords;
+    size_t passwords_len;
     struct unpack_buffer buffers[UNPACK_CONTAINERS_MAX + 1];
     uint64_t scanned_len;
     uint64_t n_given, n_files; /* objects in the file; those that are not tiny, and the file */
@@ -55,6 +57,25 @@ bool unpack_is_over(const struct unpack *unpack)
 const struct unpack_request *unpack_wishes(const struct unpack *unpack)
 {
     return &unpack->request;
+}
+
+/* ---- passwords ------------------------------------------------------------------------------- */
+
+void unpack_set_passwords(struct unpack *unpack, const uint8_t *passwords, size_t len)
+{
+    unpack->passwords = passwords;
+    unpack->passwords_len = len;
+}
+
+bool unpack_next_password(const struct unpack *unpack, size_t *at, const uint8_t **password,
+                          size_t *len)
+{
+    if (*at >= unpack->passwords_len)
+        return false;
+    *len = unpack->passwords[*at];
+    *password = unpack->passwords + *at + 1;
+    *at += 1 + *len;
+    return *at <= unpack->passwords_len;
 }
 
 /* ---- reasons --------------------------------------------------------------------------------- */

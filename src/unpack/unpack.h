@@ -43,6 +43,9 @@ typedef bool unpack_emit(void *user, struct unpack_event *event, const uint8_t *
 struct unpack *unpack_create(unpack_emit *emit, void *user);
 void unpack_free(struct unpack *unpack);
 
+/* Has archives tried with passwords, each behind its length in one byte. They are lent. */
+void unpack_set_passwords(struct unpack *unpack, const uint8_t *passwords, size_t len);
+
 /* Opens a file: its objects are emitted, each behind those that it holds, and an END last. The
  * file's own bytes are not emitted. */
 void unpack_file(struct unpack *unpack, const struct unpack_request *request, const uint8_t *bytes,
@@ -95,6 +98,10 @@ void unpack_cut(struct unpack *unpack, const struct unpack_buffer *buffer);
 
 /* A content that an option makes a finding: "Heuristics.Encrypted.Zip". */
 void unpack_alert(struct unpack *unpack, enum unpack_alert alert, const char *name);
+
+/* The password at *at, which then is the next one's place. False: there is none. */
+bool unpack_next_password(const struct unpack *unpack, size_t *at, const uint8_t **password,
+                          size_t *len);
 
 bool unpack_is_over(const struct unpack *unpack);
 const struct unpack_request *unpack_wishes(const struct unpack *unpack);

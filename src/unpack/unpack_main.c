@@ -135,6 +135,19 @@ static bool serve(struct worker *worker, struct unpack *unpack)
     return true;
 }
 
+/* The arena is used for objects afterwards. NULL: no memory. */
+static uint8_t *take_passwords(const struct worker *worker, struct unpack *unpack)
+{
+    const struct unpack_passwords *from = (const void *)(worker->arena + UNPACK_ARENA_HEAD);
+    uint8_t *const passwords = malloc((size_t)from->len + 1);
+
+    if (passwords != NULL) {
+        memcpy(passwords, from->bytes, from->len);
+        unpack_set_passwords(unpack, passwords, from->len);
+    }
+    return passwords;
+}
+
 int main(void)
 {
     struct worker worker = {
@@ -148,10 +161,12 @@ int main(void)
     (void)close(UNPACK_ARENA);
     if (unpack == NULL || prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) != 0 || !sandbox_enter())
         return EXIT_FAILURE;
-    if (!empty_arena(&worker)) /* it says that it is ready */
+    uint8_t *const passwords = empty_arena(&worker) ? take_passwords(&worker, unpack) : NULL;
+    if (passwords == NULL)
         return EXIT_FAILURE;
     while (serve(&worker, unpack))
         ;
+    free(passwords);
     unpack_free(unpack);
     return EXIT_SUCCESS;
 }

@@ -10,6 +10,7 @@
 #include "unpack/little.h"
 #include "unpack/streams.h"
 #include "unpack/unpack.h"
+#include "unpack/zip_crypt.h"
 
 enum {
     LOCAL_LEN = 30,
@@ -34,6 +35,8 @@ enum {
 struct zip_member {
     unsigned flags, method;
     uint64_t packed_len, len;
+    uint32_t sum;      /* CRC-32 */
+    unsigned time;     /* of DOS */
     uint64_t local_at; /* of its local header */
     const uint8_t *name;
     size_t name_len;
@@ -114,6 +117,46 @@ static size_t give_data(struct unpack *unpack, const struct unpack_object *objec
     return used;
 }
 
+/* Whether plain bytes hold the member, as far as the limits let one see. */
+static bool is_member(struct unpack *unpack, const struct unpack_object *object,
+                      const struct zip_member *member, const struct unpack_buffer *plain)
+{
+    struct unpack_buffer *buffer = unpack_buffer(unpack, object);
+    size_t used;
+
+    if (member->method == STORED)
+        return plain->cut || crc32_z(0, plain->bytes, plain->len) == member->sum;
+    return unpack_data(member, plain->bytes, plain->len, buffer, &used) &&
+           (buffer->cut || crc32_z(0, buffer->bytes, buffer->len) == member->sum);
+}
+
+/* Gives an encrypted member by the first password that opens it. False: none does. */
+static bool unlock_member(struct unpack *unpack, const struct unpack_object *object,
+                          const struct zip_member *member, const uint8_t *in, size_t len)
+{
+    const bool described = (member->flags & DESCRIBED) != 0;
+    const uint8_t sum = (uint8_t)(member->sum >> 24);
+    const uint8_t marks[] = {sum, described ? (uint8_t)(member->time >> 8) : sum};
+    struct unpack_buffer plain = {0};
+    const uint8_t *password;
+    bool opened = false;
+    size_t password_len, room = len - ZIP_SALT_LEN;
+
+    if (len <= ZIP_SALT_LEN)
+        return false;
+    unpack_buffer_init(unpack, &plain);
+    uint8_t *const to = unpack_buffer_room(&plain, &room);
+    plain.len = to != NULL ? room : 0;
+    for (size_t at = 0; to != NULL && !opened && !unpack_is_over(unpack) &&
+                        unpack_next_password(unpack, &at, &password, &password_len);)
+        opened = zip_unlock(password, password_len, marks, in, to, room) &&
+                 is_member(unpack, object, member, &plain);
+    if (opened)
+        (void)give_data(unpack, object, member, plain.bytes, plain.len);
+    unpack_buffer_free(&plain);
+    return opened;
+}
+
 static bool report_member(struct unpack *unpack, const struct unpack_object *object,
                           const struct zip_member *member, uint64_t position)
 {
@@ -145,8 +188,10 @@ static uint64_t take_member(struct unpack *unpack, const struct unpack_object *o
         len = object->len - at;
     }
     if ((member->flags & (ENCRYPTED | MASKED)) != 0) {
-        unpack_incomplete(unpack, object, "encrypted");
         unpack_alert(unpack, UNPACK_ENCRYPTED_ARCHIVE, "Heuristics.Encrypted.Zip");
+        if ((member->flags & MASKED) != 0 ||
+            !unlock_member(unpack, object, member, object->bytes + at, (size_t)len))
+            unpack_incomplete(unpack, object, "encrypted");
         return at + len;
     }
     return at + (len > 0 ? give_data(unpack, object, member, object->bytes + at, (size_t)len) : 0);
@@ -194,6 +239,8 @@ static uint64_t read_central(const struct unpack_object *object, uint64_t at,
         return 0;
     *member = (struct zip_member){.flags = little16(head + 8),
                                   .method = little16(head + 10),
+                                  .time = little16(head + 12),
+                                  .sum = little32(head + 16),
                                   .packed_len = little32(head + 20),
                                   .len = little32(head + 24),
                                   .local_at = little32(head + 42),
@@ -250,6 +297,8 @@ static bool read_local(const struct unpack_object *object, uint64_t at, struct z
         return false;
     *member = (struct zip_member){.flags = little16(head + 6),
                                   .method = little16(head + 8),
+                                  .time = little16(head + 10),
+                                  .sum = little32(head + 14),
                                   .packed_len = little32(head + 18),
                                   .len = little32(head + 22),
                                   .local_at = at,

@@ -27,6 +27,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 
     if (unpack == NULL)
         return 0;
+    static const uint8_t passwords[] = "\0\1a";
+    unpack_set_passwords(unpack, passwords, sizeof passwords - 1);
     if (FUZZ_KIND == KINDS)
         unpack_file(unpack, &request, data, len);
     else
