@@ -54,7 +54,8 @@ def tcp(source, port, flags, seq, ack, payload=b"", wrong=0):
     total = (total & 0xFFFF) + (total >> 16)
     total = ~((total & 0xFFFF) + (total >> 16)) & 0xFFFF
     header = header[:16] + struct.pack(">H", total ^ wrong) + header[18:]
-    packet = struct.pack(">BBHIBBH4s4s", 0x45, 0, 40 + len(payload), 0, 64, 6, 0, bytes(4),
+    packet = struct.pack(">BBHIBBH4s4s", 0x45, 0, 40 + len(payload), 0, 64, 6,
+                         0xFFFF - 0x4500 - 40 - len(payload) - 0x4006, bytes(4),
                          bytes(4)) + header + payload
     return b"\x02\0\0\0\0\1\x02\0\0\0\0\2\x08\0" + packet
 

@@ -110,6 +110,7 @@ enum sl_fragment_fault {
     SL_FRAGMENT_TOO_LONG, /* its datagram would have more than 65,535 bytes */
     SL_FRAGMENT_HEADERS,  /* more than 2,048 bytes of IP headers */
     SL_FRAGMENT_ENDS,     /* it lies behind the last fragment, or is another last one */
+    SL_FRAGMENT_CHECKSUM, /* its header's checksum is wrong. A run counts them, if it checks */
     SL_N_FRAGMENT_FAULTS
 };
 

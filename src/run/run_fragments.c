@@ -15,6 +15,8 @@ enum {
 struct run_fragments {
     struct defrag *defrag;
     const struct run_hosts *hosts;
+    struct sl_header_table *checks; /* of the checksum of IP; NULL: it is not checked */
+    uint64_t bad_checksums;
     uint64_t room; /* bytes that datagrams may take at the moment */
     uint64_t left_out;
     struct run_datagrams *made; /* of the batch at hand */
@@ -23,8 +25,10 @@ struct run_fragments {
 };
 
 enum sl_status run_fragments_create(struct run_fragments **out, const struct run_hosts *hosts,
+                                    const struct sl_header_config *checks,
                                     const uint64_t hash_key[2], struct sl_diag *diag)
 {
+    const uint64_t wanted = UINT64_C(1) << SL_HEADER_IPV4_CHECKSUM;
     struct run_fragments *fragments = calloc(1, sizeof *fragments);
     struct defrag_config config;
 
@@ -33,6 +37,13 @@ enum sl_status run_fragments_create(struct run_fragments **out, const struct run
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for fragments");
     fragments->hosts = hosts;
     fragments->room = RUN_FRAGMENTS_ROOM;
+    if (checks != NULL && (checks->checks & wanted) != 0) {
+        const enum sl_status status =
+            sl_header_build(&fragments->checks, &(struct sl_header_config){.checks = wanted}, diag);
+
+        if (status != SL_OK)
+            return status;
+    }
     defrag_config_init(&config);
     memcpy(config.hash_key, hash_key, sizeof config.hash_key);
     return defrag_create(&fragments->defrag, &config, diag);
@@ -43,6 +54,7 @@ void run_fragments_free(struct run_fragments *fragments)
     if (fragments == NULL)
         return;
     defrag_free(fragments->defrag);
+    sl_header_free(fragments->checks);
     free(fragments->copy);
     free(fragments);
 }
@@ -51,6 +63,8 @@ void run_fragments_stats(const struct run_fragments *fragments, struct sl_fragme
 {
     *stats = *defrag_get_stats(fragments->defrag);
     stats->left_out = fragments->left_out;
+    stats->fragments += fragments->bad_checksums;
+    stats->faults[SL_FRAGMENT_CHECKSUM] = fragments->bad_checksums;
 }
 
 /* ---- taking ---------------------------------------------------------------------------------- */
@@ -113,6 +127,10 @@ static bool take(struct run_fragments *fragments, struct sl_batch *batch, uint32
     *adds = false;
     if (!defrag_read(&fragment, batch, item))
         return true;
+    if (fragments->checks != NULL && sl_header_tripped(fragments->checks, batch, item) != 0) {
+        fragments->bad_checksums++;
+        return true;
+    }
     fragment.policy = (uint8_t)run_hosts_policy(fragments->hosts, &fragment.dst);
     const struct defrag_taken taken = defrag_take(fragments->defrag, &fragment, &datagram);
     if (taken.overlaps)

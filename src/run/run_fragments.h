@@ -5,6 +5,7 @@
 
 #include "run_datagrams.h"
 #include "run_hosts.h"
+#include "sluice/header.h"
 
 /* Bytes of a batch that are kept free for datagrams. Fragments that were taken are cut to their
  * headers. So the datagrams of a batch find room, as long as all of the run, at any time, have at
@@ -17,8 +18,10 @@ enum {
 
 struct run_fragments;
 
-/* `hosts` may be NULL, and outlives it. hash_key: two random words. SL_ENOMEM. */
+/* `hosts` may be NULL, and outlives it. Fragments with a wrong checksum of IP are left out where
+ * the checks have it; NULL: there are none. hash_key: two random words. SL_ENOMEM. */
 enum sl_status run_fragments_create(struct run_fragments **out, const struct run_hosts *hosts,
+                                    const struct sl_header_config *checks,
                                     const uint64_t hash_key[2], struct sl_diag *diag);
 void run_fragments_free(struct run_fragments *fragments); /* accepts NULL */
 

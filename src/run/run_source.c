@@ -229,7 +229,9 @@ enum sl_status run_source_open_flows(struct run_source *source, const struct sl_
     enum sl_status status =
         run_hosts_create(&source->hosts, config->host_policies, config->n_host_policies, diag);
     if (status == SL_OK)
-        status = run_fragments_create(&source->fragments, source->hosts, flows.hash_key, diag);
+        status = run_fragments_create(&source->fragments, source->hosts,
+                                      config->check_headers ? &config->header : NULL,
+                                      flows.hash_key, diag);
     return status == SL_OK ? sl_flow_table_create(&source->flows, &flows, diag) : status;
 }
 

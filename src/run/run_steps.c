@@ -57,11 +57,11 @@ static void deal(void *user, struct sl_batch *batch)
     source_batch_deal(&mine->source, &((struct sl_run *)user)->source, batch);
 }
 
-/* NULL: no TCP checksum is checked. */
+/* NULL: no checksum of segments is checked. */
 static const struct sl_header_table *checksums(const struct sl_run *run,
                                                const struct run_policy *policy)
 {
-    return (run->config.header.checks >> SL_HEADER_TCP_CHECKSUM & 1) != 0 ? policy->header : NULL;
+    return (run->config.header.checks & SL_HEADER_CHECKSUMS) != 0 ? policy->header : NULL;
 }
 
 static void collect(void *user, struct sl_batch *batch, uint32_t shard)

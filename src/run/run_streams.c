@@ -144,7 +144,7 @@ static bool has_bad_checksum(const struct collecting *collecting, uint32_t item)
 {
     return collecting->checks != NULL &&
            (sl_header_tripped(collecting->checks, collecting->batch, item) &
-            UINT64_C(1) << SL_HEADER_TCP_CHECKSUM) != 0;
+            (UINT64_C(1) << SL_HEADER_TCP_CHECKSUM | UINT64_C(1) << SL_HEADER_IPV4_CHECKSUM)) != 0;
 }
 
 /* A half is as its receiver has it. At its flow's first segment. */

@@ -56,11 +56,10 @@ const char *sl_stream_doubt_name(enum sl_stream_doubt doubt)
 
 const char *sl_fragment_fault_name(enum sl_fragment_fault fault)
 {
-    static const char *const names[SL_N_FRAGMENT_FAULTS] = {[SL_FRAGMENT_SNAPPED] = "snapped",
-                                                            [SL_FRAGMENT_LENGTH] = "length",
-                                                            [SL_FRAGMENT_TOO_LONG] = "too-long",
-                                                            [SL_FRAGMENT_HEADERS] = "headers",
-                                                            [SL_FRAGMENT_ENDS] = "ends"};
+    static const char *const names[SL_N_FRAGMENT_FAULTS] = {
+        [SL_FRAGMENT_SNAPPED] = "snapped",   [SL_FRAGMENT_LENGTH] = "length",
+        [SL_FRAGMENT_TOO_LONG] = "too-long", [SL_FRAGMENT_HEADERS] = "headers",
+        [SL_FRAGMENT_ENDS] = "ends",         [SL_FRAGMENT_CHECKSUM] = "checksum"};
 
     return names[fault];
 }

@@ -246,12 +246,14 @@ static uint64_t write_plainly(const struct task *task, const char *spec)
 {
     struct plain plain = {.task = task};
     struct sl_flow_config flow_config;
+    struct sl_header_config checks;
     struct sl_state_config state_config;
     struct sl_diag diag;
 
     sl_flow_config_init(&flow_config);
-    assert_int_equal(run_fragments_create(&plain.fragments, NULL, flow_config.hash_key, &diag),
-                     SL_OK);
+    sl_header_config_init(&checks);
+    assert_int_equal(
+        run_fragments_create(&plain.fragments, NULL, &checks, flow_config.hash_key, &diag), SL_OK);
     assert_int_equal(sl_flow_table_create(&plain.flows, &flow_config, &diag), SL_OK);
     assert_int_equal(sl_batch_create(&plain.batch, BATCH_LEN + RUN_FRAGMENTS_ROOM + MADE_LEN,
                                      BATCH_ITEMS + JOINED_ITEMS + MADE_ITEMS, &diag),
