@@ -547,18 +547,19 @@ static void test_alerts_depend_on_bytes_alone(void **state)
         {1460, 3000, 1, true, true, false},  {1460, 9, 2, true, true, true},
         {300, 400, 1, true, false, true},
     };
+    const uint32_t n_seeds = N_SEEDS * test_times();
     struct scene *scene = calloc(1, sizeof *scene);
     struct sl_stream_stats stats;
     uint32_t n = 0;
 
     (void)state;
     assert_non_null(scene);
-    for (uint64_t seed = 1; seed <= N_SEEDS; seed++) {
+    for (uint64_t seed = 1; seed <= n_seeds; seed++) {
         draw(scene, seed);
         for (size_t w = seed == 1 ? FIRST_WAY : 1; w < sizeof ways / sizeof ways[0]; w++)
             n += compare(scene, &ways[w], seed * 100 + w, &stats);
     }
-    assert_true(n > N_SEEDS * 125);
+    assert_true(n > n_seeds * 125);
     free(scene);
 }
 
