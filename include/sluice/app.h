@@ -34,7 +34,8 @@ enum sl_app {
     SL_N_APPS
 };
 
-/* "dns", "mdns", "llmnr", "sip" and so on, as EVE has them; NULL: SL_APP_UNKNOWN. */
+/* The protocol's name in EVE: "dns", "mdns", "llmnr", "sip" and so on. NULL: SL_APP_UNKNOWN. Any
+ * thread. */
 SL_API const char *sl_app_name(enum sl_app app);
 
 /* The buffers that contents of rules are searched for in. A name belongs to several. */
@@ -64,7 +65,8 @@ enum {
     SL_BUFFER_SIP = 2097152      /* messages of SIP over TCP */
 };
 
-/* Of made items that hold bytes of a TCP stream (struct sl_stream_part of sluice/detect.h). */
+/* Buffers of made items that hold bytes of a TCP stream (struct sl_stream_part of sluice/detect.h).
+ */
 #define SL_BUFFER_STREAM (UINT32_C(1) << 31)
 #define SL_BUFFER_STREAM_BACK (UINT32_C(1) << 30)
 
@@ -135,13 +137,14 @@ enum sl_app_value_id {
     SL_N_APP_VALUES
 };
 
-/* The SL_BUFFER_* that a value belongs to. */
+/* Returns the SL_BUFFER_* that a value belongs to. Any thread. */
 SL_API uint32_t sl_app_buffer_of(enum sl_app_value_id id);
 
+/* A value's bytes, which need not be text. */
 struct sl_app_value {
     const uint8_t *bytes;
-    uint32_t len;
-    uint32_t id; /* enum sl_app_value_id */
+    uint32_t len; /* bytes */
+    uint32_t id;  /* enum sl_app_value_id */
 };
 
 /* One side's part of a transaction so far. */
@@ -154,15 +157,18 @@ struct sl_app_half {
     uint64_t wire_len; /* before content codings were decoded */
 };
 
+/* Whether a file is whole. */
 enum sl_file_state {
     SL_FILE_CLOSED,   /* all of it came */
     SL_FILE_TRUNCATED /* its end did not come */
 };
 
+/* Hashes of a file. */
 enum sl_file_hash { SL_FILE_MD5, SL_FILE_SHA1, SL_FILE_SHA256, SL_N_FILE_HASHES };
 
-enum { SL_FILE_HASH_MAX = 32 };
+enum { SL_FILE_HASH_MAX = 32 }; /* bytes of the longest hash */
 
+/* Of a run alone. */
 struct app_contents;
 
 /* A file that a message carried: a body, or a part of one. */
@@ -174,11 +180,12 @@ struct sl_app_file {
     uint8_t state;             /* enum sl_file_state */
     bool has_gaps;             /* bytes in its midst did not come */
     uint8_t hashes;            /* which of hash[] were made, as bits */
-    uint8_t hash[SL_N_FILE_HASHES][SL_FILE_HASH_MAX];
+    uint8_t hash[SL_N_FILE_HASHES][SL_FILE_HASH_MAX]; /* by enum sl_file_hash: its first bytes */
     bool is_stored;                /* the run wrote it into its folder of files */
     struct app_contents *contents; /* its bytes, for the run alone; NULL: they were not kept */
 };
 
+/* The reason of a message. */
 enum sl_app_step {
     SL_APP_HEAD,  /* the side's head is whole, or says more: a hello, then certificates */
     SL_APP_MORE,  /* more of the side's body has come */
@@ -213,12 +220,14 @@ struct sl_app_message {
     uint64_t events; /* of the side so far: bit i is event i */
 };
 
-/* The number, below 64, of an event by its name in Suricata's rules, "tls.invalid_record_type".
- * 0: it is never reported. *app: its protocol. */
+/* Returns the number, below 64, of an event by its name of len bytes in Suricata's rules,
+ * "tls.invalid_record_type". *app is its protocol. 0: no such event is reported. Any thread. */
 SL_API uint32_t sl_app_event_find(const char *name, size_t len, enum sl_app *app);
 
+/* Bytes of a body: from one message of it to the next, and that messages show. */
 enum { SL_APP_BODY_STEP = 32768, SL_APP_BODY_MAX = 102400 };
 
+/* Messages of a TLS handshake. */
 enum {
     SL_TLS_SEEN_CLIENT_HELLO = 1,
     SL_TLS_SEEN_SERVER_HELLO = 2,
@@ -230,18 +239,19 @@ enum {
 
 /* ---- counters -------------------------------------------------------------------------------- */
 
+/* Counters of messages of flows. */
 struct sl_app_stats {
     uint64_t flows;         /* of protocols that are read */
     uint64_t messages;      /* given to rules and events */
     uint64_t transactions;  /* that are over */
     uint64_t flows_evicted; /* read no further, as memory was short */
     uint64_t left_out;      /* messages that flows paid too few bytes for: pipelined without end */
-    uint64_t bodies_cut;    /* bodies that rules see no more of for the same reason */
+    uint64_t bodies_cut;    /* bodies that rules do not see whole, for the same reason */
     uint64_t files_cut;     /* files that are neither scanned nor stored: they have gaps or more
                                than 64 MiB, or there was no room for them */
 };
 
-/* Calls `call` for each counter with its name, "flows_evicted". */
+/* Calls `call` for each counter with its name, "flows_evicted". Any thread. */
 SL_API void sl_app_stats_each(const struct sl_app_stats *stats,
                               void (*call)(void *user, const char *name, uint64_t value),
                               void *user);

@@ -25,6 +25,7 @@
 extern "C" {
 #endif
 
+/* Bounds of batches. */
 enum {
     SL_BATCH_ALIGN = 16,  /* bytes: each item begins at a multiple of this in the arena */
     SL_BATCH_SLACK = 256, /* bytes behind an arena's last item that engines may read, not trust */
@@ -60,6 +61,7 @@ struct sl_packet {
     uint8_t flags;      /* SL_PACKET_* */
 };
 
+/* Flags of a packet. */
 enum {
     SL_PACKET_IPV4 = 1,       /* `network` is an IPv4 header */
     SL_PACKET_IPV6 = 2,       /* `network` is an IPv6 header */
@@ -76,18 +78,20 @@ struct sl_origin {
     int64_t time_ns;    /* since 1970-01-01 UTC; 0: unknown */
     uint64_t position;  /* captures: packet number in its source, from 1; pieces: byte offset */
     uint64_t flow;      /* flow id, 51 bits; 0: none */
-    uint32_t wire_len;  /* bytes on the wire, at least the bytes captured */
+    uint32_t wire_len;  /* bytes on the wire, at least the bytes captured: sl_batch_append sets 0 */
     uint16_t vlan[2];   /* outer and inner VLAN id; SL_NO_VLAN where absent */
     uint16_t link_type; /* link type of the packet (LINKTYPE_* of pcap) */
     uint16_t source;    /* index of the source in the run */
     uint8_t flow_flags; /* SL_FLOW_* after this packet */
-    uint8_t app;        /* enum sl_app (sluice/app.h): that sl_app_find found, or the flow speaks */
+    uint8_t app;        /* enum sl_app (sluice/app.h), by sl_app_find or of the flow */
     uint8_t pad[2];
     uint64_t arrival_ns; /* CLOCK_MONOTONIC after its bytes were read; 0: unknown */
 };
 
+/* The VLAN id of a packet without a tag. */
 #define SL_NO_VLAN 0xFFFFu
 
+/* Flags of a packet's flow. */
 enum {
     SL_FLOW_TO_SERVER = 1, /* from the client; otherwise from the server */
     SL_FLOW_ESTABLISHED =
@@ -96,7 +100,8 @@ enum {
     SL_FLOW_NEW = 8        /* this packet began the flow */
 };
 
-/* Totals that the flow of a packet has sent, this packet included: [0] client, [1] server. */
+/* Totals that the flow of a packet has sent, this packet included: [0] by the client, [1] by the
+ * server. */
 struct sl_flow_total {
     int64_t first_ns, last_ns; /* times of its first packet, and the latest; 0: unknown */
     uint64_t packets[2];       /* 2^40 - 1 at most */
@@ -110,18 +115,19 @@ struct sl_made {
     uint32_t base;    /* added to the offsets of its hits */
 };
 
+/* The open struct. A caller that sets it zeroes what it does not need. */
 struct sl_batch {
     enum sl_memory memory;
     uint32_t n_items;
-    uint32_t max_items;
+    uint32_t max_items; /* the columns have max_made entries more */
     uint32_t bytes_len; /* bytes of the arena in use, a multiple of SL_BATCH_ALIGN */
-    uint32_t bytes_cap; /* bytes of the arena, slack excluded; below 4 GiB */
+    uint32_t bytes_cap; /* bytes of the arena, slack excluded: a multiple of SL_BATCH_ALIGN */
     bool has_overlap;   /* some item's overlap is not 0 */
     uint8_t *bytes;     /* the arena, aligned to SL_BATCH_ALIGN */
 
     /* Items that no packet holds, such as decoded names. They lie behind the others, in the arena
-     * and in the columns that cross to a GPU. Engines do not see them: sl_batch_whole is for those
-     * that shall. They have no origin. Room is that of sl_batch_reserve_made; without it all is 0.
+     * and in the columns that cross to a GPU. An engine scans them in the batch of sl_batch_whole
+     * alone. They have no origin. sl_batch_reserve_made gives them room; without it all is 0.
      */
     uint32_t n_made, max_made;
     uint32_t made_len, made_cap; /* bytes of the arena: in use, and in all */
@@ -137,12 +143,12 @@ struct sl_batch {
     struct sl_origin *origin; /* of n_items entries; NULL: the caller needs none */
 
     /* Host memory only, of n_items entries, for packets that have a flow: sl_batch_reserve_totals.
-     * NULL: nobody asks. */
+     * NULL: unwanted. */
     struct sl_flow_total *total;
 
     /* Set by sl_device_batch_create where pinned, else NULL and 0: the arena with the room behind
-     * it, bytes. An upload to a GPU lays short columns behind the last item, so that all crosses in
-     * one copy. */
+     * it, bytes. An upload to a GPU lays short columns behind the last item. One copy then carries
+     * all. */
     uint8_t *room;
     size_t room_len;
 
@@ -152,30 +158,32 @@ struct sl_batch {
     void *stream;
 
     /* SL_MEMORY_DEVICE only: the same bytes and columns in host memory, for engines that end their
-     * work on the CPU. They are lent as the batch is; the stage sets them. host_bytes NULL: there
+     * work on the CPU. They are lent as the batch is. The stage sets them. host_bytes NULL: there
      * are none, and such engines copy back what they need. */
     uint8_t *host_bytes;
     struct sl_span *host_payload;
     uint16_t *host_overlap;        /* valid where has_overlap */
     struct sl_packet *host_packet; /* NULL where packet is */
 
-    void *filler; /* for the code that fills the batch alone: its notes on the batch */
+    void *filler; /* of the code that fills the batch; others keep it as it is */
 };
 
-/* Makes an empty batch of ordinary memory for packets: arena_len bytes (1 to 4 GiB - 64 KiB,
- * rounded up to the alignment) and max_items items, with all columns. The caller frees it. A batch
- * that crosses to a GPU is faster in pinned memory: sl_device_batch_create. SL_EINVAL, SL_ENOMEM.
- */
+/* Makes an empty batch of ordinary memory for packets, with all columns. arena_len is bytes, at
+ * least 1 and fewer than 4 GiB - 64 KiB, rounded up to the alignment. max_items is at least 1. The
+ * caller frees it. A batch that crosses to a GPU is faster in pinned memory:
+ * sl_device_batch_create. SL_EINVAL: a number is out of its range. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_batch_create(struct sl_batch **batch, uint32_t arena_len,
                                                uint32_t max_items, struct sl_diag *diag);
 
-/* Takes len bytes and n items from an empty batch of sl_batch_create or sl_device_batch_create, for
- * made items. Both are less than the batch has. Once a batch. SL_EINVAL, SL_ENOMEM. */
+/* Takes len bytes (rounded down to the alignment, at least that) and n items (at least 1) from a
+ * batch, for made items. Both are less than the batch has. The batch is empty, and one of
+ * sl_batch_create or sl_device_batch_create. Once a batch. SL_EINVAL: one of these is not so.
+ * SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_batch_reserve_made(struct sl_batch *batch, uint32_t len,
                                                      uint32_t n, struct sl_diag *diag);
 
 /* Gives a batch of sl_batch_create or sl_device_batch_create its column of totals, which a table of
- * flows writes (sl_flow_config.totals). Once a batch. SL_ENOMEM. */
+ * flows writes (sl_flow_config.totals). SL_EINVAL: the batch has it already. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_batch_reserve_totals(struct sl_batch *batch,
                                                        struct sl_diag *diag);
 
@@ -191,14 +199,14 @@ static inline void sl_batch_reset(struct sl_batch *batch)
     batch->n_made = batch->made_len = 0;
 }
 
-/* Whether an item of len bytes still fits. */
+/* Whether an item of len bytes still fits, with its padding. */
 static inline bool sl_batch_fits(const struct sl_batch *batch, uint32_t len)
 {
     return batch->n_items < batch->max_items && len <= batch->bytes_cap - batch->bytes_len;
 }
 
-/* Zeros the bytes from `end` to `aligned`, which is the next multiple of 16. Without a branch on
- * their number, which cannot be predicted. */
+/* Zeros the bytes from `end` to `aligned`, the next multiple of 16: a step of sl_batch_append. A
+ * branch on their number could not be predicted. */
 static inline void sl_batch_pad(uint8_t *bytes, uint32_t end, uint32_t aligned)
 {
     static const uint64_t kept[4] = {UINT64_MAX, UINT64_MAX, 0, 0};
@@ -213,10 +221,11 @@ static inline void sl_batch_pad(uint8_t *bytes, uint32_t end, uint32_t aligned)
     memcpy(bytes + aligned - sizeof last, last, sizeof last);
 }
 
-/* Appends an item whose len bytes lie behind the last item in the arena already. The item must fit.
- * Its payload is the whole item, until sl_dissect narrows it. The first `overlap` bytes (at most
- * SL_OVERLAP_MAX, at most len) repeat the end of the piece before. The packet and origin entries
- * are zeroed but for offset and len. Returns the item's index. */
+/* Appends an item whose len bytes lie behind the last item in the arena already. The item must fit,
+ * and the batch has the columns payload and overlap. Its payload is the whole item, until
+ * sl_dissect narrows it. The first `overlap` bytes (at most SL_OVERLAP_MAX, at most len) repeat the
+ * end of the piece before. Entries of the columns packet and origin are zeroed, but for offset, len
+ * and the VLAN ids (SL_NO_VLAN). Returns the item's index. */
 static inline uint32_t sl_batch_append(struct sl_batch *batch, uint32_t len, uint16_t overlap)
 {
     const uint32_t item = batch->n_items++;
@@ -243,7 +252,8 @@ static inline uint32_t sl_batch_append(struct sl_batch *batch, uint32_t len, uin
     return item;
 }
 
-/* Copies the bytes to the arena, then appends them as sl_batch_append does. */
+/* Copies the bytes to the arena, then appends them as sl_batch_append does. `bytes` may be NULL
+ * where len is 0. */
 static inline uint32_t sl_batch_add(struct sl_batch *batch, const void *bytes, uint32_t len,
                                     uint16_t overlap)
 {
@@ -258,7 +268,7 @@ static inline bool sl_batch_made_fits(const struct sl_batch *batch, uint32_t len
     return batch->n_made < batch->max_made && len <= batch->made_cap - batch->made_len;
 }
 
-/* Where the bytes of the next made item belong. */
+/* Returns where the bytes of the next made item belong. */
 static inline uint8_t *sl_batch_made_room(const struct sl_batch *batch)
 {
     return batch->bytes + batch->bytes_len + batch->made_len;
@@ -286,7 +296,7 @@ static inline void sl_batch_append_made(struct sl_batch *batch, uint32_t len, st
 }
 
 /* The batch with its made items as items like the others, for engines that scan them. It shares the
- * memory. */
+ * memory of the other. */
 static inline struct sl_batch sl_batch_whole(const struct sl_batch *batch)
 {
     struct sl_batch whole = *batch;
@@ -298,10 +308,11 @@ static inline struct sl_batch sl_batch_whole(const struct sl_batch *batch)
 }
 
 /* Appends a source of any length as pieces, until the source ends or the batch is full. Pieces are
- * consecutive items of at most piece_len bytes, more than `overlap`. Each repeats the last
- * `overlap` bytes of the piece before. *done is the number of source bytes that are covered; it is
- * 0 at first and carried between calls. Engines drop hits that lie wholly inside the overlap. So a
- * match of at most overlap + 1 bytes is reported exactly once, however the source was cut. */
+ * consecutive items of at most piece_len bytes, which is more than `overlap`. `overlap` is at most
+ * SL_OVERLAP_MAX. Each repeats the last `overlap` bytes of the piece before. *done is the number of
+ * source bytes that are covered; it is 0 at first and carried between calls. The origin of a piece
+ * has its byte offset as position. Engines drop hits that lie wholly inside the overlap. So a match
+ * of at most overlap + 1 bytes is reported once, however the source was cut. */
 SL_API void sl_batch_add_pieces(struct sl_batch *batch, const uint8_t *source, uint64_t source_len,
                                 uint32_t piece_len, uint16_t overlap, uint64_t *done);
 

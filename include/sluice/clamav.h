@@ -30,7 +30,7 @@ extern "C" {
 /* Signatures as they were read. A set belongs to one thread at a time. */
 struct sl_clamav_set;
 
-/* SL_ENOMEM. */
+/* Makes an empty set. The caller frees it. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_clamav_set_create(struct sl_clamav_set **set,
                                                     struct sl_diag *diag);
 
@@ -40,10 +40,10 @@ SL_CHECK SL_API enum sl_status sl_clamav_set_create(struct sl_clamav_set **set,
 struct sl_clamav_pua {
     const char *const *categories;
     size_t n_categories;
-    bool excludes; /* the categories, else includes them */
+    bool excludes; /* all others are read, else the categories alone */
 };
 
-/* Says that such signatures are read from now on; `pua` must live as long as the set. NULL, as at
+/* Sets which such signatures are read from now on. `pua` must live as long as the set. NULL, as at
  * first: they are skipped and counted. */
 SL_API void sl_clamav_set_detect_pua(struct sl_clamav_set *set, const struct sl_clamav_pua *pua);
 
@@ -72,7 +72,7 @@ SL_CHECK SL_API enum sl_status sl_clamav_set_read_text(struct sl_clamav_set *set
                                                        const char *text, size_t text_len,
                                                        struct sl_diag *diag);
 
-/* `bad` and `skipped` count lines of text. */
+/* Counts of a set. `bad` and `skipped` count lines of text. */
 struct sl_clamav_count {
     size_t signatures; /* understood; hashes among them */
     size_t hashes;     /* of files and sections */
@@ -83,15 +83,16 @@ struct sl_clamav_count {
     size_t unchecked;  /* containers that are not signed (.cud): their MD5 was checked alone */
 };
 
+/* Copies the counts. */
 SL_API void sl_clamav_set_count(const struct sl_clamav_set *set, struct sl_clamav_count *count);
 
-/* Gives the i-th reason for skipping and the number of its signatures. False: i is behind the
- * last. */
+/* Sets *reason to the i-th reason for skipping, valid as long as the set, and *n to the number of
+ * its signatures. False: i is behind the last. */
 SL_API bool sl_clamav_skip_reason(const struct sl_clamav_set *set, size_t i, const char **reason,
                                   size_t *n);
 
-/* Returns the i-th skipped signature (name and reason in text), or the i-th wrong line. NULL: i is
- * behind the last. */
+/* Returns the i-th skipped signature (name and reason in text), or the i-th wrong line. It is valid
+ * until the next of these calls for this set. NULL: i is behind the last. */
 SL_API const struct sl_diag *sl_clamav_skipped(const struct sl_clamav_set *set, size_t i);
 SL_API const struct sl_diag *sl_clamav_bad_line(const struct sl_clamav_set *set, size_t i);
 
@@ -100,8 +101,8 @@ SL_API const struct sl_diag *sl_clamav_bad_line(const struct sl_clamav_set *set,
 /* Immutable; shared by any number of scanners and threads. */
 struct sl_clamav_db;
 
-/* Compiles a set, which may then be freed. The matcher's algorithm is chosen for `device`.
- * Signatures that .ign2 files name are omitted. SL_ENOMEM. */
+/* Compiles a set, which may then be freed. The caller frees *db. The matcher's algorithm is chosen
+ * for `device`. Signatures that .ign2 files name are omitted. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_clamav_compile(struct sl_clamav_db **db,
                                                  const struct sl_clamav_set *set,
                                                  enum sl_device_kind device, struct sl_diag *diag);
@@ -123,9 +124,10 @@ sl_clamav_load_paths(struct sl_clamav_db **db, struct sl_clamav_set **set, const
                      size_t n_paths, const struct sl_clamav_pua *pua, enum sl_device_kind device,
                      struct sl_diag *diag);
 
-/* Accepts NULL. All scanners of the database must be closed before. */
+/* Frees a database, after its scanners. Accepts NULL. */
 SL_API void sl_clamav_free(struct sl_clamav_db *db);
 
+/* Facts of a database. */
 struct sl_clamav_info {
     size_t signatures; /* that can match, hashes among them */
     size_t hashes;
@@ -141,16 +143,18 @@ struct sl_clamav_info {
     const char *algorithm;
 };
 
+/* Copies the facts. Any thread. */
 SL_API void sl_clamav_info(const struct sl_clamav_db *db, struct sl_clamav_info *info);
 
 /* ---- the scanner ----------------------------------------------------------------------------- */
 
-/* A callback gets the token of its object. */
+/* A match. A callback gets the token of its object. */
 struct sl_clamav_match {
     const char *name; /* lives as long as the database */
     bool official;    /* from a container: clamscan prints others with ".UNOFFICIAL" */
 };
 
+/* The result of an object. */
 struct sl_clamav_result {
     uint64_t len;         /* bytes of the object */
     uint64_t scanned_len; /* bytes that were scanned */
@@ -168,20 +172,21 @@ struct sl_clamav_result {
                        hashes need; or 0 */
 };
 
+/* The configuration of a scanner. */
 struct sl_clamav_scan_config {
     struct sl_device device; /* where the filter runs; sl_device_choose */
-    uint32_t batch_len;      /* bytes of a batch; 0: 4 MiB */
-    bool all_matches;        /* else the first match ends an object */
-    uint64_t max_scan_len;   /* of each object no more bytes are scanned; 0: no limit */
+    uint32_t batch_len; /* bytes of a batch, below 4 GiB - 64 KiB; 0: 4 MiB; below 64 KiB: that */
+    bool all_matches;   /* else the first match ends an object */
+    uint64_t max_scan_len; /* of each object no more bytes are scanned; 0: no limit */
 
     /* Milliseconds of an object's scan, from its first byte on; 0: no limit. Matches that are known
      * by then are reported. The scan ends at its next step: some ms later, or some 100 ms where a
      * signature has collected millions of places. Payloads have no limit. */
     uint32_t time_max_ms;
 
-    /* The chapter's two rules. A batch with more candidates than max_batch_hits is not verified.
-     * Candidates of an object beyond max_object_hits are not verified. Such objects are reported as
-     * suspect. 0: all candidates are verified. */
+    /* The two rules of GPU Gems 3, chapter 35. A batch with more candidates than max_batch_hits is
+     * not verified. Candidates of an object beyond max_object_hits are not verified. Such objects
+     * are reported as suspect. 0: all candidates are verified. */
     uint32_t max_batch_hits;
     uint32_t max_object_hits;
 
@@ -202,16 +207,18 @@ SL_API void sl_clamav_scan_config_init(struct sl_clamav_scan_config *config);
 /* A scanner belongs to one thread at a time. */
 struct sl_clamav_scanner;
 
-/* SL_ENOMEM, SL_EDEVICE. */
+/* Opens a scanner over a database, which must outlive it. The caller closes it. SL_EINVAL:
+ * batch_len is out of its range. SL_EUNSUPPORTED: a GPU, and a database that was compiled for the
+ * CPU. SL_ENOMEM, SL_EDEVICE. */
 SL_CHECK SL_API enum sl_status sl_clamav_open(struct sl_clamav_scanner **scanner,
                                               const struct sl_clamav_db *db,
                                               const struct sl_clamav_scan_config *config,
                                               struct sl_diag *diag);
 
-/* Accepts NULL. Objects without their `done` are dropped. */
+/* Closes a scanner. Objects without their `done` are dropped. Accepts NULL. */
 SL_API void sl_clamav_close(struct sl_clamav_scanner *scanner);
 
-/* Scans a buffer. SL_ENOMEM, SL_EDEVICE. */
+/* Scans len bytes; `bytes` may be NULL where len is 0. SL_ENOMEM, SL_EDEVICE. */
 SL_CHECK SL_API enum sl_status sl_clamav_scan_buffer(struct sl_clamav_scanner *scanner,
                                                      const void *bytes, uint64_t len, void *token);
 
@@ -223,7 +230,7 @@ SL_CHECK SL_API enum sl_status sl_clamav_scan_fd(struct sl_clamav_scanner *scann
 /* Scan an object that comes in pieces of any length (pipes, streams). The caller feeds each piece,
  * and then ends the object. One object at a time. The pieces are kept, because expressions refer to
  * earlier bytes: up to 16 MiB in memory, and beyond in a temporary file. SL_EIO: the file has no
- * room, and the object is dropped. */
+ * room. SL_ENOMEM, SL_EDEVICE. After a failure the object is dropped. */
 SL_CHECK SL_API enum sl_status sl_clamav_feed(struct sl_clamav_scanner *scanner, const void *bytes,
                                               size_t len);
 SL_CHECK SL_API enum sl_status sl_clamav_feed_end(struct sl_clamav_scanner *scanner, void *token);
@@ -234,8 +241,8 @@ SL_CHECK SL_API enum sl_status sl_clamav_flush(struct sl_clamav_scanner *scanner
 
 /* ---- payloads -------------------------------------------------------------------------------- */
 
-/* Gives the engine and the table that find a database's anchors in the batches of a pipeline. Both
- * live as long as the database. */
+/* Sets the engine and the table that find a database's anchors in the batches of a pipeline. Both
+ * live as long as the database. Any thread. */
 SL_API void sl_clamav_engine(const struct sl_clamav_db *db, const struct sl_engine **engine,
                              const void **table);
 
@@ -245,8 +252,8 @@ SL_API void sl_clamav_engine(const struct sl_clamav_db *db, const struct sl_engi
  * message that begins it. EOF is the payload's end. Hashes, offsets from entry points and sections,
  * and signatures that are not in_parts (sl_clamav_info) never match. A match lies in one payload.
  * `match` and `done` are called for payloads with hits, with (void *)(uintptr_t)item as token. No
- * object waits for sl_clamav_flush. SL_EINVAL: the batch is not in the host's memory, or a hit
- * names an item beyond it. SL_ENOMEM. */
+ * object waits for sl_clamav_flush. SL_EINVAL: the batch is not in the host's memory, a hit has an
+ * item behind its last, or the list of hits overflowed. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_clamav_scan_hits(struct sl_clamav_scanner *scanner,
                                                    const struct sl_batch *batch,
                                                    const struct sl_hits *hits);

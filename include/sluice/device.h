@@ -27,27 +27,28 @@ struct sl_device {
     enum sl_device_kind kind;
     int index;           /* CUDA: the device's index; CPU: 0 */
     uint64_t memory_len; /* bytes of device memory; CPU: of the machine */
-    int capability;      /* CUDA: 10 x major + minor */
+    int capability;      /* CUDA: 10 x major + minor; CPU: 0 */
     bool usable;
     char name[128];       /* "NVIDIA H100 80GB HBM3", "AVX-512, 4 cores" */
     char why[SL_WHY_LEN]; /* not usable: the reason */
 };
 
-/* Lists up to max devices, the CPU first, and returns their number. Where CUDA is not usable at all
- * (not built in, no driver, no device) one CUDA entry has the reason. Any thread. */
+/* Lists up to max devices, the CPU first. Returns how many there are, which may exceed max;
+ * `devices` may be NULL where max is 0. Where CUDA is not usable at all (not built in, no driver,
+ * no device) one CUDA entry has the reason. Any thread. */
 SL_API uint32_t sl_device_list(struct sl_device *devices, uint32_t max);
 
 /* Resolves "auto", "cpu", "cuda" or "cuda:N". auto takes the first usable GPU, else the CPU. `why`
- * gets the reason of the choice in one line. SL_EINVAL: no such name. SL_EDEVICE: named and not
- * usable, with the reason in diag. */
+ * gets the reason of the choice in one line. Any thread. SL_EINVAL: no such name. SL_EDEVICE: the
+ * device is named and not usable; diag has the reason. */
 SL_CHECK SL_API enum sl_status sl_device_choose(struct sl_device *device, const char *name,
                                                 char why[SL_WHY_LEN], struct sl_diag *diag);
 
 /* Resolves the devices of one run, up to max (at least 1); *n is their number. Names are those of
- * sl_device_choose, with three differences. "cuda" is all usable GPUs. "cuda:N,M,..." is these GPUs
- * in this order. "auto" is the first usable GPU with the CPU, for sl_pipeline_choose, or the CPU
- * alone. SL_EINVAL: no such list, a GPU named twice, or more than max. SL_EDEVICE: a named device
- * is not usable. */
+ * sl_device_choose, with three differences. "cuda" is all usable GPUs, as far as max allows.
+ * "cuda:N,M,..." is these GPUs in this order. "auto" is the first usable GPU with the CPU, for
+ * sl_pipeline_choose, or the CPU alone. Any thread. SL_EINVAL: no such list, a GPU named twice, or
+ * more than max. SL_EDEVICE: a named device is not usable. */
 SL_CHECK SL_API enum sl_status sl_device_choose_list(struct sl_device *devices, uint32_t max,
                                                      uint32_t *n, const char *name,
                                                      char why[SL_WHY_LEN], struct sl_diag *diag);
@@ -63,8 +64,9 @@ SL_CHECK SL_API enum sl_status sl_device_batch_create(struct sl_batch **batch,
  * batch to it. One batch at a time; any thread, one at a time. */
 struct sl_stage;
 
-/* Opens a stage on limits->device for batches within the limits. SL_ENOMEM: diag has the bytes
- * needed and the bytes free. SL_EINVAL: a reserved field of the limits is not 0. SL_EDEVICE. */
+/* Opens a stage on limits->device for batches within the limits. The caller closes it. Any thread.
+ * SL_ENOMEM: diag has the bytes needed and the bytes free. SL_EDEVICE: the GPU failed, or the build
+ * has no CUDA. */
 SL_CHECK SL_API enum sl_status sl_stage_open(struct sl_stage **stage,
                                              const struct sl_limits *limits, struct sl_diag *diag);
 
@@ -78,11 +80,11 @@ SL_CHECK SL_API enum sl_status sl_stage_open(struct sl_stage **stage,
  * its items, in the arena's memory. One thread may send it to several stages. Columns from the
  * first one of more than 512 KiB on, and all columns of other batches, take a copy each. A NULL
  * `packet` does not cross: for engines that read no headers, upload a copy of the struct without
- * it. SL_EINVAL: above the limits. SL_EDEVICE. */
+ * it. SL_EINVAL: the batch is above the limits, or lies on a GPU. SL_EDEVICE. */
 SL_CHECK SL_API enum sl_status sl_stage_upload(struct sl_stage *stage, const struct sl_batch *batch,
                                                struct sl_batch *view);
 
-enum { SL_STAGE_VIEWS_MAX = 16 };
+enum { SL_STAGE_VIEWS_MAX = 16 }; /* views of an upload, its own among them */
 
 /* A further view of the last upload. Its work waits for the upload alone, so engines with a view
  * each run side by side. The next upload waits for all of them. Number 0 is the upload's own view;

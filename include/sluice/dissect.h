@@ -39,6 +39,7 @@ struct sl_net {
 
 enum { SL_ADDR_TEXT_LEN = 46 }; /* bytes of an address as text, NUL included */
 
+/* Whether the address is an IPv4 address in this form. */
 SL_API bool sl_addr_is_ipv4(const struct sl_addr *addr);
 
 /* Whether the address is private: RFC 1918, RFC 4193. */
@@ -48,9 +49,11 @@ SL_API bool sl_addr_is_private(const struct sl_addr *addr);
 SL_API char *sl_addr_format(const struct sl_addr *addr, char out[SL_ADDR_TEXT_LEN]);
 
 /* Reads "192.0.2.0/24", "2001:db8::/32" or an address alone (text_len bytes, no NUL needed). The
- * call clears the host bits behind the prefix. SL_EINVAL: the text is no network. */
+ * call clears the host bits behind the prefix. SL_EINVAL: the text is no network, or the prefix is
+ * longer than the address. */
 SL_CHECK SL_API enum sl_status sl_net_parse(struct sl_net *net, const char *text, size_t text_len);
 
+/* Whether the network has the address. */
 SL_API bool sl_net_contains(const struct sl_net *net, const struct sl_addr *addr);
 
 /* ---- packets --------------------------------------------------------------------------------- */
@@ -123,6 +126,7 @@ enum sl_protocol {
 
 SL_API const char *sl_protocol_name(enum sl_protocol protocol); /* "TCP", "IPv4", "802.1Q", ... */
 
+/* Counters of dissected packets. */
 struct sl_dissect_stats {
     uint64_t packets[SL_N_PROTOCOLS];
     uint64_t bytes[SL_N_PROTOCOLS]; /* captured bytes of those packets */
@@ -151,7 +155,8 @@ struct sl_tuple {
     uint8_t protocol;            /* IP protocol number */
 };
 
-/* False: the packet has no IP header. The batch is a dissected host batch. Any thread. */
+/* Reads the tuple of a packet. False: the packet has no IP header. The batch is a dissected host
+ * batch. Any thread. */
 SL_API bool sl_packet_tuple(const struct sl_batch *batch, uint32_t item, struct sl_tuple *tuple);
 
 /* IP protocol numbers that the dissector knows. */
@@ -182,6 +187,7 @@ enum {
  * on the number of threads or on the cut into batches. */
 struct sl_flow_table;
 
+/* Flows of a table, and slots of a flow, at most. */
 enum { SL_FLOWS_MAX = 1 << 28, SL_FLOW_SLOTS_MAX = 4 };
 
 /* Memory that a module has in each flow. It is all zeros when the flow begins. Settling alone
@@ -197,6 +203,7 @@ struct sl_flow_slot {
     void *user;
 };
 
+/* The configuration of a table of flows. Timeouts are seconds of the packets' clock. */
 struct sl_flow_config {
     uint32_t max_flows;             /* flows at once; 1 to SL_FLOWS_MAX */
     uint64_t memory;                /* bytes that the table takes at most: it has fewer flows then;
@@ -221,6 +228,7 @@ struct sl_flow_config {
  * sensor 0. */
 SL_API void sl_flow_config_init(struct sl_flow_config *config);
 
+/* Counters of a table. */
 struct sl_flow_stats {
     uint64_t flows; /* begun */
     uint64_t tcp, udp, other;
@@ -262,6 +270,7 @@ enum sl_flow_reason {
     SL_FLOW_END_TCP_REUSE /* "tcp_reuse": a SYN came after it was closed */
 };
 
+/* The names in quotation marks above. Any thread. */
 SL_API const char *sl_flow_state_name(enum sl_flow_state state);
 SL_API const char *sl_tcp_state_name(enum sl_tcp_state state);
 SL_API const char *sl_flow_reason_name(enum sl_flow_reason reason);
@@ -282,8 +291,8 @@ struct sl_flow_record {
     uint16_t vlan[2];      /* outer and inner VLAN id; SL_NO_VLAN where absent */
     uint16_t source;       /* index of the source of its first packet */
     int64_t first_ns;      /* time of its first packet, since 1970-01-01 UTC; 0: unknown */
-    int64_t last_ns;       /* latest time of its packets; 0: none was known */
-    int64_t end_ns;        /* the packets' clock when it ended; 0: no time was known */
+    int64_t last_ns;       /* latest time of its packets; 0: unknown */
+    int64_t end_ns;        /* the packets' clock when it ended; 0: unknown */
     struct sl_flow_side client, server; /* sent by the client, and by the server */
     enum sl_flow_state state;
     enum sl_tcp_state tcp_state; /* TCP */
@@ -292,12 +301,12 @@ struct sl_flow_record {
     bool alerted;   /* some packet of it matched a rule */
     uint8_t app;    /* the first application protocol of its packets (origin.app); 0: none */
 
-    /* The name of `app`, which the caller of this module may set; static. NULL: none. */
+    /* The name of `app`, static. The functions here set NULL, and a run sets the name. */
     const char *app_proto;
 };
 
-/* Makes an empty table and takes all its memory. The caller frees it. SL_EINVAL: max_flows or a
- * slot is out of its range, or no flow fits the memory. SL_ENOMEM. */
+/* Makes an empty table and takes all its memory. The caller frees it. SL_EINVAL: max_flows, n_slots
+ * or a slot is out of its range, or no flow fits the memory. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_flow_table_create(struct sl_flow_table **table,
                                                     const struct sl_flow_config *config,
                                                     struct sl_diag *diag);
@@ -335,13 +344,15 @@ SL_CHECK SL_API enum sl_status sl_flow_keys_create(struct sl_flow_keys **keys, u
 SL_API void sl_flow_keys_read(struct sl_flow_keys *keys, const struct sl_flow_table *table,
                               const struct sl_batch *batch);
 
-/* Moves the table's clock on over a batch whose keys were read for this table. */
+/* Moves the table's clock on over a batch whose keys were read for this table. One thread at a
+ * time, in the order of the packets. */
 SL_API void sl_flow_deal(struct sl_flow_table *table, const struct sl_batch *batch,
                          struct sl_flow_keys *keys);
 
+/* How many shards the table has: at most 64. Any thread. */
 SL_API uint32_t sl_flow_n_shards(const struct sl_flow_table *table);
 
-/* How many flows a shard holds at most. */
+/* How many flows a shard holds at most. Any thread. */
 SL_API uint32_t sl_flow_shard_max(const struct sl_flow_table *table);
 
 /* Tracks the packets of a shard, below sl_flow_n_shards, as sl_flow_track does. Assigns
@@ -359,7 +370,7 @@ struct sl_flow_segment {
     uint8_t flow_flags; /* SL_FLOW_* */
 };
 
-enum { SL_FLOW_ENTRIES_MORE = 8 };
+enum { SL_FLOW_ENTRIES_MORE = 8 }; /* entries of a shard that are no flows, at most */
 
 /* A flow that ended in a shard, before the packet. */
 struct sl_flow_ended {
@@ -370,9 +381,9 @@ struct sl_flow_ended {
 
 /* The callbacks of a visit. */
 struct sl_flow_visitor {
-    void (*segment)(void *user, const struct sl_flow_segment *segment);
+    void (*segment)(void *user, const struct sl_flow_segment *segment);   /* NULL: not wanted */
     void (*datagram)(void *user, const struct sl_flow_segment *datagram); /* NULL: not wanted */
-    void (*ended)(void *user, const struct sl_flow_ended *ended);
+    void (*ended)(void *user, const struct sl_flow_ended *ended); /* not NULL where ends are kept */
     void *user;
 };
 
@@ -391,7 +402,8 @@ SL_API void sl_flow_ended_record(const struct sl_flow_keys *keys, uint32_t shard
 SL_API void sl_flow_keys_stats(const struct sl_flow_keys *keys, const struct sl_flow_table *table,
                                struct sl_flow_stats *sum);
 
-/* Assigns origin[].flow and flow_flags of the other packets, and completes totals. */
+/* Assigns origin[].flow and flow_flags of the other packets, and completes totals. Any thread,
+ * after all shards have tracked the batch. */
 SL_API void sl_flow_keys_apply(const struct sl_flow_keys *keys, struct sl_batch *batch);
 
 /* Accepts NULL. */
@@ -404,9 +416,9 @@ SL_API void sl_flow_keys_free(struct sl_flow_keys *keys);
  * sl_flow_track_shard are: mark, settle each shard, sort.
  *
  * A flow ends at a packet. This is the first one whose time is behind the flow's timeout or sets
- * the clock back, or the one that took its place in the table. The end comes before that packet. So
- * the order of ends and packets depends on packets and hash_key alone. Without evictions it depends
- * on packets alone. */
+ * the clock back. For an evicted flow it is the one that took its place in the table. The end comes
+ * before that packet. So the order of ends and packets depends on packets and hash_key alone.
+ * Without evictions it depends on packets alone. */
 
 /* Facts of a packet that its flow keeps. */
 struct sl_flow_mark {
@@ -439,8 +451,8 @@ struct sl_flow_settler {
 SL_API void sl_flow_settle_shard(struct sl_flow_table *table, struct sl_flow_keys *keys,
                                  uint32_t shard, const struct sl_flow_settler *settler);
 
-/* Asks of each flow that ended in a settled batch, and is not alerted, whether it is. One batch
- * after another, before their ends are sorted. */
+/* Calls `alerted` for each flow that ended in a settled batch without an alert, and takes its
+ * answer. One batch after another, before their ends are sorted. */
 SL_API void sl_flow_keys_amend(struct sl_flow_keys *keys, const struct sl_flow_table *table,
                                bool (*alerted)(void *user, uint64_t flow), void *user);
 
@@ -468,8 +480,8 @@ SL_API void sl_flow_settle_end(const struct sl_flow_table *table, const struct s
                                uint32_t shard, size_t index, const struct sl_flow_mark *mark,
                                const struct sl_flow_settler *settler);
 
-/* Ends the flows that are idle for too long by the table's clock, and copies the counters. While no
- * thread tracks. */
+/* Ends the flows that are idle for too long by the table's clock, and copies the counters. No
+ * thread tracks meanwhile. */
 SL_API void sl_flow_stats(struct sl_flow_table *table, struct sl_flow_stats *stats);
 
 /* Accepts NULL. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The engine: configure, build, open, submit/wait, results. The same five words for every engine.
+/* The engine: configure, build, open, submit, wait. Every engine has these five steps.
  *
  * Configure and build are each engine's own (sluice/header.h, sluice/mpm.h). They give a table: one
  * flat immutable block without pointers, the same for all backends, but for packet_names, whose
@@ -27,9 +27,9 @@ struct sl_hit {
     uint64_t id; /* literal, header check, fingerprint, ...: the engine's table defines it */
 };
 
-/* A caller's array for results. After wait, `n` is the number of hits. Where it exceeds `cap`, the
- * status is SL_EOVERFLOW and the array holds some `cap` of them. The contract is the set of hits;
- * the order is free until sl_hits_sort. */
+/* A caller's array for results. After wait, `n` is the number of hits. Where it exceeds `cap`, or a
+ * GPU's max_hits, the status is SL_EOVERFLOW, and the array holds some of them. The contract is the
+ * set of hits; the order is free until sl_hits_sort. */
 struct sl_hits {
     struct sl_hit *hit;
     size_t cap;
@@ -38,7 +38,8 @@ struct sl_hits {
                       changes the list sets it to false */
 };
 
-/* Sorts by item, offset, id. Long lists take memory; without memory the sort is slower. */
+/* Sorts the hits that are there by item, offset, id. Long lists take memory; without memory the
+ * sort is slower. */
 SL_API void sl_hits_sort(struct sl_hits *hits);
 
 /* Turns hits in the made items of sl_batch_whole(batch) into hits of their packets. The item
@@ -47,14 +48,15 @@ SL_API void sl_hits_sort(struct sl_hits *hits);
  * then. */
 SL_API void sl_hits_resolve_made(struct sl_hits *hits, const struct sl_batch *batch);
 
+/* The kinds of processors. */
 enum sl_device_kind { SL_DEVICE_CPU, SL_DEVICE_CUDA };
 
-/* The largest batches of a context. open allocates for them; submit and wait allocate nothing. A
- * caller zeroes the struct and sets what it needs. */
+/* The largest batches of a context. open allocates for them. submit and wait allocate nothing, but
+ * for packet_names on a GPU. A caller zeroes the struct and sets what it needs. */
 struct sl_limits {
     uint32_t max_items; /* items a batch */
     uint32_t max_bytes; /* arena bytes a batch */
-    uint32_t max_hits;  /* hits a batch */
+    uint32_t max_hits;  /* hits a batch; a CPU has the bound of the caller's array alone */
     int device;         /* CUDA: the device's index */
 
     /* CUDA: milliseconds to wait for a batch; 0: no limit. A GPU that takes longer counts as hung:
@@ -62,8 +64,8 @@ struct sl_limits {
      * then not freed before the process ends, as the GPU may still use them. */
     uint32_t max_wait_ms;
 
-    /* CUDA: where batch after batch has many hits, they come nearly sorted. Set it where the hits
-     * will be sorted: the sort then takes little. */
+    /* CUDA: hits come nearly sorted, where many batches in a row have many. It is for hits that are
+     * sorted afterwards. */
     bool ordered;
 
     /* CUDA: NULL, or device memory where the hits stay, for the caller's kernels. It holds the
@@ -90,11 +92,11 @@ struct sl_backend {
 
     /* Starts a batch; batch and hits are lent until wait. A CPU backend takes host batches and
      * completes them before it returns. A CUDA backend takes device batches and works on the
-     * batch's stream. SL_EINVAL: the batch is in the wrong memory or above the limits. SL_EDEVICE.
-     */
+     * batch's stream. SL_EINVAL: the batch is in the wrong memory, above the limits, or lacks a
+     * column that the engine reads. SL_EDEVICE. SL_ENOMEM: packet_names on a GPU. */
     enum sl_status (*submit)(void *context, const struct sl_batch *batch, struct sl_hits *hits);
 
-    /* Completes the batch that submit started. SL_OK, SL_EOVERFLOW, SL_EDEVICE. */
+    /* Completes the batch that submit started. SL_EOVERFLOW, SL_EDEVICE. */
     enum sl_status (*wait)(void *context);
 
     void (*close)(void *context); /* accepts NULL */
@@ -105,24 +107,24 @@ struct sl_engine {
     const char *name;
     const struct sl_backend *const *backends;
 
-    /* Whether this engine made the table, which any engine of the library made. NULL: the engine
+    /* Whether this engine made the table, which is of some engine of the library. NULL: the engine
      * takes any table. */
     bool (*takes)(const struct sl_engine *engine, const void *table);
 };
 
-/* The first usable backend of an engine on this kind of device, or NULL. `why`, if not NULL, gets
- * the reasons of all better backends that are not usable. Any thread. */
+/* Returns the first usable backend of an engine on this kind of device, or NULL. `why` gets the
+ * reasons of all better backends that are not usable; it may be NULL. Any thread. */
 SL_API const struct sl_backend *sl_engine_choose(const struct sl_engine *engine,
                                                  enum sl_device_kind kind, char why[SL_WHY_LEN]);
 
-/* The backend of this name, usable or not; NULL where the engine has none. */
+/* Returns the backend of this name, usable or not. NULL: the engine has none. Any thread. */
 SL_API const struct sl_backend *sl_engine_backend(const struct sl_engine *engine, const char *name);
 
-/* Makes a context of a backend over a table, which must outlive it. Any thread. SL_EINVAL: the
- * table is of another engine (sl_mpm_engine and sl_sampling_engine name a table's), or a reserved
- * field of the limits is not 0. SL_EUNSUPPORTED: the table was built for another kind of device, or
- * its hits cannot stay on the GPU. SL_ENOMEM: of a GPU, diag has the bytes needed and the bytes
- * free. SL_EDEVICE. */
+/* Makes a context of a backend of the engine over a table, which must outlive it. The caller closes
+ * it by the backend. Any thread. SL_EINVAL: the table is of another engine (sl_mpm_engine and
+ * sl_sampling_engine return a table's). SL_EUNSUPPORTED: the table was built for another kind of
+ * device, or its hits cannot stay on the GPU. SL_ENOMEM: of a GPU, diag has the bytes needed and
+ * the bytes free. SL_EDEVICE. */
 SL_API enum sl_status sl_engine_open(void **context, const struct sl_engine *engine,
                                      const struct sl_backend *backend, const void *table,
                                      const struct sl_limits *limits, struct sl_diag *diag);

@@ -39,8 +39,8 @@ enum sl_event_kind {
     SL_N_EVENT_KINDS
 };
 
-/* "alert", "anomaly", "dns", "http", "tls", "ndn", "flow", "dns", "http", "tls", "quic",
- * "fileinfo", "packet". */
+/* The type of Suricata's: "alert", "anomaly", "dns", "http", "tls", "ndn", "flow", "dns", "http",
+ * "tls", "quic", "fileinfo", "packet". Any thread. */
 SL_API const char *sl_event_type(enum sl_event_kind kind);
 
 /* The part of a rule that an alert shows. Strings have the bytes of the rule file, in UTF-8 or not,
@@ -124,6 +124,7 @@ struct sl_event {
 
 enum { SL_EVENT_PAYLOAD_MAX = 4096 }; /* bytes of an alert's payload in its field, as Suricata */
 
+/* The types of fields, and the members of struct sl_field that each has. */
 enum sl_field_type {
     SL_FIELD_NONE,     /* never visited */
     SL_FIELD_OBJECT,   /* the fields that follow lie in an object of this name, */
@@ -144,6 +145,7 @@ enum sl_field_type {
     SL_FIELD_MESSAGE   /* n bytes: a DNS message; EVE has an object of all of it */
 };
 
+/* A field of an event. */
 struct sl_field {
     const char *name; /* of EVE; static. "" for SL_FIELD_END */
     enum sl_field_type type;

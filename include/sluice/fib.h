@@ -26,14 +26,15 @@ extern "C" {
 
 enum { SL_FIB_KEY_LEN = 16 }; /* bytes */
 
-/* All planes of this build by name, ended by NULL: "hash", "mata", and of the papers' "ata" and
- * "stt", which a build may leave out. "auto" takes the first. Static; any thread. */
+/* Returns all planes of this build by name, ended by NULL: "hash", "mata", and of the papers' "ata"
+ * and "stt", which a build may leave out. "auto" takes the first. Static; any thread. */
 SL_API const char *const *sl_fib_planes(void);
 
+/* The configuration of a table. */
 struct sl_fib_config {
-    const char *plane; /* a name of sl_fib_planes, or "auto" */
+    const char *plane; /* a name of sl_fib_planes, or "auto", as NULL is */
 
-    /* Leave an entry out of the data plane where its nearest shorter prefix has the same next hop
+    /* An entry is left out of the data plane where its nearest shorter prefix has the same next hop
      * (section 2.1). Next hops of answers stay the same. The lengths of matched prefixes become
      * those of the shorter ones. */
     bool aggregate;
@@ -47,6 +48,7 @@ struct sl_fib_config {
 /* Plane "auto", no aggregation, random key. */
 SL_API void sl_fib_config_init(struct sl_fib_config *config);
 
+/* A name and its number. */
 struct sl_fib_entry {
     const uint8_t *name; /* lent for the call */
     uint32_t name_len;   /* bytes, at most SL_NAME_LEN_MAX */
@@ -57,11 +59,11 @@ struct sl_fib_entry {
  * one table take turns. Look-ups never wait. */
 struct sl_fib;
 
-/* Makes a table of n_entries names; 0 is allowed. Equal names have the effect of inserts one after
- * the other. SL_EINVAL: there is no such plane (diag names the known ones); or a name is not well
- * formed or too long, or its next hop is SL_FIB_NONE (diag->line is its index + 1).
- * SL_EUNSUPPORTED: the build leaves the plane out, or the plane does not take as many names.
- * SL_ENOMEM: diag says what is needed. */
+/* Makes a table of n_entries names; 0 is allowed. The caller frees it. Equal names have the effect
+ * of inserts one after the other. SL_EINVAL: there is no such plane (diag names the known ones); or
+ * a name is not well formed or too long, or its next hop is SL_FIB_NONE (diag->line is its index +
+ * 1). SL_EUNSUPPORTED: the build leaves the plane out, or the plane does not take as many names.
+ * SL_EIO: the system has no random key. SL_ENOMEM: diag has the size that is needed. */
 SL_CHECK SL_API enum sl_status sl_fib_build(struct sl_fib **fib, const struct sl_fib_config *config,
                                             const struct sl_fib_entry *entries, size_t n_entries,
                                             struct sl_diag *diag);
@@ -69,18 +71,21 @@ SL_CHECK SL_API enum sl_status sl_fib_build(struct sl_fib **fib, const struct sl
 /* Frees a table. Accepts NULL. All contexts over its data plane must be closed. */
 SL_API void sl_fib_free(struct sl_fib *fib);
 
+/* The kind of an update. */
 enum sl_fib_verb {
     SL_FIB_INSERT, /* adds a holder of the name; the latest next hop counts */
     SL_FIB_DELETE, /* removes a holder; the entry goes with its last one */
     SL_FIB_CHANGE  /* gives an existing entry another next hop */
 };
 
+/* The outcome of an update. */
 enum sl_fib_outcome {
     SL_FIB_DONE,
     SL_FIB_ABSENT, /* DELETE, CHANGE: there is no such entry */
     SL_FIB_BAD     /* not well formed, too long, or a next hop of SL_FIB_NONE */
 };
 
+/* An update. */
 struct sl_fib_update {
     struct sl_fib_entry entry; /* DELETE ignores next_hop */
     enum sl_fib_verb verb;
@@ -103,16 +108,18 @@ SL_CHECK SL_API enum sl_status sl_fib_rebuild(struct sl_fib *fib, struct sl_diag
  * published last; kernels go on meanwhile. SL_ENOMEM, SL_EDEVICE: the copies stay as they were. */
 SL_CHECK SL_API enum sl_status sl_fib_publish(struct sl_fib *fib, struct sl_diag *diag);
 
+/* An entry that was found. */
 struct sl_fib_match {
     uint32_t next_hop;   /* SL_FIB_NONE: no prefix matches */
     uint32_t prefix_len; /* bytes of the name */
     uint32_t n_holders;  /* inserts less deletes of that entry */
 };
 
-/* The longest entry that is a prefix of the name, in the unaggregated table. */
+/* Returns the longest entry that is a prefix of the name, in the unaggregated table. */
 SL_API struct sl_fib_match sl_fib_match(struct sl_fib *fib, const uint8_t *name, size_t name_len);
 
-/* The entry of exactly this name, in the same table; next_hop SL_FIB_NONE: there is none. */
+/* Returns the entry of exactly this name, in the same table; next_hop SL_FIB_NONE: there is none.
+ */
 SL_API struct sl_fib_match sl_fib_find(struct sl_fib *fib, const uint8_t *name, size_t name_len);
 
 /* Calls `each` for every entry of the unaggregated table in no particular order, until it returns
@@ -122,6 +129,7 @@ SL_API void sl_fib_each(struct sl_fib *fib,
                                      uint32_t n_holders),
                         void *user);
 
+/* Facts of a table. */
 struct sl_fib_info {
     const char *plane;
     uint64_t version;   /* updates that had an effect, since the build */
@@ -131,6 +139,7 @@ struct sl_fib_info {
     size_t control_len; /* bytes of the unaggregated table and of what updates need */
 };
 
+/* Copies the facts. */
 SL_API void sl_fib_info(struct sl_fib *fib, struct sl_fib_info *info);
 
 /* ---- data planes ----------------------------------------------------------------------------- */
@@ -139,30 +148,34 @@ SL_API void sl_fib_info(struct sl_fib *fib, struct sl_fib_info *info);
  * first lives as long as its sl_fib and follows its updates. */
 struct sl_fib_table;
 
+/* Returns the data plane of a table. */
 SL_API struct sl_fib_table *sl_fib_table(struct sl_fib *fib);
 
 /* Writes the data plane as one flat block that sl_fib_load reads: to a new file beside it
  * (PATH.sluice-new-N), which is then renamed. Updates wait meanwhile, look-ups do not. SL_EIO: the
- * system refused, or the path is no regular file. SL_ENOMEM. */
+ * system refused, or the path is no regular file. */
 SL_CHECK SL_API enum sl_status sl_fib_save(struct sl_fib *fib, const char *path,
                                            struct sl_diag *diag);
 
-/* Maps a file that sl_fib_save wrote. The file may be replaced or removed meanwhile, not written
- * to. It does not hold the names, so that it takes no updates. SL_EIO: the file cannot be read.
- * SL_EFORMAT: it is no table, is cut or damaged, or has another version or byte order; diag says
- * which. The checksum finds damage, not malice. */
+/* Loads a file that sl_fib_save wrote. A file of more than 256 MiB is mapped (sluice/mapped.h): it
+ * may be replaced or removed, and must not be written to. It does not hold the names, so that the
+ * table takes no updates. The caller unloads it. SL_EIO: the file cannot be read. SL_EFORMAT: it is
+ * no table, is cut or damaged, or has another version or byte order, or a plane that this build
+ * lacks. diag has the reason. SL_ENOMEM. The checksum finds damage, not malice. */
 SL_CHECK SL_API enum sl_status sl_fib_load(struct sl_fib_table **table, const char *path,
                                            struct sl_diag *diag);
 
-/* Frees a table of sl_fib_load. Accepts NULL. */
+/* Frees a table of sl_fib_load, after its contexts. Accepts NULL. */
 SL_API void sl_fib_unload(struct sl_fib_table *table);
 
+/* Facts of a data plane. */
 struct sl_fib_table_info {
     const char *plane;
     size_t n_entries; /* in the plane: without folded ones */
     size_t table_len; /* bytes of the flat block */
 };
 
+/* Copies the facts. Any thread. */
 SL_API void sl_fib_table_info(const struct sl_fib_table *table, struct sl_fib_table_info *info);
 
 /* ---- look-ups -------------------------------------------------------------------------------- */
@@ -173,8 +186,8 @@ SL_API void sl_fib_table_info(const struct sl_fib_table *table, struct sl_fib_ta
  * back instead of 16, and none can overflow. Therefore names have backends of their own kind; all
  * else is as in sluice/engine.h.
  *
- * GPU backends copy answers to host memory, fastest where it is pinned. Where `memory` says that it
- * is pinned or the device's own, the kernels write there and nothing is copied. */
+ * GPU backends copy answers to host memory, fastest where it is pinned. Where `memory` is pinned or
+ * the device's own, the kernels write there and nothing is copied. */
 struct sl_fib_answers {
     uint32_t *next_hop;    /* as many as the batch has items; SL_FIB_NONE: no match */
     uint32_t *prefix_len;  /* bytes of the matched prefix, 0 where none matched; NULL: unwanted */
@@ -211,22 +224,24 @@ struct sl_fib_backend {
     void (*close)(void *context);          /* accepts NULL */
 };
 
+/* As struct sl_engine. */
 struct sl_fib_engine {
     const char *name;                             /* the plane's */
     const struct sl_fib_backend *const *backends; /* best first, ended by NULL */
 };
 
-/* The engine that looks names up in this table. */
+/* Returns the engine of this table. Static storage; any thread. */
 SL_API const struct sl_fib_engine *sl_fib_engine(const struct sl_fib_table *table);
 
-/* As sl_engine_choose. Never a backend that takes interwoven batches. */
+/* Returns a backend as sl_engine_choose does, but none that takes interwoven batches. Any thread.
+ */
 SL_API const struct sl_fib_backend *sl_fib_choose(const struct sl_fib_engine *engine,
                                                   enum sl_device_kind kind, char why[SL_WHY_LEN]);
 
-/* Fills `to`, an empty host batch, with the names of `from` interwoven (section 4): of each 32
- * names in turn, the first 4 bytes of all, then the next 4 of all, and so on. Word k of item i lies
- * at its span's offset + 128 x k. The backends "cuda-interwoven" and "tiled-interwoven" alone take
- * such batches. SL_EOVERFLOW: the names do not fit. */
+/* Empties `to`, a host batch, and fills it with the names of `from`, another one, interwoven
+ * (section 4): of each 32 names in turn, the first 4 bytes of all, then the next 4 of all, and so
+ * on. Word k of item i lies at its span's offset + 128 x k. The backends "cuda-interwoven" and
+ * "tiled-interwoven" alone take such batches. SL_EOVERFLOW: the names do not fit. */
 SL_CHECK SL_API enum sl_status sl_fib_interweave(struct sl_batch *to, const struct sl_batch *from);
 
 #ifdef __cplusplus

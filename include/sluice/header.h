@@ -101,13 +101,14 @@ enum sl_header_check {
     SL_N_HEADER_CHECKS
 };
 
-/* A check's name in kebab case, as on the command line and in anomaly events ("tcp-syn-fin").
+/* The check's name in kebab case, as on the command line and in anomaly events ("tcp-syn-fin").
  * Static storage; any thread. */
 SL_API const char *sl_header_check_name(enum sl_header_check check);
 
 /* The check's meaning in one line. Static storage; any thread. */
 SL_API const char *sl_header_check_text(enum sl_header_check check);
 
+/* All checks, and those of checksums. */
 #define SL_HEADER_ALL ((UINT64_C(1) << SL_N_HEADER_CHECKS) - 1)
 #define SL_HEADER_CHECKSUMS                                                           \
     (UINT64_C(1) << SL_HEADER_IPV4_CHECKSUM | UINT64_C(1) << SL_HEADER_TCP_CHECKSUM | \
@@ -119,11 +120,12 @@ SL_API const char *sl_header_check_text(enum sl_header_check check);
      UINT64_C(1) << SL_HEADER_TCP_BROADCAST)
 
 /* Reads a list of names, comma separated. A '-' before a name takes it away. "all", "none" and
- * "checksums" are sets. A list that begins with '-' begins from all ("-checksums"). SL_EINVAL: diag
- * quotes the unknown name and lists the known ones. */
+ * "checksums" are sets. A list that begins with '-' begins from all ("-checksums"). Any thread.
+ * SL_EINVAL: a name is unknown or empty; diag quotes it and lists the known ones. */
 SL_CHECK SL_API enum sl_status sl_header_parse_checks(uint64_t *checks, const char *list,
                                                       struct sl_diag *diag);
 
+/* The configuration of a table. */
 struct sl_header_config {
     uint64_t checks;           /* set of checks to make */
     const struct sl_net *home; /* the user's own networks; borrowed until build returns */
@@ -137,17 +139,17 @@ SL_API void sl_header_config_init(struct sl_header_config *config);
 /* Checks as they were configured: immutable; any number of threads and contexts share them. */
 struct sl_header_table;
 
-/* The config is borrowed for the call. SL_EINVAL: a bit above the last check, or too many networks.
- * SL_ENOMEM. */
+/* Makes a table. The caller frees it. SL_EINVAL: a bit above the last check, too many networks, or
+ * a prefix above 128 bits. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_header_build(struct sl_header_table **table,
                                                const struct sl_header_config *config,
                                                struct sl_diag *diag);
 
-/* Accepts NULL. */
+/* Frees a table, after its contexts. Accepts NULL. */
 SL_API void sl_header_free(struct sl_header_table *table);
 
-/* The set of the table's checks that a packet of a dissected batch trips, as the engine finds them:
- * for those who need it before the engines run. Any thread. */
+/* Returns the set of the table's checks that a packet of a dissected host batch trips, as the
+ * engine finds them, but before it runs. Any thread. */
 SL_API uint64_t sl_header_tripped(const struct sl_header_table *table, const struct sl_batch *batch,
                                   uint32_t item);
 

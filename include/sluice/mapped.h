@@ -3,7 +3,7 @@
  *
  * Captures on disk, and compiled tables above 256 MiB, are mapped and not read into memory. Where
  * such a file is cut while it is open, or its disk fails, reading it raises SIGBUS. The library
- * installs no signal handler. A program that has one asks here which file was meant. */
+ * installs no signal handler. A program that has one finds the file here. */
 #ifndef SLUICE_MAPPED_H
 #define SLUICE_MAPPED_H
 
@@ -13,7 +13,7 @@
 extern "C" {
 #endif
 
-/* The path of the mapped file that has this address (si_addr of a SIGBUS), as it was opened; NULL:
+/* The path of the mapped file that has this address (si_addr of a SIGBUS), as it was opened. NULL:
  * the library has mapped no file there. The text is valid while the file is open. Any thread, and
  * signal handlers: the call takes no lock and allocates nothing. */
 SL_API const char *sl_mapped_file(const void *address);

@@ -26,6 +26,7 @@ extern "C" {
 
 /* ---- components ------------------------------------------------------------------------------ */
 
+/* Numbers of components and names. */
 enum {
     SL_NAME_GENERIC = 8,      /* the type of ordinary components (NDN's GenericNameComponent) */
     SL_NAME_TYPE_MAX = 65535, /* NDN's largest type; the smallest is 1 */
@@ -33,6 +34,7 @@ enum {
     SL_NAME_HEAD_MAX = 8      /* bytes of a type and a length, at most, in names of a table */
 };
 
+/* A component of a name, in its memory. */
 struct sl_name_component {
     const uint8_t *bytes;
     uint32_t len; /* bytes */
@@ -54,6 +56,7 @@ SL_API size_t sl_name_well_formed(const uint8_t *name, size_t len);
 
 /* ---- syntaxes -------------------------------------------------------------------------------- */
 
+/* The syntaxes of names. */
 enum sl_name_syntax {
     SL_NAME_AUTO,   /* for reading: "/..." and "ndn:..." are NDN; a text with '/', ':', '?' or '['
                        is a URL; any other text is a domain */
@@ -62,6 +65,7 @@ enum sl_name_syntax {
     SL_NAME_URL     /* https://www.parc.com/a/b?c */
 };
 
+/* A name in memory. */
 struct sl_name {
     const uint8_t *bytes;
     uint32_t len;      /* bytes, at most SL_NAME_LEN_MAX */
@@ -69,8 +73,8 @@ struct sl_name {
     enum sl_name_syntax syntax;
 };
 
-/* Reads a name into the caller's bytes[bytes_cap], to which name->bytes then points. Returns NULL,
- * or why the text is no name (static).
+/* Reads a name of text_len bytes into the caller's bytes[bytes_cap], to which name->bytes then
+ * points. Returns NULL, or the reason why the text is no name or has no room (static).
  *
  * NDN (Naming Conventions, NDN URI scheme): "/a/b" or "ndn:/a/b" with percent-escapes. A component
  * may be TYPE=VALUE, sha256digest= or params-sha256= in hexadecimal, or one of the numbers seg=,
@@ -90,13 +94,13 @@ SL_CHECK SL_API const char *sl_name_read(struct sl_name *name, enum sl_name_synt
                                          size_t text_len);
 
 /* Writes a name in its syntax (AUTO: NDN) and in canonical form: reading the text gives a name that
- * is written the same. As snprintf: the text is cut to text_cap with its NUL, and the length of the
- * whole text is returned. */
+ * is written the same. The text is cut to text_cap bytes with its NUL; it may be NULL where
+ * text_cap is 0. Returns the bytes of the whole text without the NUL. */
 SL_API size_t sl_name_write(const struct sl_name *name, char *text, size_t text_cap);
 
 /* Reads the name of an NDN Interest or Data packet (packet format 0.3), bare or in an NDNLPv2
  * packet. Bytes behind the packet are ignored, for Ethernet pads. name->bytes points into the
- * packet. Returns NULL, or why there is no name (static). */
+ * packet. Returns NULL, or the reason why there is no name (static). */
 SL_CHECK SL_API const char *sl_name_from_packet(struct sl_name *name, const uint8_t *packet,
                                                 size_t packet_len);
 

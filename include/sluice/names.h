@@ -33,10 +33,11 @@ extern "C" {
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
+/* The action for a name. */
 enum sl_names_action {
     SL_NAMES_NONE,     /* no rule applies */
     SL_NAMES_FORWARD,  /* values: next hops, "PORT" or "FACE COST" */
-    SL_NAMES_BLOCK,    /* a block list does not say how */
+    SL_NAMES_BLOCK,    /* blocked; the list has no more on it */
     SL_NAMES_ALLOW,    /* an exception: as if no rule applied */
     SL_NAMES_NXDOMAIN, /* answer: no such name */
     SL_NAMES_NODATA,   /* answer: no such record */
@@ -62,6 +63,7 @@ enum sl_names_match {
     SL_NAMES_PATH     /* paths that begin with its components on exactly its host; NDN: PREFIX */
 };
 
+/* Ranks of rules, the lowest first. */
 enum {
     SL_NAMES_RANK_NORMAL,
     SL_NAMES_RANK_EXCEPTION,           /* @@||x^ */
@@ -72,14 +74,16 @@ enum {
 
 /* ---- opening a table ------------------------------------------------------------------------- */
 
+/* A table of names. */
 struct sl_names;
 
+/* A format of lists. */
 struct sl_names_format {
     const char *name; /* "hosts" */
     const char *text; /* the format in a few words */
 };
 
-/* The known formats, ended by a NULL name. Static; any thread. */
+/* Returns the known formats, ended by a NULL name. Static; any thread. */
 SL_API const struct sl_names_format *sl_names_formats(void);
 
 /* A file of a table: a list, or a table that sl_names_save wrote. */
@@ -88,10 +92,11 @@ struct sl_names_file {
     const char *format; /* a name of sl_names_formats; NULL: the first lines decide */
 };
 
+/* The configuration of a table that is opened from files. */
 struct sl_names_config {
     const struct sl_names_file *files; /* n_files of them, lent for the call */
     size_t n_files;
-    const char *plane;    /* as in sl_fib_config (sluice/fib.h) */
+    const char *plane;    /* as in sl_fib_config (sluice/fib.h); NULL: "auto" */
     bool updates;         /* a saved table is made ready for updates */
     uint64_t reserved[4]; /* 0: room to grow */
 };
@@ -112,51 +117,54 @@ SL_API void sl_names_free(struct sl_names *names);
 
 /* ---- filling and building a table step by step ----------------------------------------------- */
 
-/* Makes an empty table. SL_ENOMEM. */
+/* Makes an empty table. The caller frees it. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_names_create(struct sl_names **names, struct sl_diag *diag);
 
-/* Reads a file as one more list. A line that is no rule does not fail the call. SL_EINVAL: the
- * format is unknown (diag names the known ones), the table is built already, or it has 65,535
- * lists. SL_EFORMAT: no known format fits; a line is longer than SL_NAMES_LINE_MAX; or no line is a
- * rule, and some line is wrong (diag names the first). SL_EIO: reading failed, the file changed
- * meanwhile, or the path is a character device. SL_ENOMEM. Where it fails, the table may hold a
- * part of the file. */
+/* Reads a file as one more list. `format` is a name of sl_names_formats; NULL: the first lines
+ * decide. A line that is no rule does not fail the call. SL_EINVAL: the format is unknown (diag
+ * names the known ones), the table is built already, or it has 65,535 lists. SL_EFORMAT: no known
+ * format fits; a line is longer than SL_NAMES_LINE_MAX; or no line is a rule, and some line is
+ * wrong (diag names the first). SL_EIO: reading failed, the file changed meanwhile, or the path is
+ * a character device. SL_ENOMEM. Where it fails, the table may hold a part of the file. */
 SL_CHECK SL_API enum sl_status sl_names_load(struct sl_names *names, const char *path,
                                              const char *format, struct sl_diag *diag);
 
-/* The same from memory; `label` takes the place of the file's name. */
+/* The same from text_len bytes of memory, without a bound of lines. `label` takes the place of the
+ * file's name. */
 SL_CHECK SL_API enum sl_status sl_names_load_text(struct sl_names *names, const char *label,
                                                   const char *format, const char *text,
                                                   size_t text_len, struct sl_diag *diag);
 
-/* Returns about how many bytes of memory building takes, beside what the table takes already. NULL
- * as plane is "auto". */
+/* Returns about how many bytes of memory building takes beside the table's own; 0: the table is
+ * built. plane NULL: "auto". */
 SL_API uint64_t sl_names_estimate(const struct sl_names *names, const char *plane);
 
-/* Ends filling and makes the table ready for look-ups. SL_EINVAL, SL_EUNSUPPORTED: the plane, see
- * sl_fib_build. SL_ENOMEM: the memory is below the estimate and nothing was begun, or memory ran
- * out; diag says both figures. */
+/* Ends filling and makes the table ready for look-ups. plane NULL: "auto". SL_EINVAL: the table is
+ * built already. SL_EINVAL, SL_EUNSUPPORTED, SL_EIO: as sl_fib_build. SL_ENOMEM: the memory is
+ * below the estimate and nothing was begun, or memory ran out; diag says both figures. */
 SL_CHECK SL_API enum sl_status sl_names_build(struct sl_names *names, const char *plane,
                                               struct sl_diag *diag);
 
 /* ---- saved tables ---------------------------------------------------------------------------- */
 
 /* Writes a built table to one file, which appears whole or not at all. SL_EINVAL: the table is not
- * built, or takes no updates. SL_EIO, SL_ENOMEM. */
+ * built, or takes no updates. SL_EIO: the system refused, or the path is no regular file.
+ * SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_names_save(struct sl_names *names, const char *path,
                                              struct sl_diag *diag);
 
-/* Whether the file begins as sl_names_save writes files. */
+/* Whether the file can be read, and begins as sl_names_save writes files. Any thread. */
 SL_API bool sl_names_is_saved(const char *path);
 
 /* Opens what sl_names_save wrote: a built table. `updates` makes it ready for updates, which takes
  * the time and memory of building. SL_EFORMAT: the file is cut, damaged or of another version; diag
- * says which. SL_EIO, SL_ENOMEM. */
+ * has the reason. SL_EIO, SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_names_open(struct sl_names **names, const char *path,
                                              bool updates, struct sl_diag *diag);
 
 /* ---- contents of a table --------------------------------------------------------------------- */
 
+/* Counts of a table. */
 struct sl_names_count {
     uint64_t lines;    /* neither empty nor comments, of lists and of updates */
     uint64_t rules;    /* lines that were understood */
@@ -172,6 +180,7 @@ struct sl_names_count {
     uint64_t load_ns, build_ns;
 };
 
+/* Copies the counts, on the thread that fills, builds or updates. */
 SL_API void sl_names_count(const struct sl_names *names, struct sl_names_count *count);
 
 /* Why lines were skipped or ignored. */
@@ -181,21 +190,23 @@ struct sl_names_reason {
     uint64_t n_lines;
 };
 
-/* The i-th reason, the most lines first. False: there are at most i reasons. */
+/* Copies the i-th reason, the most lines first. False: i is behind the last. */
 SL_API bool sl_names_ignore_reason(const struct sl_names *names, size_t i,
                                    struct sl_names_reason *reason);
 
-/* The i-th line that was skipped or ignored: file, line and reason. False: at most i were kept. A
- * table keeps the first SL_NAMES_IGNORED_MAX; counts are of all. */
+/* Sets *diag to the i-th line that was skipped or ignored: file, line and reason. False: i is
+ * behind the last that was kept. A table keeps the first SL_NAMES_IGNORED_MAX; counts are of all.
+ */
 enum { SL_NAMES_IGNORED_MAX = 1000000 };
 SL_API bool sl_names_ignored(const struct sl_names *names, size_t i, struct sl_diag *diag);
 
-/* The file's name of a list, and its format unless `format` is NULL. Returns NULL behind the last
- * list. The texts live as long as the table. */
+/* Returns the file's name of a list, and sets *format, which may be NULL, to its format. NULL:
+ * `list` is behind the last. The texts live as long as the table. Any thread. */
 SL_API const char *sl_names_list(const struct sl_names *names, uint32_t list, const char **format);
 
 /* ---- updates --------------------------------------------------------------------------------- */
 
+/* Counts of updates. */
 struct sl_names_updated {
     uint64_t added, removed; /* rules */
     uint64_t absent;         /* rules to be removed that the table did not have */
@@ -212,18 +223,19 @@ struct sl_names_updated {
  * `label` is the list's name; updates of one label continue one list. `line` is the number of the
  * text's first line. Counts are added to *updated. SL_EINVAL: the table is not built or takes no
  * updates, the format is unknown, or there would be more than 65,535 lists. SL_ENOMEM: the lines
- * before had their effect. */
+ * before had their effect. SL_ENOMEM and SL_EDEVICE also: GPUs keep the table of before. */
 SL_CHECK SL_API enum sl_status sl_names_update(struct sl_names *names, const char *label,
                                                const char *format, const char *text,
                                                size_t text_len, uint32_t line,
                                                struct sl_names_updated *updated,
                                                struct sl_diag *diag);
 
-enum { SL_NAMES_LINE_MAX = 1 << 20 }; /* bytes of a line that a file descriptor gives */
+enum { SL_NAMES_LINE_MAX = 1 << 20 }; /* bytes of a line of a file or a file descriptor */
 
-/* The same with the lines that a file descriptor gives, as they come, until it ends or until
- * stop_fd (-1: none) can be read. SL_EIO: reading failed. SL_EFORMAT: a line is longer than
- * SL_NAMES_LINE_MAX; or no line was an update, and some line is wrong (diag names the first). */
+/* The same with the lines of a file descriptor, as they come, until it ends or until stop_fd (-1:
+ * none) can be read. Statuses are those of sl_names_update, and these. SL_EIO: reading failed.
+ * SL_EFORMAT: a line is longer than SL_NAMES_LINE_MAX; or no line was an update, and some line is
+ * wrong (diag names the first). */
 SL_CHECK SL_API enum sl_status sl_names_update_from(struct sl_names *names, const char *label,
                                                     const char *format, int fd, int stop_fd,
                                                     struct sl_names_updated *updated,
@@ -231,6 +243,7 @@ SL_CHECK SL_API enum sl_status sl_names_update_from(struct sl_names *names, cons
 
 /* ---- look-ups -------------------------------------------------------------------------------- */
 
+/* The answer to a name. */
 struct sl_names_answer {
     enum sl_names_action action;
     uint32_t values;     /* for sl_names_value */
@@ -240,23 +253,26 @@ struct sl_names_answer {
     uint32_t rule;       /* its number in the table, valid until an update; SL_NAMES_NONE: 0 */
 };
 
-/* The i-th value of an answer and its bytes. Returns NULL behind the last value. Valid as long as
- * the table; any thread. */
+/* Returns the i-th value of an answer, *len bytes without a NUL. NULL: i is behind the last. The
+ * value is valid as long as the table. Any thread. */
 SL_API const char *sl_names_value(const struct sl_names *names,
                                   const struct sl_names_answer *answer, uint32_t i, size_t *len);
 
-/* One thread's access to a table. */
+/* One thread's access to a table, which it must not outlive. */
 struct sl_names_reader;
 
 enum { SL_NAMES_BATCH_MAX = 4096 }; /* names a look-up call */
 
-/* device: "cpu", "auto", ... as sl_device_choose. SL_EINVAL, SL_EDEVICE, SL_ENOMEM. */
+/* Opens a reader. device: "cpu", "auto", ... as sl_device_choose. Any thread. The caller closes it.
+ * SL_EINVAL: no such device, or the table is not built. SL_EUNSUPPORTED: the table has 128 readers
+ * on that GPU. SL_EDEVICE, SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_names_reader_open(struct sl_names_reader **reader,
                                                     struct sl_names *names, const char *device,
                                                     struct sl_diag *diag);
 
-/* Looks n names up. While an update goes on, each name gets the answer of before or after it.
- * SL_EINVAL: n is above SL_NAMES_BATCH_MAX, or a name above SL_NAME_LEN_MAX. SL_EDEVICE. */
+/* Sets answers[] to those of n names. While an update goes on, each name gets the answer of before
+ * or after it. SL_EINVAL: n is above SL_NAMES_BATCH_MAX, or a name longer than SL_NAME_LEN_MAX.
+ * SL_EDEVICE. */
 SL_CHECK SL_API enum sl_status sl_names_lookup(struct sl_names_reader *reader,
                                                const struct sl_name *name, uint32_t n,
                                                struct sl_names_answer *answers);
@@ -271,7 +287,7 @@ struct sl_names_result {
     const char
         *text;       /* as it was added, without blanks around it; the begin of an over-long line */
     size_t text_len; /* bytes */
-    const char *why; /* why the text is no name (static); NULL: it is a name */
+    const char *why; /* the reason why the text is no name (static); NULL: it is a name */
     const struct sl_name *name;
     const struct sl_names_answer *answer; /* both NULL where the text is no name */
 };
@@ -283,6 +299,7 @@ typedef enum sl_status sl_names_take(void *user, const struct sl_names_result *r
 
 enum { SL_NAMES_THREADS_MAX = 1024 }; /* of a stream */
 
+/* The configuration of a stream. The stream borrows the texts. */
 struct sl_names_stream_config {
     struct sl_names *names;     /* built; it must outlive the stream */
     const char *device;         /* as in sl_names_reader_open */
@@ -307,34 +324,35 @@ SL_API void sl_names_stream_config_init(struct sl_names_stream_config *config);
 /* Reads texts as names and looks them up in batches, in order. For one thread at a time. */
 struct sl_names_stream;
 
-/* SL_EINVAL: no table, neither a taker nor a descriptor, or too many threads. SL_EINVAL,
- * SL_EDEVICE, SL_ENOMEM: as sl_names_reader_open. */
+/* Opens a stream. The caller closes it. SL_EINVAL: no table, neither a taker nor a descriptor, or
+ * too many threads. Other statuses are those of sl_names_reader_open. */
 SL_CHECK SL_API enum sl_status sl_names_stream_open(struct sl_names_stream **stream,
                                                     const struct sl_names_stream_config *config,
                                                     struct sl_diag *diag);
 
 /* Adds one text, which is lent until its batch was taken. Each text, an empty one too, has one
- * result. A full batch is looked up first. SL_EDEVICE; SL_EIO: lines cannot be written; or the
- * taker's status. */
+ * result. A full batch is answered first. SL_EDEVICE. SL_EIO: lines cannot be written. Other
+ * statuses are the taker's. */
 SL_CHECK SL_API enum sl_status sl_names_stream_add(struct sl_names_stream *stream, const char *text,
                                                    size_t text_len, struct sl_diag *diag);
 
-/* Looks up what was added, and writes all lines. Statuses: as sl_names_stream_add. */
+/* Answers all texts that were added, and writes all lines. Statuses are those of
+ * sl_names_stream_add. */
 SL_CHECK SL_API enum sl_status sl_names_stream_flush(struct sl_names_stream *stream,
                                                      struct sl_diag *diag);
 
-/* Adds the lines that a file descriptor gives until it ends, or until stop_fd (-1: none) can be
- * read. The names of one read are looked up and passed at once, whether more come or not. Each line
- * has one result: a line of more than SL_NAMES_LINE_MAX bytes is no name, and its first
- * SL_NAMES_LINE_MAX bytes are the text. Results do not depend on n_threads. SL_EIO: reading failed;
- * SL_ENOMEM; else as sl_names_stream_flush. */
+/* Adds the lines of a file descriptor until it ends, or until stop_fd (-1: none) can be read. The
+ * names of one read are answered at once, whether more come or not. Each line has one result: a
+ * line of more than SL_NAMES_LINE_MAX bytes is no name, and its first SL_NAMES_LINE_MAX bytes are
+ * the text. Results do not depend on n_threads. SL_EIO: reading failed. SL_ENOMEM. Other statuses
+ * are those of sl_names_stream_flush. */
 SL_CHECK SL_API enum sl_status sl_names_stream_read(struct sl_names_stream *stream, int fd,
                                                     int stop_fd, struct sl_diag *diag);
 
-/* How many lines said that no rule applies, or that the text is no name. */
+/* How many written lines have no rule that applies, or a text that is no name. With a taker: 0. */
 SL_API uint64_t sl_names_stream_missing(const struct sl_names_stream *stream);
 
-/* Closes a stream; texts that were added and not looked up are dropped. Accepts NULL. */
+/* Closes a stream; texts that were added and not answered are dropped. Accepts NULL. */
 SL_API void sl_names_stream_close(struct sl_names_stream *stream);
 
 #ifdef __cplusplus

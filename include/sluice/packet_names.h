@@ -31,6 +31,7 @@
 extern "C" {
 #endif
 
+/* The protocols of names. */
 enum sl_packet_names_protocol {
     SL_PACKET_NAMES_DNS,
     SL_PACKET_NAMES_HTTP,
@@ -46,8 +47,8 @@ sl_packet_names_protocol_name(enum sl_packet_names_protocol protocol); /* "dns",
  * the end of the segment, of the fragment, or of what was captured. */
 enum sl_packet_names_miss {
     SL_PACKET_NAMES_MISS_MORE, /* more than SL_PACKET_NAMES_MAX names in the packet */
-    SL_PACKET_NAMES_MISS_LONG, /* longer than SL_NAME_LEN_MAX, or than what is left of
-                           SL_PACKET_NAMES_LEN */
+    SL_PACKET_NAMES_MISS_LONG, /* longer than SL_NAME_LEN_MAX, or than the rest of
+                                  SL_PACKET_NAMES_LEN */
     SL_PACKET_NAMES_MISS_DNS_CUT,
     SL_PACKET_NAMES_MISS_DNS_HEADER, /* on a port of DNS, and no message: more questions than fit */
     SL_PACKET_NAMES_MISS_DNS_LABEL,  /* a label of an unknown type */
@@ -64,7 +65,7 @@ enum sl_packet_names_miss {
     SL_PACKET_NAMES_MISS_TLS_HOST, /* a server name that is no host name */
     SL_PACKET_NAMES_MISS_NDN_CUT,
     SL_PACKET_NAMES_MISS_NDN_BAD,      /* a number that is not in its shortest form, or lengths that
-                                   contradict      one another */
+                                          contradict one another */
     SL_PACKET_NAMES_MISS_NDN_FRAGMENT, /* a fragment of NDNLPv2 */
     SL_PACKET_NAMES_MISS_NDN_EMPTY,    /* a link packet that carries nothing */
     SL_PACKET_NAMES_MISS_NDN_OTHER,    /* neither Interest nor Data */
@@ -77,10 +78,10 @@ enum sl_packet_names_miss {
 SL_API const char *sl_packet_names_miss_name(enum sl_packet_names_miss miss); /* "dns-cut" */
 SL_API const char *sl_packet_names_miss_text(enum sl_packet_names_miss miss); /* in a few words */
 
+/* Names of a packet, and their bytes, at most. */
 enum {
-    SL_PACKET_NAMES_MAX = 64, /* names a packet */
-    SL_PACKET_NAMES_LEN =
-        128 * 1024 /* bytes of them, NDN's not counted: they stay where they are */
+    SL_PACKET_NAMES_MAX = 64,        /* names a packet */
+    SL_PACKET_NAMES_LEN = 128 * 1024 /* bytes, NDN's not counted: they stay where they are */
 };
 
 /* A name in a packet. Spans count from the first byte of the item's payload span. Of the structs
@@ -120,7 +121,8 @@ SL_API uint32_t sl_packet_names_find(const struct sl_batch *batch, uint32_t item
 /* The engine's table: a table of names, and the counts of what packets held. */
 struct sl_packet_names_watch;
 
-/* Makes a watch over a built table, which must outlive it. SL_EINVAL: not built. SL_ENOMEM. */
+/* Makes a watch over a built table, which must outlive it. The caller frees it. SL_EINVAL: the
+ * table is not built. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_packet_names_watch_create(struct sl_packet_names_watch **watch,
                                                             struct sl_names *names,
                                                             struct sl_diag *diag);
@@ -128,30 +130,31 @@ SL_CHECK SL_API enum sl_status sl_packet_names_watch_create(struct sl_packet_nam
 /* Frees a watch. Accepts NULL. All contexts over it must be closed. */
 SL_API void sl_packet_names_watch_free(struct sl_packet_names_watch *watch);
 
+/* Counts of a watch. */
 struct sl_packet_names_watch_count {
     uint64_t packets; /* with a name */
     uint64_t names[SL_N_PACKET_NAMES_PROTOCOLS];
     uint64_t matched[SL_N_PACKET_NAMES_PROTOCOLS]; /* of them: with a rule that applies */
     uint64_t missed[SL_N_PACKET_NAMES_MISSES];     /* packets */
-    uint64_t left; /* packets that a GPU left to the CPU, which counts them as all others */
+    uint64_t left; /* packets that the CPU handled for a GPU; the other counts have them, too */
 };
 
-/* Of all batches that were waited for. Any thread. */
+/* Copies the counts of all batches whose wait returned SL_OK. Any thread. */
 SL_API void sl_packet_names_watch_count(const struct sl_packet_names_watch *watch,
                                         struct sl_packet_names_watch_count *count);
 
-/* The engine that looks the names of packets up. Static; any thread.
+/* The engine that finds the names of packets in the table. Static; any thread.
  *
  * A hit is a name with a rule that applies. Its offset is that of struct sl_packet_name, its id is
  * for sl_packet_names_hit. Backends: "batched" keeps the look-ups of many packets in flight at
  * once, "scalar" makes one after the other. "cuda" has a thread a packet, and "tiled" is the same
  * on the CPU.
  *
- * A thread of a GPU takes packets of at most 8 names of 1,024 bytes together, and payloads of at
- * most 4 KiB where they begin as if they had names. Other packets, and NDN on Ethernet, come back,
- * and the CPU handles them in wait. The GPU's copy of the table is that of the last update that
- * ended before submit. Submit waits for an update that goes on, and then makes a new copy. That
- * takes memory of the host and the device as long as the old copy is used (SL_ENOMEM).
+ * A thread of a GPU takes packets of at most 8 names, which have 1,024 bytes together. It takes
+ * payloads of at most 4 KiB where they begin as if they had names. The CPU handles other packets,
+ * and NDN on Ethernet, in wait. The GPU's copy of the table is that of the last update that ended
+ * before submit. Submit waits for an update that goes on, and then makes a new copy. That takes
+ * memory of the host and the device as long as the old copy is used (SL_ENOMEM).
  *
  * Open returns SL_EUNSUPPORTED where the limits ask for hits to stay on the GPU.
  *
@@ -159,7 +162,7 @@ SL_API void sl_packet_names_watch_count(const struct sl_packet_names_watch *watc
  * type). On GPUs these columns lie in memory of the host as always. */
 SL_API const struct sl_engine *sl_packet_names_engine(void);
 
-/* The answer of a hit's id, as sl_names_lookup gives it. The id is valid until the table is
+/* Sets *answer to that of a hit's id, as sl_names_lookup does. The id is valid until the table is
  * updated. Any thread. */
 SL_API void sl_packet_names_hit(const struct sl_names *names, uint64_t id,
                                 struct sl_names_answer *answer);

@@ -32,8 +32,10 @@
 extern "C" {
 #endif
 
+/* Engines, devices and shards of a run, at most. */
 enum { SL_PIPELINE_ENGINES_MAX = 12, SL_PIPELINE_DEVICES_MAX = 16, SL_PIPELINE_SHARDS_MAX = 64 };
 
+/* Snapshots of a run for other threads. */
 struct sl_pipeline_monitor;
 
 /* The work of a device of a run. */
@@ -52,6 +54,7 @@ struct sl_pipeline_engine {
     bool scans_made;   /* it scans the items that `make` makes, too */
 };
 
+/* The configuration of a run, which borrows all that it points to. */
 struct sl_pipeline_config {
     struct sl_device devices[SL_PIPELINE_DEVICES_MAX]; /* usable ones, each once */
     uint32_t n_devices;
@@ -97,7 +100,7 @@ struct sl_pipeline_config {
     void (*collect)(void *user, struct sl_batch *batch, uint32_t shard);
     uint32_t n_shards;
 
-    /* Writes what ordering and collecting found into the batch, so that these are quick; NULL:
+    /* Writes the findings of ordering and collecting into the batch, so that these are quick; NULL:
      * nothing. Workers, before the engines, once a batch, several at once and in any order. */
     void (*apply)(void *user, struct sl_batch *batch);
 
@@ -110,7 +113,7 @@ struct sl_pipeline_config {
      * made again, with the same results. */
     uint64_t (*make)(void *user, const struct sl_batch *batch, struct sl_batch *to, uint64_t from);
 
-    /* Takes away hits of engine e that digest can do without, before they are sorted; NULL: none.
+    /* Removes hits of engine e that digest does not need, before they are sorted; NULL: none.
      * Hits in made items are their packets' by then. Workers, behind the engines, several batches
      * at once and in any order; again where a batch is made again. */
     void (*sift)(void *user, const struct sl_batch *batch, uint32_t e, struct sl_hits *hits);
@@ -123,17 +126,17 @@ struct sl_pipeline_config {
     enum sl_status (*digest)(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
                              struct sl_diag *diag);
 
-    /* The work that is in order within each shard and needs what digest found; NULL: none. A shard
-     * has the digested batches one after another, in the order of filling, on any worker; several
-     * shards at once. Empty batches are left out. Shards of `collect` may be several batches
-     * ahead. */
+    /* The work that is in order within each shard and needs the findings of digest; NULL: none. A
+     * shard has the digested batches one after another, in the order of filling, on any worker;
+     * several shards at once. Empty batches are left out. Shards of `collect` may be several
+     * batches ahead. */
     void (*settle)(void *user, struct sl_batch *batch, const struct sl_hits *hits, uint32_t shard);
 
     /* The work that is in order over all shards; NULL: none. Workers, one batch after another in
      * the order of filling, after all shards have settled the batch. Empty batches are left out. */
     void (*decide)(void *user, struct sl_batch *batch, const struct sl_hits *hits);
 
-    /* Makes results of what the steps before found, so that drain is quick; NULL: nothing.
+    /* Makes results of the findings of the steps before, so that drain is quick; NULL: nothing.
      * Workers, after the batch is settled and decided, otherwise as digest. */
     enum sl_status (*report)(void *user, const struct sl_batch *batch, const struct sl_hits *hits,
                              struct sl_diag *diag);
@@ -149,10 +152,10 @@ struct sl_pipeline_config {
     void (*dropped)(void *user, const struct sl_pipeline_device *device);
     void *user;
 
-    /* Whether to measure how long packets take from origin.arrival_ns until drain has returned. */
+    /* Measures how long packets take from origin.arrival_ns until drain has returned. */
     bool latency;
 
-    /* Gives other threads snapshots of the run; NULL: none. One run at a time. */
+    /* Has snapshots of the run for other threads; NULL: none. One run at a time. */
     struct sl_pipeline_monitor *monitor;
 
     uint64_t reserved[4]; /* 0: room to grow */
@@ -161,6 +164,7 @@ struct sl_pipeline_config {
 /* The CPU, 4 MiB and 16,384 items a batch, no engine. */
 SL_API void sl_pipeline_config_init(struct sl_pipeline_config *config);
 
+/* Counters of a run. */
 struct sl_pipeline_stats {
     uint64_t batches;            /* drained */
     uint64_t items, arena_bytes; /* of the drained batches */
@@ -171,7 +175,7 @@ struct sl_pipeline_stats {
     uint64_t digest_ns;          /* of digest, settle, decide and report, all threads added */
     uint64_t order_ns;           /* of order, deal and collect, all threads added */
     uint64_t engine_ns[SL_PIPELINE_ENGINES_MAX];   /* of each engine, all workers added */
-    uint64_t engine_hits[SL_PIPELINE_ENGINES_MAX]; /* without those that sift took away */
+    uint64_t engine_hits[SL_PIPELINE_ENGINES_MAX]; /* without those that sift removed */
     const char *backend[SL_PIPELINE_ENGINES_MAX];  /* that ran on the first device that opened */
     uint32_t n_workers, n_loaders;                 /* at the start */
     uint32_t n_batches;                            /* in flight at most */
@@ -196,8 +200,8 @@ struct sl_pipeline_stats {
  * the failure is the run's status, before the first fill; a run on another device may follow.
  * SL_ENOMEM: tables or hits do not fit its memory. SL_EDEVICE: it failed, or an engine has backends
  * for it and none is usable. SL_EUNSUPPORTED: a table was not built for it. SL_ENOMEM may also be
- * the machine's memory, or what of it can be pinned. SL_EINVAL: no device, or more devices,
- * engines or shards than the limits.
+ * the machine's memory, or its pinned part. SL_EINVAL: no device, or more devices, engines or
+ * shards than the limits.
  *
  * After the first fill a GPU is dropped when it fails, hangs, or has no memory for a batch's hits.
  * The CPU takes over from the last GPU with the same tables; where it cannot use one of them, that
@@ -210,8 +214,8 @@ SL_CHECK SL_API enum sl_status sl_pipeline_run(const struct sl_pipeline_config *
  * more batches in flight. Each device runs the engines with all its workers over made-up packets,
  * for 20 ms and one batch a worker; `why` reports the outcome. GPUs that fail are dropped, and
  * `why` has the reason; with one device `why` stays as it is. The engines, tables and batch sizes
- * must be set, and the tables suit all devices. SL_EINVAL: as sl_pipeline_run. SL_ENOMEM,
- * SL_EDEVICE, SL_EUNSUPPORTED: the CPU cannot, with the reason in diag. */
+ * are set, and the tables suit all devices. SL_EINVAL: as sl_pipeline_run. SL_ENOMEM, SL_EDEVICE,
+ * SL_EUNSUPPORTED: the CPU cannot, with the reason in diag. */
 SL_CHECK SL_API enum sl_status sl_pipeline_choose(struct sl_pipeline_config *config,
                                                   char why[SL_WHY_LEN], struct sl_diag *diag);
 
@@ -228,6 +232,7 @@ enum sl_pipeline_stage {
 
 SL_API const char *sl_pipeline_stage_name(enum sl_pipeline_stage stage); /* "fill", "load", ... */
 
+/* Counters and state of a run at one moment. */
 struct sl_pipeline_snapshot {
     bool running;
     uint32_t n_engines;
@@ -250,7 +255,7 @@ SL_CHECK SL_API enum sl_status sl_pipeline_monitor_create(struct sl_pipeline_mon
 SL_API void sl_pipeline_snapshot(struct sl_pipeline_monitor *monitor,
                                  struct sl_pipeline_snapshot *snapshot);
 
-/* No run may use it any more. Accepts NULL. */
+/* Frees a monitor, which no run uses any more. Accepts NULL. */
 SL_API void sl_pipeline_monitor_free(struct sl_pipeline_monitor *monitor);
 
 #ifdef __cplusplus

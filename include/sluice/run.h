@@ -45,10 +45,11 @@
 extern "C" {
 #endif
 
+/* Bounds of a run. */
 enum {
     SL_RUN_FILES_MAX = UINT16_MAX, /* capture files of a run */
     SL_RUN_SINKS_MAX = 8,          /* the function of the caller among them */
-    SL_RUN_DATABASES_MAX = 16,
+    SL_RUN_DATABASES_MAX = 16,     /* paths of virus databases */
     SL_RUN_SAMPLERS_MAX = 8
 };
 
@@ -68,11 +69,11 @@ enum sl_run_notice_kind {
     SL_RUN_CPU_TAKES_OVER  /* the GPU that "auto" chose cannot be used for these tables */
 };
 
-/* All pointers are borrowed for the call. */
+/* A notice. All pointers are borrowed for the call, and NULL where the kind has no use for them. */
 struct sl_run_notice {
     enum sl_run_notice_kind kind;
     const struct sl_diag
-        *diag; /* the notice as text, always; with file and line where it has them */
+        *diag; /* the notice as text, never NULL; with file and line where it has them */
     const struct sl_rules *rules;
     const struct sl_names *names;
     const struct sl_clamav_count *skipped; /* bad and skipped */
@@ -85,7 +86,7 @@ struct sl_run_notice {
  */
 struct sl_run_redundancy {
     bool on;
-    bool compare;  /* all samplers instead of the config's */
+    bool compare;  /* all samplers in the place of the config's */
     bool no_raise; /* dynabyte does not correct under-sampling */
     struct sl_sampling_config sampling;
 
@@ -93,7 +94,7 @@ struct sl_run_redundancy {
     struct sl_savings_config savings;
 };
 
-/* All memory to which it points is borrowed until sl_run_close. */
+/* The configuration of a run. All memory to which it points is borrowed until sl_run_close. */
 struct sl_run_config {
     /* The source: files one after another ("-": standard input), or an interface, or a function. */
     const char *const *files;
@@ -123,7 +124,7 @@ struct sl_run_config {
     uint64_t flow_memory;      /* bytes that their table takes at most; 0: 262,144 flows */
     const uint64_t *flow_seed; /* two words, the hash's key; NULL: random ones */
 
-    const char *devices; /* as sl_device_choose_list; "auto": the faster ones, by a trial */
+    const char *devices; /* as sl_device_choose_list; "auto" or NULL: the faster ones, by trial */
 
     /* The algorithms that replace the defaults, so that a paper's system can run whole; NULL: none.
      * A list such as "mpm:wm,sampling:rabin-buckets,names:mata": an algorithm of sluice/mpm.h, a
@@ -134,8 +135,9 @@ struct sl_run_config {
     struct sl_header_config header;
 
     /* Rules: files, folders or patterns (sl_rules_load), with variables "NAME=VALUE"
-     * (sl_rules_assign) for them; or a set that the caller has loaded and not compiled. This run
-     * alone compiles and uses the set. The caller frees it. */
+     * (sl_rules_assign) for them; or, in their place, a set that the caller has loaded and not
+     * compiled. This run alone compiles and uses the set. The caller frees it after the run is
+     * closed. */
     const char *const *rule_files;
     size_t n_rule_files;
     const char *const *rule_variables;
@@ -166,12 +168,12 @@ struct sl_run_config {
      * Files that cannot be written are counted, and a notice reports the first. NULL: none. */
     const char *filestore_folder;
 
-    /* Where events go: specs of sl_sink_open, a function, both or neither. The function gets each
-     * event in the order of packets, one call at a time; a status but SL_OK ends the run with it.
-     */
+    /* The takers of events: specs of sl_sink_open, a function, both or neither. The function gets
+     * each event in the order of packets, one call at a time. Another status than SL_OK ends the
+     * run with it. */
     const char *const *sinks;
     size_t n_sinks;
-    uint32_t events; /* which: a bit 1 << kind for each of enum sl_event_kind; all are counted */
+    uint32_t events; /* bits 1 << enum sl_event_kind: the kinds that are written; all are counted */
     enum sl_status (*event)(void *user, const struct sl_event *event, struct sl_diag *diag);
     uint32_t file_hashes; /* of events of files, beside SHA-256: bits 1 << enum sl_file_hash */
     bool file_magic; /* and their kind, as libmagic names it; SL_EUNSUPPORTED where it cannot */
@@ -197,29 +199,32 @@ SL_API bool sl_run_add_packet(struct sl_batch *batch, const void *bytes, uint32_
 
 /* ---- a run ----------------------------------------------------------------------------------- */
 
+/* A run. */
 struct sl_run;
 
 /* Checks the config and chooses the devices. The caller closes *run, also after a failure.
- * SL_EINVAL: no source or several, a number above its limit, an unknown variant or kind of event.
- * SL_EDEVICE: a named device is not usable. SL_EUNSUPPORTED: this build or this machine lacks a
- * variant. SL_ENOMEM. */
+ * SL_EINVAL: no source or several, a number above its limit, an unknown variant or kind of event;
+ * or a part of the config has no use without another. SL_EDEVICE: a named device is not usable.
+ * SL_EUNSUPPORTED: this build or this machine lacks a variant. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status
 sl_run_create(struct sl_run **run, const struct sl_run_config *config, struct sl_diag *diag);
 
 /* Trains samplebyte's markers on a capture file, before the run is opened. SL_EIO, SL_EFORMAT,
  * SL_ETRUNCATED: no packet of the file can be read. Where some can, the fault is a notice.
- * SL_EINVAL: no redundancy is switched on. SL_ENOMEM. */
+ * SL_EINVAL: no redundancy is switched on, or the run is open. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_run_train(struct sl_run *run, const char *path,
                                             struct sl_sampling_training *training,
                                             struct sl_diag *diag);
 
 /* Opens the source, builds the tables, opens the sinks. A source that is no capture fails before a
- * table is built and before a sink is written. Statuses are those of the parts. */
+ * table is built and before a sink is written. SL_EINVAL: the run was opened before. SL_EIO: no
+ * file is a capture. Other statuses are those of the parts. */
 SL_CHECK SL_API enum sl_status sl_run_open(struct sl_run *run, struct sl_diag *diag);
 
 /* Runs until the source ends, the run is stopped or a part fails. Once a run. On return all threads
  * have ended and the sinks are closed. Files that fail are notices. SL_OK: the source ended, and
- * the sinks took all events. Otherwise the status is the first failure. */
+ * the sinks took all events. SL_EINVAL: the run was executed before, or its opening failed.
+ * Otherwise the status is the first failure. */
 SL_CHECK SL_API enum sl_status sl_run_execute(struct sl_run *run, struct sl_diag *diag);
 
 /* Ends the source. Packets that were read are still evaluated, and the run ends as at the end of
@@ -234,6 +239,7 @@ SL_API void sl_run_close(struct sl_run *run);
 
 /* ---- results --------------------------------------------------------------------------------- */
 
+/* A sink of a run. */
 struct sl_run_sink {
     const char *spec;    /* NULL: the caller's function */
     uint64_t written;    /* events that certainly reached the system, or the function */
@@ -243,6 +249,7 @@ struct sl_run_sink {
                             sl_run_execute */
 };
 
+/* A signature that was found, and how often. */
 struct sl_run_virus {
     const char *name;
     bool official; /* see struct sl_clamav_match */
@@ -250,12 +257,14 @@ struct sl_run_virus {
     uint64_t n;
 };
 
+/* A rule of names that applied, and how often. */
 struct sl_run_name_rule {
     uint32_t rule;      /* for sl_packet_names_hit */
     const char *prefix; /* the rule's name */
     uint64_t n;
 };
 
+/* A sampler of a run, and its savings. */
 struct sl_run_sampler {
     const char *name;
     const struct sl_savings *savings;
@@ -300,7 +309,7 @@ struct sl_run_result {
     /* The devices, and the engines that ran on them. */
     const struct sl_device *devices;
     uint32_t n_devices;
-    const char *why; /* these devices */
+    const char *why; /* the reason of this choice */
     const struct sl_pipeline_stats *pipeline;
     const char *engines[SL_PIPELINE_ENGINES_MAX]; /* names of the pipeline's engines */
     uint32_t n_engines;

@@ -25,12 +25,10 @@
 extern "C" {
 #endif
 
-enum {
-    SL_SAMPLING_WINDOW_MIN = 12, /* bytes */
-    SL_SAMPLING_WINDOW_MAX = 64,
-    SL_SAMPLING_PERIOD_MAX = 4096 /* bytes */
-};
+/* Bounds of windows and periods, bytes. */
+enum { SL_SAMPLING_WINDOW_MIN = 12, SL_SAMPLING_WINDOW_MAX = 64, SL_SAMPLING_PERIOD_MAX = 4096 };
 
+/* The configuration of a sampler. */
 struct sl_sampling_config {
     const char *sampler; /* a name of sl_samplers or of sl_sampling_variants */
     uint32_t window;     /* bytes, SL_SAMPLING_WINDOW_MIN to SL_SAMPLING_WINDOW_MAX */
@@ -54,18 +52,18 @@ SL_API void sl_sampling_config_init(struct sl_sampling_config *config);
 /* A configured sampler: immutable; any number of threads and contexts share it. */
 struct sl_sampling_table;
 
-/* The config is borrowed for the call. SL_EINVAL: an unknown sampler (diag lists the known ones), a
+/* Makes a table. The caller frees it. SL_EINVAL: an unknown sampler (diag lists the known ones), a
  * value out of its range, a reducible polynomial. SL_EUNSUPPORTED: a paper's variant that this
  * build leaves out. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_sampling_build(struct sl_sampling_table **table,
                                                  const struct sl_sampling_config *config,
                                                  struct sl_diag *diag);
 
-/* Accepts NULL. */
+/* Frees a table, after its contexts. Accepts NULL. */
 SL_API void sl_sampling_free(struct sl_sampling_table *table);
 
 /* The engine whose backends run this table and take it as their `table`. The engine of a variant
- * has that variant's backend alone. Static storage. */
+ * has that variant's backend alone. Static storage; any thread. */
 SL_API const struct sl_engine *sl_sampling_engine(const struct sl_sampling_table *table);
 
 /* The names of all samplers, ended by NULL. Static storage; any thread. */
@@ -76,36 +74,39 @@ SL_API const char *const *sl_samplers(void);
  * by NULL. Static storage; any thread. */
 SL_API const char *const *sl_sampling_variants(void);
 
-/* Resolves the name of a sampler or of a variant to the name of the sampler. SL_EINVAL: there is no
- * such name; diag lists the known ones. SL_EUNSUPPORTED: a paper's variant that this build leaves
- * out. */
+/* Resolves the name of a sampler or of a variant to the name of the sampler, in static storage. Any
+ * thread. SL_EINVAL: there is no such name; diag lists the known ones. SL_EUNSUPPORTED: a paper's
+ * variant that this build leaves out. */
 SL_CHECK SL_API enum sl_status sl_sampling_variant(const char **sampler, const char *name,
                                                    struct sl_diag *diag);
 
 /* ---- training of samplebyte's markers -------------------------------------------------------- */
 
 /* maxp finds the redundant content of sample traffic, and the byte values in it are ranked by their
- * frequency. The markers are the first few values, as many as it takes to save 99 % of what any
+ * frequency. The markers are the first few values: so many that they save 99 % of the most that any
  * number of them saves ("EndRE", section 4.2.3). A trainer belongs to one thread at a time. */
 struct sl_sampling_trainer;
 
-/* Keeps at most bytes_len bytes of traffic, 1 to 1 GiB, in host memory. chunks: savings are those
- * of sl_redundancy_config's chunks, which take more samples than expanded matches. SL_EINVAL,
- * SL_ENOMEM. */
+/* Makes a trainer that keeps at most bytes_len bytes of traffic, 1 to 1 GiB, in host memory. The
+ * caller frees it. window and period are those of the sampler. chunks: savings are those of
+ * sl_redundancy_config's chunks, which take more samples than expanded matches. SL_EINVAL: a number
+ * is out of its range. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_sampling_trainer_create(struct sl_sampling_trainer **trainer,
                                                           uint32_t window, uint32_t period,
                                                           bool chunks, uint32_t bytes_len,
                                                           struct sl_diag *diag);
 
-/* Copies a host batch's payloads without their overlaps. False: the trainer is full. */
+/* Copies a host batch's payloads without their overlaps. False: the trainer is full, or the batch
+ * lies on a GPU. */
 SL_API bool sl_sampling_trainer_add(struct sl_sampling_trainer *trainer,
                                     const struct sl_batch *batch);
 
-enum { SL_SAMPLING_RANKED_MAX = 16 };
+enum { SL_SAMPLING_RANKED_MAX = 16 }; /* byte values that training ranks, at most */
 
+/* The outcome of training. */
 struct sl_sampling_training {
     uint64_t bytes_len; /* of the traffic */
-    uint64_t redundant; /* bytes of it that maxp found to repeat */
+    uint64_t redundant; /* bytes of it that maxp finds again */
     uint64_t saved;     /* bytes that samplebyte saves with the markers, less 5 a match */
     uint32_t n_markers; /* 0: nothing repeats */
     uint32_t n_ranked;
@@ -113,7 +114,8 @@ struct sl_sampling_training {
                                                the markers are the first of them */
 };
 
-/* Sets the markers where something repeats; else they keep their values. SL_ENOMEM. */
+/* Trains. Where something repeats, marker[] gets the markers, else it keeps its values. SL_ENOMEM.
+ */
 SL_CHECK SL_API enum sl_status sl_sampling_trainer_end(struct sl_sampling_trainer *trainer,
                                                        bool marker[256],
                                                        struct sl_sampling_training *training,
@@ -157,6 +159,7 @@ struct sl_dynabyte_state {
                            markers, picked by the bytes behind them, with one byte more */
 };
 
+/* The configuration of a controller. */
 struct sl_dynabyte_config {
     uint32_t window;   /* bytes, as the sampler's */
     uint32_t period;   /* bytes from one chosen position to the next on average, 1 to
@@ -172,7 +175,7 @@ struct sl_dynabyte_config {
 /* Window 32, period 32, 4 MiB, raise, the generic markers. */
 SL_API void sl_dynabyte_config_init(struct sl_dynabyte_config *config);
 
-/* SL_EINVAL: a value out of its range. SL_ENOMEM. */
+/* Makes a controller. The caller frees it. SL_EINVAL: a value is out of its range. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_dynabyte_create(struct sl_dynabyte **dynabyte,
                                                   const struct sl_dynabyte_config *config,
                                                   struct sl_diag *diag);
@@ -180,17 +183,18 @@ SL_CHECK SL_API enum sl_status sl_dynabyte_create(struct sl_dynabyte **dynabyte,
 /* Accepts NULL. */
 SL_API void sl_dynabyte_free(struct sl_dynabyte *dynabyte);
 
-/* Counts a host batch and gives its state. SL_EOVERFLOW: the state depends on a batch that has not
- * ended. Nothing was counted; end the batches in flight and call again. SL_EINVAL: the batch lies
- * on a device. */
+/* Counts a host batch and sets *state to its state. SL_EOVERFLOW: the state depends on a batch that
+ * has not ended. Nothing was counted; the caller ends the batches in flight and repeats the call.
+ * SL_EINVAL: the batch lies on a device. */
 SL_CHECK SL_API enum sl_status sl_dynabyte_begin(struct sl_dynabyte *dynabyte,
                                                  const struct sl_batch *batch,
                                                  struct sl_dynabyte_state *state, uint64_t *ticket);
 
-/* Counts the hits of a sampled batch; the ticket is sl_dynabyte_begin's. */
+/* Counts the hits of a sampled batch, once; the ticket is sl_dynabyte_begin's. */
 SL_API void sl_dynabyte_end(struct sl_dynabyte *dynabyte, uint64_t ticket, uint64_t n_hits);
 
-/* Eligible bytes, at least 1, until the end of the part to which the next batch belongs. */
+/* Returns the eligible bytes, at least 1, until the end of the part to which the next batch
+ * belongs. */
 SL_API uint64_t sl_dynabyte_room(const struct sl_dynabyte *dynabyte);
 
 /* Sets the period of the intervals that follow. SL_EINVAL: it is not 1 to SL_SAMPLING_PERIOD_MAX,
@@ -207,11 +211,13 @@ struct sl_dynabyte_info {
     uint32_t skip;        /* 1/256 byte, now */
 };
 
+/* Copies the facts. */
 SL_API void sl_dynabyte_info(const struct sl_dynabyte *dynabyte, struct sl_dynabyte_info *info);
 
 /* Sets the state by which a context of the sampler "dynabyte" samples from its next submit on.
  * Before the first call a context has the configuration's markers and passes over half a period.
- * Not between submit and wait. SL_EINVAL: the context is of another engine or sampler. */
+ * The call does not come between submit and wait. SL_EINVAL: the context is of another engine or
+ * sampler. */
 SL_CHECK SL_API enum sl_status sl_dynabyte_use(void *context,
                                                const struct sl_dynabyte_state *state);
 

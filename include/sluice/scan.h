@@ -27,11 +27,11 @@ enum sl_scan_verdict {
     SL_SCAN_FOUND,
     SL_SCAN_SUSPECT,    /* nothing found, but a limit on hits left candidates unverified */
     SL_SCAN_INCOMPLETE, /* nothing found, but a limit ended its scan, or it was not fully opened */
-    SL_SCAN_FAILED,
-    SL_SCAN_EXCLUDED, /* by an expression */
-    SL_SCAN_EMPTY,    /* 0 bytes */
-    SL_SCAN_LINK,     /* a symbolic link that is not followed */
-    SL_SCAN_TOO_LARGE /* above file_len_max */
+    SL_SCAN_FAILED,     /* not scanned, or not to its end */
+    SL_SCAN_EXCLUDED,   /* by an expression */
+    SL_SCAN_EMPTY,      /* 0 bytes */
+    SL_SCAN_LINK,       /* a symbolic link that is not followed */
+    SL_SCAN_TOO_LARGE   /* above file_len_max */
 };
 
 /* One file, or a directory that cannot be read or is excluded. Lent during the callback. */
@@ -83,6 +83,7 @@ enum sl_scan_alert {
     SL_SCAN_BROKEN_MEDIA /* images (JPEG, PNG, GIF) */
 };
 
+/* Which symbolic links are followed: none, those that are named, or all. */
 enum sl_scan_follow { SL_SCAN_FOLLOW_NEVER, SL_SCAN_FOLLOW_NAMED, SL_SCAN_FOLLOW_ALWAYS };
 
 /* POSIX extended regular expressions, which match anywhere in a path. */
@@ -91,6 +92,7 @@ struct sl_scan_patterns {
     size_t n; /* at most SL_SCAN_PATTERNS_MAX */
 };
 
+/* Bounds and defaults of a scan; lengths are bytes. */
 enum {
     SL_SCAN_PATTERNS_MAX = 64,
     SL_SCAN_DEPTH_MAX = 1000,
@@ -103,7 +105,7 @@ enum {
     SL_SCAN_THREADS_MAX = 1024
 };
 
-/* Text is lent until the scan is closed. */
+/* The configuration of a scan, which borrows the texts until it is closed. */
 struct sl_scan_config {
     const char *const *paths; /* files and directories; "-" is standard input */
     size_t n_paths;
@@ -121,7 +123,7 @@ struct sl_scan_config {
     uint64_t file_len_max; /* bytes; larger files are not scanned; 0: no limit */
     uint64_t scan_len_max; /* bytes of each file that are scanned; 0: no limit */
     uint32_t time_max_ms;  /* of each file's scan, as in struct sl_clamav_scan_config */
-    bool alert_exceeds;    /* a limit that a file reaches is found in it, as a name */
+    bool alert_exceeds;    /* a limit that a file reaches counts as found in it, by its name */
 
     /* Archives, mail and documents are opened by processes without privileges, one a thread. The
      * program that they run: NULL: sluice-unpack, beside the running program or as installed.
@@ -158,10 +160,11 @@ struct sl_scan_config {
  * one thread, the first match, clamscan's limits of time and nesting. */
 SL_API void sl_scan_config_init(struct sl_scan_config *config);
 
+/* A scan. */
 struct sl_scan;
 
-/* Checks the configuration; opens no file. SL_EINVAL: an expression is wrong, or a number is out of
- * its range. SL_ENOMEM. */
+/* Checks the configuration; opens no file. The caller closes *scan. SL_EINVAL: an expression is
+ * wrong, or a number is out of its range. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status
 sl_scan_open(struct sl_scan **scan, const struct sl_scan_config *config, struct sl_diag *diag);
 
@@ -176,8 +179,8 @@ SL_CHECK SL_API enum sl_status sl_scan_execute(struct sl_scan *scan, const struc
 struct sl_scan_counts {
     uint64_t directories;   /* entered */
     uint64_t files;         /* scanned to their end */
-    uint64_t found;         /* of them with a match */
-    uint64_t suspect;       /* of them without one, and not verified as a whole */
+    uint64_t found;         /* of them, those with a match */
+    uint64_t suspect;       /* of them, those without one, and not verified as a whole */
     uint64_t limited;       /* files that reached a limit: not scanned, or not to their end */
     uint64_t not_opened;    /* of `files`: not fully opened, with and without a match */
     uint64_t failed;        /* paths that could not be scanned */
@@ -192,14 +195,14 @@ struct sl_scan_counts {
     uint64_t reserved[4];
 };
 
-/* Any thread, from sl_scan_open to sl_scan_close. */
+/* Copies the counters. Any thread, from sl_scan_open to sl_scan_close. */
 SL_API void sl_scan_snapshot(struct sl_scan *scan, struct sl_scan_counts *counts);
 
 /* Ends the walk: files that are being scanned are the last. Returns at once. The scan still waits
- * for a list of paths that comes from a pipe. Any thread; safe in a signal handler. */
+ * for a list of paths that comes from a pipe. Any thread, and signal handlers. */
 SL_API void sl_scan_stop(struct sl_scan *scan);
 
-/* Accepts NULL. The scan is not being executed. */
+/* Closes a scan, which is not being executed. Accepts NULL. */
 SL_API void sl_scan_close(struct sl_scan *scan);
 
 #ifdef __cplusplus

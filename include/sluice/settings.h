@@ -19,6 +19,7 @@
 extern "C" {
 #endif
 
+/* The use of a setting. */
 enum sl_setting_kind {
     SL_SETTING_VARIABLE,  /* "NAME=VALUE", for sl_rules_assign; after those that it names */
     SL_SETTING_CONFIGURE, /* a path, for sl_rules_configure */
@@ -28,25 +29,27 @@ enum sl_setting_kind {
     SL_N_SETTING_KINDS
 };
 
+/* A setting and its place. Texts are valid until the settings are closed. */
 struct sl_setting {
     enum sl_setting_kind kind;
     const char *value;
-    const char *file; /* where it stands */
-    uint32_t line;
+    const char *file;
+    uint32_t line; /* from 1 */
 };
 
+/* Settings that were read. They do not change; any number of threads read them. */
 struct sl_settings;
 
-/* Reads a configuration and the files that it includes: up to 256, and 4,096 settings. A name that
+/* Reads a configuration and the files that it includes: up to 256, and 4,096 settings. A path that
  * ends in ".lua" is Snort's, any other Suricata's. Paths are relative to the folder of this file.
  * The caller closes *settings, also after a failure. SL_EFORMAT: a file is no YAML, a key has a
- * value of another form, or there is too much. SL_EIO: a file cannot be read, or has more than
- * 16 MiB. SL_ENOMEM. */
+ * value of another form, or there are too many. SL_EIO: a file cannot be read, or has more than 16
+ * MiB. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_settings_open(struct sl_settings **settings, const char *path,
                                                 struct sl_diag *diag);
 
-/* Gives setting i, from 0 on: by kinds, then in the order of the text, but for variables that
- * others name, which come before them. NULL: i is behind the last. */
+/* Returns setting i, from 0 on: by kinds, then in the order of the text. A variable comes before
+ * those that name it. NULL: i is behind the last. Any thread. */
 SL_API const struct sl_setting *sl_settings_at(const struct sl_settings *settings, size_t i);
 
 /* Accepts NULL. */

@@ -26,7 +26,7 @@ struct sl_stats {
     uint64_t uptime_ns;        /* between them, by a clock that never steps */
     const char *version;       /* of sluice */
 
-    uint64_t packets, bytes; /* taken from the source, dissected; bytes captured */
+    uint64_t packets, bytes; /* taken from the source and dissected; bytes captured */
     uint64_t failed_sources; /* files that could not be read to their end */
     bool live; /* the source is an interface; otherwise kernel_* and interface_drops are 0 */
     bool has_header_checks; /* they are switched on */
@@ -52,8 +52,8 @@ struct sl_stats {
     struct sl_pipeline_snapshot pipeline;
 };
 
-/* The texts below are allocated, and the caller's to free. They end in a NUL that len does not
- * count. docs/counters.md lists the counters. SL_ENOMEM. Any thread. */
+/* Each call allocates a text, which the caller frees. It ends in a NUL that *len does not count.
+ * docs/counters.md lists the counters. SL_ENOMEM. Any thread. */
 
 /* Prometheus' text format, version 0.0.4 (Content-Type "text/plain; version=0.0.4;
  * charset=utf-8"). */
@@ -65,7 +65,7 @@ SL_CHECK SL_API enum sl_status sl_stats_prometheus(const struct sl_stats *stats,
 SL_CHECK SL_API enum sl_status sl_stats_json(const struct sl_stats *stats, char **text,
                                              size_t *len);
 
-/* The most important ones on a line for people, without a line end. */
+/* The most important counters on a line for people, without a line end. */
 SL_CHECK SL_API enum sl_status sl_stats_line(const struct sl_stats *stats, char **text,
                                              size_t *len);
 

@@ -8,6 +8,7 @@
 
 #include <stdint.h>
 
+/* SL_API exports a function. A result of SL_CHECK that is not used is a warning. */
 #if defined(__GNUC__)
 #define SL_API __attribute__((visibility("default")))
 #define SL_CHECK __attribute__((warn_unused_result))
@@ -20,6 +21,7 @@
 extern "C" {
 #endif
 
+/* The outcome of a call. */
 enum sl_status {
     SL_OK = 0,
     SL_END,          /* nothing is left to read; not an error */
@@ -34,9 +36,9 @@ enum sl_status {
     SL_EDEVICE,      /* the GPU or its driver reported an error */
 };
 
-/* Where and why a call failed. The caller owns it. A call that fails overwrites it; a call that
- * succeeds leaves it as it is. `file` is empty, and `line` or `column` is 0, where none is the
- * cause. */
+/* Where and why a call failed. The caller owns it. A call that fails overwrites it, and cuts long
+ * paths and texts. A call that succeeds does not change it. `file` is empty, and `line` or `column`
+ * is 0, where none is the cause. */
 struct sl_diag {
     char file[512];
     uint32_t line;

@@ -46,10 +46,10 @@ enum sl_host_policy {
     SL_N_HOST_POLICIES
 };
 
-/* "bsd", "old-linux". */
+/* The policy's name, "bsd" or "old-linux". Any thread. */
 SL_API const char *sl_host_policy_name(enum sl_host_policy policy);
 
-/* SL_EINVAL: no policy has the name of name_len bytes. */
+/* Reads a policy's name of name_len bytes. Any thread. SL_EINVAL: no policy has it. */
 SL_CHECK SL_API enum sl_status sl_host_policy_parse(enum sl_host_policy *policy, const char *name,
                                                     size_t name_len);
 
@@ -66,7 +66,7 @@ enum sl_stream_gap {
 
 SL_API const char *sl_stream_gap_name(enum sl_stream_gap cause); /* "lost" */
 
-/* Why a segment does not count, or only once its bytes are acknowledged. */
+/* Why a segment does not count, or not before its bytes are acknowledged. */
 enum sl_stream_doubt {
     SL_DOUBT_CHECKSUM, /* left out: its checksum is wrong */
     SL_DOUBT_TTL,      /* left out: its TTL or hop limit is too low */
@@ -84,20 +84,21 @@ enum sl_stream_doubt {
 
 SL_API const char *sl_stream_doubt_name(enum sl_stream_doubt doubt); /* "checksum" */
 
+/* Counters of streams. */
 struct sl_stream_stats {
-    uint64_t segments;      /* of TCP flows */
-    uint64_t bytes;         /* of streams, each once */
-    uint64_t plain;         /* segments that followed on at once */
-    uint64_t queued;        /* segments that waited behind a hole */
-    uint64_t retransmitted; /* bytes that the stream had already */
-    uint64_t conflicts;     /* segments whose bytes differ from those that were there */
-    uint64_t keep_alives;
+    uint64_t segments;            /* of TCP flows */
+    uint64_t bytes;               /* of streams, each once */
+    uint64_t plain;               /* segments that followed on at once */
+    uint64_t queued;              /* segments that waited behind a hole */
+    uint64_t retransmitted;       /* bytes that the stream had already */
+    uint64_t conflicts;           /* segments whose bytes differ from those that were there */
+    uint64_t keep_alives;         /* segments of at most one byte that begin one byte too early */
     uint64_t urgent;              /* bytes that were taken out of streams */
     uint64_t doubts[SL_N_DOUBTS]; /* segments */
     uint64_t dropped;             /* bytes in doubt that no one acknowledged */
-    uint64_t gaps[SL_N_GAPS];
+    uint64_t gaps[SL_N_GAPS];     /* by cause */
     uint64_t gap_bytes[SL_N_GAPS];
-    uint64_t unacknowledged; /* times that bytes were taken as acknowledged, as too many waited */
+    uint64_t unacknowledged; /* times that bytes counted as acknowledged, as too many waited */
     uint64_t contexts_lost;  /* halves whose last bytes were given up, as memory was short */
     uint64_t unevaluated;    /* bytes that rules did not see, as another flow's packet, for which
                                 memory was short, ended the wait for others. A run counts them */
@@ -116,6 +117,7 @@ enum sl_fragment_fault {
 
 SL_API const char *sl_fragment_fault_name(enum sl_fragment_fault fault); /* "too-long" */
 
+/* Counters of IP fragments. */
 struct sl_fragment_stats {
     uint64_t fragments;
     uint64_t joined;              /* datagrams */

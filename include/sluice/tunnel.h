@@ -20,6 +20,7 @@
 extern "C" {
 #endif
 
+/* A box's end of its tunnels. */
 struct sl_tunnel;
 
 /* A peer, as the file describes it. Texts belong to the tunnel. */
@@ -32,41 +33,46 @@ struct sl_tunnel_peer {
                             that an earlier peer of its tenant has, too */
     uint32_t n_allowed;  /* networks */
     uint32_t n_bypass;   /* ports */
-    bool has_endpoint;   /* otherwise it calls first */
+    bool has_endpoint;   /* otherwise the peer sends first */
 };
 
-/* Reads a tunnel's file and opens nothing. SL_EIO: the file cannot be read. SL_EFORMAT: diag has
- * file, line and reason. SL_ENOMEM. */
+/* Reads a tunnel's file and opens nothing. The caller frees *tunnel. SL_EIO: the file cannot be
+ * read. SL_EFORMAT: diag has file, line and reason. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_tunnel_load(struct sl_tunnel **tunnel, const char *path,
                                               struct sl_diag *diag);
 
-/* Accepts NULL. Closes what is open; the device stays. */
+/* Frees a tunnel and closes its sockets; the device stays. Accepts NULL. */
 SL_API void sl_tunnel_free(struct sl_tunnel *tunnel);
 
+/* The settings of the file, valid as long as the tunnel. sl_tunnel_peers returns how many peers
+ * there are, and sl_tunnel_peer describes the i-th of them, from 0 on. */
 SL_API const char *sl_tunnel_interface(const struct sl_tunnel *tunnel);
 SL_API const char *sl_tunnel_underlay(const struct sl_tunnel *tunnel); /* "trusted", or a device */
 SL_API const char *sl_tunnel_control(const struct sl_tunnel *tunnel);  /* path of its socket */
 SL_API uint32_t sl_tunnel_peers(const struct sl_tunnel *tunnel);
 SL_API void sl_tunnel_peer(const struct sl_tunnel *tunnel, uint32_t i, struct sl_tunnel_peer *peer);
 
-/* Makes the device, the sockets and the caches. SL_EUNSUPPORTED: the underlay is not authenticated.
- * SL_EIO: the system refused, for instance for lack of CAP_NET_ADMIN; diag has its reason.
- * SL_EINVAL, SL_ENOMEM: as sl_encoder_create and sl_sampling_build. */
+/* Makes the device, the sockets and the caches, once. After a failure the tunnel is fit to be freed
+ * only. SL_EUNSUPPORTED: the underlay is not authenticated. SL_EIO: the system refused, for
+ * instance for lack of CAP_NET_ADMIN; diag has its reason. SL_EINVAL, SL_ENOMEM: as
+ * sl_encoder_create and sl_sampling_build. */
 SL_CHECK SL_API enum sl_status sl_tunnel_open(struct sl_tunnel *tunnel, struct sl_diag *diag);
 
-/* Gives up all of the process's capabilities but CAP_NET_ADMIN, and carries packets until
+/* Gives up all of the thread's capabilities but CAP_NET_ADMIN, and carries packets until
  * sl_tunnel_stop. `say` gets a line for the log when a peer comes, goes or moves; it may be NULL.
- * systemd is notified where $NOTIFY_SOCKET is set. SL_EIO: the device or the socket is gone. */
+ * systemd is notified where $NOTIFY_SOCKET is set. The tunnel is open. SL_EIO: the device or the
+ * socket is gone, or the system keeps the capabilities. */
 SL_CHECK SL_API enum sl_status sl_tunnel_run(struct sl_tunnel *tunnel,
                                              void (*say)(void *user, const char *line), void *user,
                                              struct sl_diag *diag);
 
-/* Ends sl_tunnel_run. Any thread; also in a signal handler. */
+/* Ends sl_tunnel_run, also one that begins later. Any thread, and signal handlers. */
 SL_API void sl_tunnel_stop(struct sl_tunnel *tunnel);
 
-/* Asks the process that runs a tunnel by its control socket: "json" is an EVE event of type stats,
- * "text" a table, "flows" the flows that saved most, "flows json" the same. The caller frees the
- * answer. SL_EIO: nobody answers there. SL_ENOMEM. */
+/* Sends a request to the control socket of the process that runs a tunnel. "json" is an EVE event
+ * of type stats, "text" a table, "flows" the flows that saved most, "flows json" the same. The
+ * answer has *len bytes and a NUL behind them, and the caller frees it. Any thread. SL_EIO: no
+ * answer comes. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_tunnel_ask(const char *control, const char *request,
                                              char **answer, size_t *len, struct sl_diag *diag);
 

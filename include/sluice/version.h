@@ -16,7 +16,7 @@ extern "C" {
 #define SL_VERSION_PATCH 0
 
 /* Returns the version of the library that runs, as "0.1.0": static storage, any thread. A program
- * that was built with other headers finds that out by comparing. */
+ * compares it with the macros to detect other headers. */
 SL_API const char *sl_version(void);
 
 #ifdef __cplusplus
