@@ -31,6 +31,21 @@ enum sl_app {
     SL_APP_HTTP, /* of a TCP flow, as the next one is */
     SL_APP_TLS,
     SL_APP_QUIC,
+    SL_APP_SMTP, /* of a TCP flow: known, but not read, as all that follow */
+    SL_APP_FTP,
+    SL_APP_POP3,
+    SL_APP_IMAP,
+    SL_APP_HTTP2,
+    SL_APP_SSH,
+    SL_APP_SMB,
+    SL_APP_DCERPC,
+    SL_APP_RDP,
+    SL_APP_RFB,
+    SL_APP_MQTT,
+    SL_APP_PGSQL,
+    SL_APP_DNP3,
+    SL_APP_ENIP, /* over UDP, too */
+    SL_APP_IKE,  /* over UDP */
     SL_N_APPS
 };
 

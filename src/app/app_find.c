@@ -3,6 +3,7 @@
 #include "base/bytes.h"
 #include "dhcp.h"
 #include "dns.h"
+#include "known.h"
 #include "ntp.h"
 #include "sip.h"
 #include "sluice/app.h"
@@ -25,10 +26,15 @@ struct message {
 const char *sl_app_name(enum sl_app app)
 {
     static const char *const names[SL_N_APPS] = {
-        [SL_APP_DNS] = "dns",   [SL_APP_MDNS] = "mdns", [SL_APP_LLMNR] = "llmnr",
-        [SL_APP_SIP] = "sip",   [SL_APP_NTP] = "ntp",   [SL_APP_SNMP] = "snmp",
-        [SL_APP_DHCP] = "dhcp", [SL_APP_HTTP] = "http", [SL_APP_TLS] = "tls",
-        [SL_APP_QUIC] = "quic"};
+        [SL_APP_DNS] = "dns",     [SL_APP_MDNS] = "mdns", [SL_APP_LLMNR] = "llmnr",
+        [SL_APP_SIP] = "sip",     [SL_APP_NTP] = "ntp",   [SL_APP_SNMP] = "snmp",
+        [SL_APP_DHCP] = "dhcp",   [SL_APP_HTTP] = "http", [SL_APP_TLS] = "tls",
+        [SL_APP_QUIC] = "quic",   [SL_APP_SMTP] = "smtp", [SL_APP_FTP] = "ftp",
+        [SL_APP_POP3] = "pop3",   [SL_APP_IMAP] = "imap", [SL_APP_HTTP2] = "http2",
+        [SL_APP_SSH] = "ssh",     [SL_APP_SMB] = "smb",   [SL_APP_DCERPC] = "dcerpc",
+        [SL_APP_RDP] = "rdp",     [SL_APP_RFB] = "rfb",   [SL_APP_MQTT] = "mqtt",
+        [SL_APP_PGSQL] = "pgsql", [SL_APP_DNP3] = "dnp3", [SL_APP_ENIP] = "enip",
+        [SL_APP_IKE] = "ike"};
 
     return app < SL_N_APPS ? names[app] : NULL;
 }
@@ -73,7 +79,9 @@ static enum sl_app app_of_others(struct message message, const uint8_t *udp)
         return SL_APP_NTP;
     if (snmp_read(&snmp, message.at, message.len))
         return SL_APP_SNMP;
-    return dhcp_probe(message.at, message.len) ? SL_APP_DHCP : SL_APP_UNKNOWN;
+    if (dhcp_probe(message.at, message.len))
+        return SL_APP_DHCP;
+    return known_datagram(message.at, message.len);
 }
 
 static enum sl_app app_of(const struct sl_batch *batch, uint32_t item)

@@ -2,6 +2,7 @@
 #include "app_stream.h"
 
 #include "http.h"
+#include "known.h"
 #include "starttls.h"
 #include "tls.h"
 #include "whole_messages.h"
@@ -32,8 +33,7 @@ static const struct {
 } protocols[] = {{&http_parser, http_probe},
                  {&tls_parser, tls_probe},
                  {&sip_tcp_parser, sip_tcp_probe},
-                 {&dns_tcp_parser, dns_tcp_probe},
-                 {&starttls_parser, starttls_probe}};
+                 {&dns_tcp_parser, dns_tcp_probe}};
 
 struct app_stream *app_stream_open(void)
 {
@@ -58,6 +58,12 @@ static const struct app_parser *find(struct app_stream *stream, enum app_side si
             return protocols[i].parser;
         too_short |= likeness == APP_TOO_SHORT;
     }
+    const struct app_parser *parser = starttls_find(side, begin->bytes, len, &too_short);
+
+    if (parser == NULL)
+        parser = known_find(side, begin->bytes, len, &too_short);
+    if (parser != NULL)
+        return parser;
     stream->unlike[side] = !too_short || len == APP_PROBE_MAX;
     return NULL;
 }

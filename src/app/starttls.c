@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 #include "starttls.h"
 
+#include "app_stream.h"
+
 enum { TLS_HANDSHAKE = 22 };
 
 struct starttls_flow {
@@ -58,35 +60,76 @@ static uint64_t held_by(const void *of)
     return sizeof(struct starttls_flow);
 }
 
-/* It reports nothing, so that nothing is shown. */
-const struct app_parser starttls_parser = {.app = SL_APP_UNKNOWN,
-                                           .open = open_flow,
-                                           .give = give_flow,
-                                           .gap = gap_flow,
-                                           .end = end_flow,
-                                           .close = close_flow,
-                                           .held = held_by};
+/* They report nothing, so that nothing is shown. */
+#define LINES(of)                                                                            \
+    {                                                                                        \
+        .app = (of), .open = open_flow, .give = give_flow, .gap = gap_flow, .end = end_flow, \
+        .close = close_flow, .held = held_by                                                 \
+    }
 
-static enum app_likeness like(const char *greeting, const uint8_t *bytes, uint32_t len)
+static const struct app_parser smtp = LINES(SL_APP_SMTP), ftp = LINES(SL_APP_FTP),
+                               pop3 = LINES(SL_APP_POP3), imap = LINES(SL_APP_IMAP);
+
+/* ---- first lines ----------------------------------------------------------------------------- */
+
+static bool is_letter(uint8_t byte, char letter)
 {
-    const uint32_t n = (uint32_t)strlen(greeting);
-
-    if (memcmp(greeting, bytes, len < n ? len : n) != 0)
-        return APP_UNLIKE;
-    return len < n ? APP_TOO_SHORT : APP_LIKE;
+    return (byte | 0x20) == (letter | 0x20);
 }
 
-enum app_likeness starttls_probe(enum app_side side, const uint8_t *bytes, uint32_t len)
+/* Letters of either case. */
+static enum app_likeness like(const char *word, const uint8_t *bytes, uint32_t len)
 {
-    static const char *const greetings[] = {"220 ", "220-", "* OK ", "+OK "};
-    enum app_likeness likeness = APP_UNLIKE;
+    uint32_t i = 0;
 
-    for (size_t i = 0; side == APP_SERVER && i < sizeof greetings / sizeof *greetings; i++) {
-        const enum app_likeness other = like(greetings[i], bytes, len);
+    while (word[i] != 0 && i < len)
+        if (!is_letter(bytes[i], word[i]))
+            return APP_UNLIKE;
+        else
+            i++;
+    return word[i] != 0 ? APP_TOO_SHORT : APP_LIKE;
+}
 
-        likeness = other > likeness ? other : likeness;
-        if (other == APP_LIKE)
-            return other;
+static bool has_word(const char *word, const uint8_t *bytes, uint32_t len)
+{
+    for (uint32_t i = 0; i < len; i++)
+        if (like(word, bytes + i, len - i) == APP_LIKE)
+            return true;
+    return false;
+}
+
+/* SMTP and FTP greet with the same number, and most servers with the protocol's name. Of the others
+ * the client says it. */
+static const struct app_parser *greeted_by(const uint8_t *bytes, uint32_t len, bool *too_short)
+{
+    if (has_word("SMTP", bytes, len))
+        return &smtp;
+    if (has_word("FTP", bytes, len))
+        return &ftp;
+    *too_short |= memchr(bytes, '\n', len) == NULL && len < APP_PROBE_MAX;
+    return NULL;
+}
+
+const struct app_parser *starttls_find(enum app_side side, const uint8_t *bytes, uint32_t len,
+                                       bool *too_short)
+{
+    static const struct {
+        const char *word;
+        uint8_t side;
+        const struct app_parser *parser; /* NULL: the rest of the line says */
+    } words[] = {{"220 ", APP_SERVER, NULL},         {"220-", APP_SERVER, NULL},
+                 {"* OK ", APP_SERVER, &imap},       {"+OK ", APP_SERVER, &pop3},
+                 {"EHLO ", APP_CLIENT, &smtp},       {"HELO ", APP_CLIENT, &smtp},
+                 {"MAIL FROM:", APP_CLIENT, &smtp},  {"FEAT\r\n", APP_CLIENT, &ftp},
+                 {"AUTH TLS\r\n", APP_CLIENT, &ftp}, {"USER ", APP_CLIENT, &ftp}};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        const enum app_likeness likeness =
+            words[i].side == side ? like(words[i].word, bytes, len) : APP_UNLIKE;
+
+        *too_short |= likeness == APP_TOO_SHORT;
+        if (likeness == APP_LIKE)
+            return words[i].parser != NULL ? words[i].parser : greeted_by(bytes, len, too_short);
     }
-    return likeness;
+    return NULL;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Texts of lines that may go on as TLS: SMTP, FTP, IMAP and POP3. The server's greeting identifies
- * them. A side whose line begins as a record of TLS does is a tunnel from there on. The lines
- * before say nothing here. A side of more than STARTTLS_MAX bytes of lines is given up. */
+ * them, or the client's first command. A side whose line begins as a record of TLS does is a tunnel
+ * from there on. The lines before say nothing here. A side of more than STARTTLS_MAX bytes of lines
+ * is given up. */
 #ifndef APP_STARTTLS_H
 #define APP_STARTTLS_H
 
@@ -9,8 +10,8 @@
 
 enum { STARTTLS_MAX = 16384 };
 
-extern const struct app_parser starttls_parser;
-
-enum app_likeness starttls_probe(enum app_side side, const uint8_t *bytes, uint32_t len);
+/* As known_find. */
+const struct app_parser *starttls_find(enum app_side side, const uint8_t *bytes, uint32_t len,
+                                       bool *too_short);
 
 #endif

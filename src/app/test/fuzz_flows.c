@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as both sides of a flow of TLS, DNS or SIP, or of no protocol so far: the reports do
- * not depend on the cuts. The first byte says which. */
+/* Any bytes as both sides of a flow of TLS, DNS, SIP or SMTP, or of no protocol so far: the reports
+ * do not depend on the cuts. The first byte says which. */
 #include "app_trial.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -14,10 +14,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         {"\x16\x03\x01\x00\x04\x01\x00\x00\x00", 9},
         {"\x00\x13\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00\x00\x01x\x00\x00\x01\x00\x01", 21},
         {"INVITE sip:", 11},
+        {"EHLO x\r\n", 8},
+        {"\x05\x64", 2},
         {"", 0}};
+    enum { N = sizeof begins / sizeof *begins };
 
     if (size == 0)
         return 0;
-    trial_fuzz(begins[data[0] % 4].bytes, begins[data[0] % 4].len, data + 1, size - 1);
+    trial_fuzz(begins[data[0] % N].bytes, begins[data[0] % N].len, data + 1, size - 1);
     return 0;
 }

@@ -39,9 +39,11 @@ static enum sl_status read_action(struct rule_parser *parser, struct rule_text *
 /* The transport that an application protocol is found over. */
 static uint16_t transport_of(enum sl_app app)
 {
-    if (app == SL_APP_DNS || app == SL_APP_SIP)
+    if (app == SL_APP_DNS || app == SL_APP_SIP || app == SL_APP_ENIP)
         return RULE_UDP | RULE_TCP;
-    return app == SL_APP_HTTP || app == SL_APP_TLS ? RULE_TCP : RULE_UDP;
+    return app == SL_APP_HTTP || app == SL_APP_TLS || (app >= SL_APP_SMTP && app <= SL_APP_DNP3)
+               ? RULE_TCP
+               : RULE_UDP;
 }
 
 static enum sl_status read_protocol(struct rule_parser *parser, struct rule_text *rest)

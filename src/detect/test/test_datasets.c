@@ -495,7 +495,7 @@ static void test_bad_options_have_a_reason(void **state)
 /* A rule that lacks another keyword does not read files. */
 static void test_files_of_skipped_rules_are_not_read(void **state)
 {
-    struct sl_rules *rules = load_options("alert smb any any -> any any",
+    struct sl_rules *rules = load_options("alert nfs any any -> any any",
                                           "smb.share; dataset:isset,a,type string,load none;");
     struct sl_rules_count count;
 

@@ -265,11 +265,11 @@ static void test_skipped_rules(void **state)
         {"alert tls any any -> any any (app-layer-event:tls.invalid_certificate; tls.sni; "
          "content:\"a\"; sid:1;)",
          "app-layer-event in a rule with more"},
-        {HEAD "(app-layer-protocol:!smb; sid:1;)", "app-layer-protocol:smb"},
+        {HEAD "(app-layer-protocol:!nfs; sid:1;)", "app-layer-protocol:nfs"},
         {HEAD "(app-layer-protocol:dns|tls; sid:1;)", "app-layer-protocol:dns|tls"},
         {HEAD "(vlan.id:5,or_absent; sid:1;)", "index or_absent"},
         {HEAD "(ip.src; xor:extract 1 0; content:\"a\"; sid:1;)", "xor extract"},
-        {"alert smtp ( msg:\"x\"; sid:1; )", "protocol smtp"},
+        {"alert ldap ( msg:\"x\"; sid:1; )", "protocol ldap"},
         {"alert ftp-data $NOBODY any -> any any (sid:1;)", "protocol ftp-data"},
         {"react tcp any any -> any any (sid:1;)", "action react"},
         {"pass:flow tcp any any -> any any (sid:1;)", "action pass:flow"},
@@ -379,13 +379,13 @@ static void test_skip_reasons(void **state)
     struct sl_rules *rules =
         load_rules(HEAD "(lua:\"/a/\"; sid:1;)\n" HEAD "(cvs:x; sid:2;)\n" HEAD
                         "(LUA:\"/a/\"; sid:3;)\n" HEAD "(asn1:x; sid:4;)\n"
-                        "alert smb any any -> any any (smb.share; content:\"a\"; bsize:1; "
+                        "alert nfs any any -> any any (smb.share; content:\"a\"; bsize:1; "
                         "lua:\"/a/\"; lua:\"/b/\"; sid:5;)\n");
     static const struct {
         const char *keyword;
         size_t rules, alone;
     } expected[] = {
-        {"lua", 3, 2}, {"asn1", 1, 1}, {"cvs", 1, 1}, {"protocol smb", 1, 0}, {"smb.share", 1, 0}};
+        {"lua", 3, 2}, {"asn1", 1, 1}, {"cvs", 1, 1}, {"protocol nfs", 1, 0}, {"smb.share", 1, 0}};
     struct sl_rules_lack lack;
 
     (void)state;
@@ -398,7 +398,7 @@ static void test_skip_reasons(void **state)
     assert_false(sl_rules_skip_reason(rules, 5, &lack));
     assert_int_equal(sl_rules_skipped_rule(rules, 2)->line, 3);
     assert_string_equal(sl_rules_skipped_rule(rules, 2)->text, "lua");
-    assert_string_equal(sl_rules_skipped_rule(rules, 4)->text, "protocol smb, smb.share, lua");
+    assert_string_equal(sl_rules_skipped_rule(rules, 4)->text, "protocol nfs, smb.share, lua");
     sl_rules_free(rules);
 }
 
