@@ -168,8 +168,8 @@ void unpack_xar(struct unpack *unpack, const struct unpack_object *object)
                           : object->len;
 
     if (at < object->len)
-        stream_give(unpack, object, bytes + at, object->len - at, MAX_WBITS,
-                    "its table of contents is cut or damaged");
+        unpack_deflated(unpack, object, bytes + at, object->len - at, MAX_WBITS,
+                        "its table of contents is cut or damaged");
     unpack_archive(unpack, object);
 }
 

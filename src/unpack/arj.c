@@ -4,6 +4,7 @@
 
 #include "unpack/little.h"
 #include "unpack/lzh.h"
+#include "unpack/unpack.h"
 
 enum {
     HEAD = 4,        /* the mark, and the length of a header */

@@ -3,7 +3,7 @@
 #ifndef UNPACK_EXPLODE_H
 #define UNPACK_EXPLODE_H
 
-#include "unpack/unpack.h"
+#include "unpack/unpack_buffer.h"
 
 /* Appends full_len bytes to the buffer. `flags` are the member's. False: the data ends early, or is
  * damaged. */

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* gzip (RFC 1952): members one behind another are one object, as gunzip has it. */
+/* gzip (RFC 1952): members one behind another are one object, as gunzip has it. Other formats have
+ * deflated streams. */
 #include <limits.h>
 #include <string.h>
 #include <zlib.h>
 
+#include "unpack/streams.h"
 #include "unpack/unpack.h"
 
 enum { STEP = 1 << 18 };
@@ -53,4 +55,21 @@ void unpack_gzip(struct unpack *unpack, const struct unpack_object *object)
         unpack_incomplete(unpack, object, "cut or damaged");
     (void)unpack_child(unpack, object, buffer->bytes, buffer->len, KINDS);
     unpack_rest(unpack, object, (size_t)(stream.next_in - object->bytes));
+}
+
+void unpack_deflated(struct unpack *unpack, const struct unpack_object *object, const uint8_t *in,
+                     size_t len, int window_bits, const char *reason)
+{
+    struct unpack_buffer buffer = {0};
+    size_t used;
+
+    unpack_buffer_init(unpack, &buffer);
+    const bool whole = stream_inflate(in, len, window_bits, &buffer, &used);
+    if (!whole && reason != NULL)
+        unpack_incomplete(unpack, object, reason);
+    if (buffer.cut)
+        unpack_cut(unpack, &buffer);
+    if (whole || reason != NULL)
+        (void)unpack_child(unpack, object, buffer.bytes, buffer.len, KINDS);
+    unpack_buffer_free(&buffer);
 }

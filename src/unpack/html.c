@@ -8,6 +8,7 @@
 
 #include "unpack/html_entity.h"
 #include "unpack/script.h"
+#include "unpack/unpack.h"
 
 enum {
     HTML_MAX = 10 << 20,  /* bytes; clamscan's --max-htmlnormalize, */

@@ -6,7 +6,6 @@
 #include <zlib.h>
 
 #include "unpack/little.h"
-#include "unpack/streams.h"
 
 /* The text of version 3 is packed as one. */
 void unpack_hwp3(struct unpack *unpack, const struct unpack_object *object)
@@ -18,7 +17,7 @@ void unpack_hwp3(struct unpack *unpack, const struct unpack_object *object)
     if (at == 0 || at > object->len)
         unpack_incomplete(unpack, object, "cut");
     else if (bytes[PACKED_AT] != 0)
-        stream_give(unpack, object, bytes + at, object->len - at, -MAX_WBITS, "cut or damaged");
+        unpack_deflated(unpack, object, bytes + at, object->len - at, -MAX_WBITS, "cut or damaged");
 }
 
 /* ---- version 5 ------------------------------------------------------------------------------- */
@@ -51,5 +50,6 @@ void hwp_give(struct unpack *unpack, const struct unpack_object *object,
     const bool is_packed =
         strncmp(entry->name, "Section", 7) == 0 || strncmp(entry->name, "BIN", 3) == 0;
 
-    stream_give(unpack, object, bytes, len, -MAX_WBITS, is_packed ? "a stream is damaged" : NULL);
+    unpack_deflated(unpack, object, bytes, len, -MAX_WBITS,
+                    is_packed ? "a stream is damaged" : NULL);
 }

@@ -3,7 +3,7 @@
 #ifndef UNPACK_INFLATE64_H
 #define UNPACK_INFLATE64_H
 
-#include "unpack/unpack.h"
+#include "unpack/unpack_buffer.h"
 
 /* Appends to the buffer. False: the data ends early, or is damaged. */
 bool inflate64(const uint8_t *in, size_t len, struct unpack_buffer *buffer, size_t *used);

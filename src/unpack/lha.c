@@ -5,6 +5,7 @@
 
 #include "unpack/little.h"
 #include "unpack/lzh.h"
+#include "unpack/unpack.h"
 
 enum { METHOD_AT = 2, PACKED_AT = 7, LEN_AT = 11, LEVEL_AT = 20, NAME_MAX_LEN = 200 };
 

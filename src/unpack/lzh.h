@@ -3,7 +3,7 @@
 #ifndef UNPACK_LZH_H
 #define UNPACK_LZH_H
 
-#include "unpack/unpack.h"
+#include "unpack/unpack_buffer.h"
 
 enum lzh_method {
     LZH_STORED,

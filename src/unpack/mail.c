@@ -5,6 +5,7 @@
 
 #include "unpack/mail_head.h"
 #include "unpack/transfer.h"
+#include "unpack/unpack.h"
 
 enum { NESTING_MAX = 16 /* multiparts inside one mail */ };
 

@@ -4,6 +4,7 @@
 
 #include "unpack/little.h"
 #include "unpack/streams.h"
+#include "unpack/unpack.h"
 
 enum {
     FIRST_AT = 24, /* behind the mark and two lengths */

@@ -7,7 +7,6 @@
 #include "unpack/hwp.h"
 #include "unpack/little.h"
 #include "unpack/office_crypt.h"
-#include "unpack/streams.h"
 #include "unpack/vba.h"
 
 /* A file that was dragged into a document: its length, two texts, and more lengths before it. */
@@ -58,8 +57,8 @@ static void give_slides(struct unpack *unpack, const struct unpack_object *objec
             break;
         if (type == OBJECT && n > 4) {
             if (version >> 4 == 1)
-                stream_give(unpack, object, in + at + 4, n - 4, MAX_WBITS,
-                            "an embedded object is damaged");
+                unpack_deflated(unpack, object, in + at + 4, n - 4, MAX_WBITS,
+                                "an embedded object is damaged");
             else
                 (void)unpack_child(unpack, object, in + at, n, KINDS);
         }

@@ -6,6 +6,7 @@
 
 #include "unpack/pdf_crypt.h"
 #include "unpack/pdf_filter.h"
+#include "unpack/unpack.h"
 
 enum { FILTERS_MAX = 8, DICTIONARY_MAX = 1 << 16 };
 

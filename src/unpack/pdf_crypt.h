@@ -5,7 +5,7 @@
 #define UNPACK_PDF_CRYPT_H
 
 #include "unpack/pdf_name.h"
-#include "unpack/unpack.h"
+#include "unpack/unpack_buffer.h"
 
 enum { PDF_KEY_MAX = 32 };
 

@@ -3,7 +3,7 @@
 #ifndef UNPACK_PDF_FILTER_H
 #define UNPACK_PDF_FILTER_H
 
-#include "unpack/unpack.h"
+#include "unpack/unpack_buffer.h"
 
 enum pdf_filter {
     PDF_FLATE,

@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "unpack/unpack.h"
+#include "unpack/unpack_buffer.h"
 
 /* The place of a text, or NULL. */
 const uint8_t *pdf_find(const uint8_t *at, const uint8_t *end, const char *text);

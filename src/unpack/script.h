@@ -4,7 +4,7 @@
 #ifndef UNPACK_SCRIPT_H
 #define UNPACK_SCRIPT_H
 
-#include "unpack/unpack.h"
+#include "unpack/unpack_buffer.h"
 
 /* Adds the normal form of a script. Memory beside the buffer is bounded; false: there is none. */
 bool script_normalize(const uint8_t *text, size_t len, struct unpack_buffer *out);

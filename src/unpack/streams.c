@@ -32,23 +32,6 @@ bool stream_inflate(const uint8_t *in, size_t len, int window_bits, struct unpac
     return status == Z_STREAM_END || buffer->cut;
 }
 
-void stream_give(struct unpack *unpack, const struct unpack_object *object, const uint8_t *in,
-                 size_t len, int window_bits, const char *reason)
-{
-    struct unpack_buffer buffer = {0};
-    size_t used;
-
-    unpack_buffer_init(unpack, &buffer);
-    const bool whole = stream_inflate(in, len, window_bits, &buffer, &used);
-    if (!whole && reason != NULL)
-        unpack_incomplete(unpack, object, reason);
-    if (buffer.cut)
-        unpack_cut(unpack, &buffer);
-    if (whole || reason != NULL)
-        (void)unpack_child(unpack, object, buffer.bytes, buffer.len, KINDS);
-    unpack_buffer_free(&buffer);
-}
-
 bool stream_bzip2(const uint8_t *in, size_t len, struct unpack_buffer *buffer, size_t *used)
 {
     bz_stream stream = {.next_in = (char *)(uintptr_t)in,

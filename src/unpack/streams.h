@@ -4,16 +4,11 @@
 #ifndef UNPACK_STREAMS_H
 #define UNPACK_STREAMS_H
 
-#include "unpack/unpack.h"
+#include "unpack/unpack_buffer.h"
 
 /* window_bits as in zlib's inflateInit2. */
 bool stream_inflate(const uint8_t *in, size_t len, int window_bits, struct unpack_buffer *buffer,
                     size_t *used);
-
-/* Gives what such a stream holds as a child, and `reason` where it is cut or damaged. NULL: bytes
- * that are not whole are no such stream, and nothing is given. */
-void stream_give(struct unpack *unpack, const struct unpack_object *object, const uint8_t *in,
-                 size_t len, int window_bits, const char *reason);
 
 bool stream_bzip2(const uint8_t *in, size_t len, struct unpack_buffer *buffer, size_t *used);
 bool stream_xz(const uint8_t *in, size_t len, struct unpack_buffer *buffer, size_t *used);

@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include "unpack/streams.h"
+#include "unpack/unpack.h"
 
 enum { HEAD = 8, PROPERTIES_AT = 12, PROPERTIES = 5 };
 

@@ -3,7 +3,7 @@
 #ifndef UNPACK_TRANSFER_H
 #define UNPACK_TRANSFER_H
 
-#include "unpack/unpack.h"
+#include "unpack/unpack_buffer.h"
 
 /* The length of the line at `at`, its end included. */
 size_t transfer_line(const uint8_t *at, const uint8_t *end);

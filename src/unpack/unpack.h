@@ -1,21 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 /* Opening an object: its format's reader is given its bytes, and gives its members. A reader is
- * one function in a file of its own, and is listed in formats.c. */
+ * one function in a file of its own, and is listed in formats.c. Objects hold objects, so readers
+ * and unpack.c call each other, down to the deepest object. Decoders call neither. */
 #ifndef UNPACK_UNPACK_H
 #define UNPACK_UNPACK_H
 
 #include "unpack/message.h"
+#include "unpack/unpack_buffer.h"
 
 struct unpack;
-
-/* Bytes that grow, up to the limits of the scan. */
-struct unpack_buffer {
-    uint8_t *bytes;
-    size_t len, cap;
-    size_t max;
-    bool cut;     /* something was not added: a limit, or no memory */
-    bool by_scan; /* the limit on all objects of a file is nearer than that on each */
-};
 
 struct unpack_object {
     const uint8_t *bytes;
@@ -76,15 +69,8 @@ bool unpack_form(struct unpack *unpack, const struct unpack_object *object, cons
 /* The buffer for the children of an object, empty. One is there for each depth. */
 struct unpack_buffer *unpack_buffer(struct unpack *unpack, const struct unpack_object *object);
 
-/* Room for `len` more bytes, less at the buffer's limit; NULL: none. */
-uint8_t *unpack_buffer_room(struct unpack_buffer *buffer, size_t *len);
-
-/* False: not all of them fitted. */
-bool unpack_buffer_add(struct unpack_buffer *buffer, const void *bytes, size_t len);
-
 /* An own buffer with the limits of the scan; unpack_buffer_free. */
 void unpack_buffer_init(const struct unpack *unpack, struct unpack_buffer *buffer);
-void unpack_buffer_free(struct unpack_buffer *buffer);
 
 /* Says why an object was not fully opened. The first reason of a file counts. */
 void unpack_incomplete(struct unpack *unpack, const struct unpack_object *object,
@@ -141,6 +127,11 @@ void unpack_embedded(struct unpack *unpack, const struct unpack_object *object, 
 
 /* Gives what lies from `at` on, behind a container's end. Zeros before it are none of it. */
 void unpack_rest(struct unpack *unpack, const struct unpack_object *object, size_t at);
+
+/* Gives what a deflated stream holds, and `reason` where it is cut or damaged. NULL: bytes that are
+ * not whole are no such stream, and nothing is given. window_bits as in zlib's inflateInit2. */
+void unpack_deflated(struct unpack *unpack, const struct unpack_object *object, const uint8_t *in,
+                     size_t len, int window_bits, const char *reason);
 
 /* The members of a zip by their local headers, or, `embedded`, by those that no other bytes are
  * likely to be. Returns their number. */
