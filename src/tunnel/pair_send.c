@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "pair_state.h"
+#include "redundancy/live/expected.h"
 
 static void put_packet(struct pair *p, const struct gathered *g, const uint8_t *packet)
 {
@@ -31,11 +32,25 @@ static void put_frame(struct pair *p, const struct gathered *g, uint32_t item)
     savings_count(p, g->inner.tuple.protocol, g->len, sent);
 }
 
+/* Samples what was gathered, but for items that need no samples. */
+static bool sample(struct pair *p)
+{
+    const uint32_t first = encoder_expected(p->encoder, p->batch);
+    struct sl_batch rest = *p->batch;
+
+    rest.payload += first;
+    rest.n_items -= first;
+    if (sampler_take(&p->sampler, &rest, NULL) != SL_OK)
+        return false;
+    for (size_t i = 0; first > 0 && i < p->sampler.hits.n; i++)
+        p->sampler.hits.hit[i].item += first;
+    return true;
+}
+
 /* Encodes what was gathered. Records keep the order of packets, so that no flow is reordered. */
 static void encode(struct pair *p)
 {
-    const bool encodes = p->batch->n_items > 0 &&
-                         sampler_take(&p->sampler, p->batch, NULL) == SL_OK &&
+    const bool encodes = p->batch->n_items > 0 && sample(p) &&
                          sl_encoder_batch(p->encoder, p->batch, &p->sampler.hits, NULL) == SL_OK;
     uint32_t item = 0;
 

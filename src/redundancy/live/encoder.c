@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "expected.h"
 #include "feedback.h"
 #include "held_cache.h"
 #include "kept_cache.h"
@@ -152,6 +153,11 @@ enum sl_status sl_encoder_batch(struct sl_encoder *encoder, const struct sl_batc
                 add_flight(encoder, encoder->matcher->search.positions[item],
                            batch->payload[item].len);
     return SL_OK;
+}
+
+uint32_t encoder_expected(struct sl_encoder *encoder, const struct sl_batch *batch)
+{
+    return matcher_expected(encoder->matcher, batch);
 }
 
 static void count_frame(struct sl_encoder *e, uint32_t len, bool is_raw)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The matches of a batch: its samples go through three stages. */
+/* The matches of a batch. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,11 +7,12 @@
 #include "pending_samples.h"
 
 enum {
-    AHEAD = 24, /* samples between a prefetch and its use */
-    STAGES = 64 /* samples in flight, a power of two above 2 * AHEAD */
+    AHEAD = 24,   /* samples between a prefetch and its use */
+    STAGES = 64,  /* samples in flight, a power of two above 2 * AHEAD */
+    TOGETHER = 16 /* samples of an item that are looked up before one is compared */
 };
 
-/* ---- a batch --------------------------------------------------------------------------------- */
+/* ---- in stages ------------------------------------------------------------------------------- */
 
 /* Samples pass through three stages. The bucket is prefetched. The fingerprint is looked up and the
  * source's bytes are prefetched. The bytes are compared. */
@@ -43,36 +44,43 @@ static void stage_prefetch(struct sl_matcher *m, struct stages *stages, size_t i
     index_prefetch(&m->index, stages->hash[i % STAGES]);
 }
 
+static bool is_whole(const struct sl_matcher *m, const struct sl_batch *batch,
+                     const struct sl_hit *hit)
+{
+    const uint32_t len = batch->payload[hit->item].len;
+
+    return hit->offset <= len && len - hit->offset >= m->search.config.window;
+}
+
+static bool is_covered(const struct sl_matcher *m, const struct sl_hit *hit)
+{
+    return hit->item == m->search.covered_item &&
+           hit->offset + m->search.config.window <= m->search.covered_end;
+}
+
+/* Fetches the bytes of a source. Returns it, or SEARCH_NOWHERE: it is in the log no more. */
+static uint64_t prefetch_source(const struct sl_matcher *m, uint64_t source)
+{
+    if (source < log_start(&m->search.log) || source >= m->search.log.end)
+        return SEARCH_NOWHERE;
+
+    const uint8_t *const there = m->search.log.bytes + log_at(&m->search.log, source);
+    __builtin_prefetch(there);
+    __builtin_prefetch(there + 64);
+    return source;
+}
+
 static void stage_lookup(struct sl_matcher *m, struct stages *stages, size_t i)
 {
     const struct sl_hit *const hit = &stages->hits[i];
-    const uint64_t hash = stages->hash[i % STAGES];
     const uint64_t offset = m->search.positions[hit->item] + hit->offset;
     uint64_t *const source = &stages->source[i % STAGES];
-    const uint32_t len = stages->batch->payload[hit->item].len;
 
     *source = SEARCH_NOWHERE;
-    if (hit->offset > len || len - hit->offset < m->search.config.window)
+    if (!is_whole(m, stages->batch, hit) || (is_covered(m, hit) && !m->search.renew))
         return;
-    if (hit->item == m->search.covered_item &&
-        hit->offset + m->search.config.window <= m->search.covered_end && !m->search.renew)
-        return;
-
     m->search.stats.probes++;
-    if (m->search.config.acknowledged) {
-        *source = index_get(&m->index, hash);
-        pending_push(&m->pending, hash, offset);
-    } else {
-        *source = index_put(&m->index, hash, offset);
-    }
-    if (*source >= log_start(&m->search.log) && *source < m->search.log.end) {
-        const uint8_t *const there = m->search.log.bytes + log_at(&m->search.log, *source);
-
-        __builtin_prefetch(there);
-        __builtin_prefetch(there + 64);
-    } else {
-        *source = SEARCH_NOWHERE;
-    }
+    *source = prefetch_source(m, index_put(&m->index, stages->hash[i % STAGES], offset));
 }
 
 static void stage_compare(struct sl_matcher *m, const struct stages *stages, size_t i)
@@ -84,13 +92,11 @@ static void stage_compare(struct sl_matcher *m, const struct stages *stages, siz
         search_consider(&m->search, stages->batch, hit, source);
 }
 
-void matcher_match(struct sl_matcher *m, const struct sl_batch *batch, const struct sl_hit *hits,
-                   size_t n)
+static void match_in_stages(struct sl_matcher *m, const struct sl_batch *batch,
+                            const struct sl_hit *hits, size_t n)
 {
     struct stages stages = {.batch = batch, .hits = hits};
 
-    m->search.n_matches = 0;
-    m->search.covered_end = 0;
     for (size_t i = 0; i < n + 2 * AHEAD; i++) {
         if (i < n)
             stage_prefetch(m, &stages, i);
@@ -100,6 +106,116 @@ void matcher_match(struct sl_matcher *m, const struct sl_batch *batch, const str
             stage_compare(m, &stages, i - 2 * AHEAD);
     }
     append_items(m, &stages, batch->n_items);
+}
+
+/* ---- item by item ---------------------------------------------------------------------------- */
+
+/* Where frames are acknowledged, no item of a batch is found by another. So an item's samples are
+ * looked up few at a time, twice as many while nothing matches. Those inside a match are neither
+ * looked up nor remembered, unless its source will soon be evicted. */
+struct samples {
+    const struct sl_batch *batch;
+    const struct sl_hit *hits;
+    size_t n;
+};
+
+static uint64_t look_up(struct sl_matcher *m, const struct samples *samples, size_t i)
+{
+    if (i + AHEAD < samples->n)
+        index_prefetch(&m->index, index_hash(samples->hits[i + AHEAD].id));
+    if (!is_whole(m, samples->batch, &samples->hits[i]))
+        return SEARCH_NOWHERE;
+    m->search.stats.probes++;
+    return prefetch_source(m, index_get(&m->index, index_hash(samples->hits[i].id)));
+}
+
+static void remember(struct sl_matcher *m, const struct samples *samples, size_t i)
+{
+    const struct sl_hit *const hit = &samples->hits[i];
+
+    if (is_whole(m, samples->batch, hit) && (!is_covered(m, hit) || m->search.renew))
+        pending_push(&m->pending, index_hash(hit->id),
+                     m->search.positions[hit->item] + hit->offset);
+}
+
+/* Returns whether the samples from begin on match. */
+static bool match_samples(struct sl_matcher *m, const struct samples *samples, size_t begin,
+                          size_t end)
+{
+    uint64_t sources[TOGETHER];
+    const uint32_t covered = m->search.covered_end;
+
+    for (size_t i = begin; i < end; i++)
+        sources[i - begin] = look_up(m, samples, i);
+    for (size_t i = begin; i < end; i++)
+        if (sources[i - begin] != SEARCH_NOWHERE)
+            search_consider(&m->search, samples->batch, &samples->hits[i], sources[i - begin]);
+    for (size_t i = begin; i < end; i++)
+        remember(m, samples, i);
+    return m->search.covered_end != covered;
+}
+
+static void match_item(struct sl_matcher *m, const struct samples *samples, size_t begin,
+                       size_t end)
+{
+    size_t n = 1;
+
+    m->search.covered_end = 0;
+    for (size_t i = begin; i < end;) {
+        if (is_covered(m, &samples->hits[i])) {
+            remember(m, samples, i++);
+            continue;
+        }
+        const size_t last = i + n < end ? i + n : end;
+
+        n = match_samples(m, samples, i, last) ? 1 : n < TOGETHER ? 2 * n : TOGETHER;
+        i = last;
+    }
+}
+
+static void match_by_item(struct sl_matcher *m, const struct sl_batch *batch,
+                          const struct sl_hit *hits, size_t n)
+{
+    const struct samples samples = {batch, hits, n};
+    struct stages appending = {.batch = batch};
+    size_t begin = 0;
+
+    append_items(m, &appending, batch->n_items);
+    for (uint32_t item = 0; item < batch->n_items; item++) {
+        size_t end = begin;
+
+        while (end < n && hits[end].item == item)
+            end++;
+        if (!search_goes_on(&m->search, batch, item, m->search.positions[item], &m->search.next)) {
+            match_item(m, &samples, begin, end);
+            search_expect(&m->search, batch);
+        }
+        search_end_item(&m->search, batch);
+        begin = end;
+    }
+}
+
+uint32_t matcher_expected(struct sl_matcher *m, const struct sl_batch *batch)
+{
+    struct search_next next = m->search.next;
+    uint64_t position = m->search.log.end;
+    uint32_t item = 0;
+
+    while (item < batch->n_items && search_goes_on(&m->search, batch, item, position, &next))
+        position += log_round(batch->payload[item++].len);
+    m->search.n_found = 0;
+    return item;
+}
+
+void matcher_match(struct sl_matcher *m, const struct sl_batch *batch, const struct sl_hit *hits,
+                   size_t n)
+{
+    m->search.n_matches = 0;
+    m->search.covered_end = 0;
+    if (m->search.config.acknowledged)
+        match_by_item(m, batch, hits, n);
+    else
+        match_in_stages(m, batch, hits, n);
     search_end_item(&m->search, batch);
     m->search.stats.samples += n;
 }

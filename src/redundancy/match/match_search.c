@@ -8,13 +8,20 @@
 #include "base/diag.h"
 #include "match_extent.h"
 
-enum { LOOK_BACK = 64 /* bytes of the last match that the next may always reach into */ };
+enum {
+    LOOK_BACK = 64, /* bytes of the last match that the next may always reach into */
+    PARTS_MAX = 4,  /* of an item that goes on, each from an item that was sent before */
+    HEADER_MAX = 128
+};
 
 enum sl_status search_create(struct match_search *search, const struct sl_redundancy_config *config,
                              struct sl_diag *diag)
 {
     search->config = *config;
     search->reach = config->cache_len;
+    /* Acknowledged samples are looked up one by one, so few are renewed beside these. */
+    search->renew_after = config->cache_len / (config->acknowledged ? 8 : 2);
+    search->next.source = SEARCH_NOWHERE;
     search->run_min =
         config->min_match / 2 > SL_REFERENCE_MIN ? config->min_match / 2 : SL_REFERENCE_MIN;
     search->found = malloc((config->frame_max / config->min_match + 1) * sizeof *search->found);
@@ -124,7 +131,7 @@ static void take_match(struct match_search *m, const struct item *item, uint32_t
     m->found[m->n_found++] = (struct sl_match){source, item->number, begin, end - begin};
     m->covered_item = item->number;
     m->covered_end = end;
-    m->renew = source < item->position && item->position - source > m->config.cache_len / 2;
+    m->renew = source < item->position && item->position - source > m->renew_after;
 }
 
 /* Compares the bytes before the sample. Where they reach back to the last match's beginning, the
@@ -178,6 +185,57 @@ static void consider(struct match_search *m, const struct item *item, uint32_t o
         (uint32_t)extent_ahead(here + window, there + window, extent.ahead - window);
     const uint32_t before = expand_back(m, item, offset, end, there, extent.before);
     take_match(m, item, offset - before, end, source - before);
+}
+
+/* ---- an item that goes on -------------------------------------------------------------------- */
+
+/* Bytes of the item from `at` on that equal those from a source that is not to be renewed. */
+static uint32_t equal_from(const struct match_search *m, const struct item *item, uint32_t at,
+                           uint64_t source)
+{
+    if (source < lowest_source(m, item) || source >= item->position || source >= m->log.end ||
+        item->position - source > m->renew_after)
+        return 0;
+
+    const uint64_t there = whole_at(&m->log, source);
+    const struct extent extent = source_extent(m, item, at, source, there);
+    return (uint32_t)extent_ahead(item->bytes + at, m->log.bytes + there, extent.ahead);
+}
+
+bool search_goes_on(struct match_search *m, const struct sl_batch *batch, uint32_t item,
+                    uint64_t position, struct search_next *next)
+{
+    const struct sl_span *const span = &batch->payload[item];
+    const struct item it = {batch->bytes + span->offset, position, position, item, span->len};
+    uint64_t source = next->source;
+    uint32_t at = next->header_len;
+
+    m->n_found = 0;
+    for (int i = 0; i < PARTS_MAX && at < it.len; i++) {
+        const uint32_t n = equal_from(m, &it, at, source);
+
+        if (n >= m->config.min_match)
+            m->found[m->n_found++] = (struct sl_match){source, item, at, n};
+        at += n;
+        source += n;
+        if (at < it.len) /* the next item of the log, behind its header */
+            source = log_round(source) + next->header_len;
+    }
+    if (at != it.len || m->n_found == 0) {
+        m->n_found = 0;
+        return false;
+    }
+    next->source = source;
+    return true;
+}
+
+void search_expect(struct match_search *m, const struct sl_batch *batch)
+{
+    const struct sl_match *const last = last_match(m);
+
+    if (!m->config.chunks && last != NULL && m->found[0].offset <= HEADER_MAX &&
+        last->offset + last->len == batch->payload[last->item].len)
+        m->next = (struct search_next){last->source + last->len, m->found[0].offset};
 }
 
 /* ---- between matches ------------------------------------------------------------------------- */

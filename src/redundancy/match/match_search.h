@@ -9,6 +9,13 @@
 
 #define SEARCH_NOWHERE UINT64_MAX
 
+/* Where content goes on behind an item that matched to its end: the next one has a header as long,
+ * then the bytes that follow the last source. */
+struct search_next {
+    uint64_t source; /* SEARCH_NOWHERE: nowhere */
+    uint32_t header_len;
+};
+
 struct match_search {
     struct sl_redundancy_config config;
     struct packet_log log;  /* holds the batch; of another owner, where it is a view */
@@ -24,7 +31,9 @@ struct match_search {
 
     /* The end of the last match, so that samples in it are not looked up. */
     uint32_t covered_item, covered_end;
-    bool renew; /* its source will soon be evicted: its samples are to point to the new copy */
+    bool renew;           /* its source is to be evicted: its samples shall point to the new copy */
+    uint64_t renew_after; /* bytes between an item and such a source */
+    struct search_next next;
 
     struct sl_matcher_stats stats;
 };
@@ -37,6 +46,14 @@ void search_free(struct match_search *search);
 /* Extends a sample whose fingerprint was seen at `source`, a log offset. Samples come in order. */
 void search_consider(struct match_search *m, const struct sl_batch *batch, const struct sl_hit *hit,
                      uint64_t source);
+
+/* Whether a new item goes on as `next` says, which then is that behind it. Its matches are given by
+ * search_end_item, and it needs no samples. `position` is the item's in the log. */
+bool search_goes_on(struct match_search *m, const struct sl_batch *batch, uint32_t item,
+                    uint64_t position, struct search_next *next);
+
+/* Sets `next` to what follows the item whose samples were considered, if it matched to its end. */
+void search_expect(struct match_search *m, const struct sl_batch *batch);
 
 /* The last item has no more samples: all its matches are given. */
 void search_end_item(struct match_search *m, const struct sl_batch *batch);

@@ -145,6 +145,7 @@ void matcher_restart(struct sl_matcher *m)
 {
     matcher_forget_pending(m);
     m->search.reach = m->search.config.cache_len;
+    m->search.next.source = SEARCH_NOWHERE;
     log_restart(&m->search.log, m->search.log.end);
 }
 

@@ -34,6 +34,10 @@ enum sl_status matcher_sort_hits(struct sl_hits *hits, const struct sl_batch *ba
 void matcher_match(struct sl_matcher *matcher, const struct sl_batch *batch,
                    const struct sl_hit *hits, size_t n);
 
+/* How many of the first items of a batch need no samples, as their content goes on where that of
+ * the last one ended. Acknowledged alone. */
+uint32_t matcher_expected(struct sl_matcher *matcher, const struct sl_batch *batch);
+
 /* Forgets all that was seen: no later reference reaches before the next byte, not even one by items
  * of the last batch. */
 void matcher_restart(struct sl_matcher *matcher);
