@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* link FILE: sends a file twice over a pair of sockets, and prints what crossed it each time.
- * cc link.c $(pkg-config --cflags --libs sluice) */
+/* link FILE: a file crosses a socket pair twice. cc link.c $(pkg-config --cflags --libs sluice) */
 #include <sluice/sluice.h>
 #include <stdio.h>
 #include <sys/socket.h>
