@@ -108,6 +108,13 @@ static inline struct slot *pipeline_slot(const struct pipeline *pipeline, uint64
     return &pipeline->slots[sequence % pipeline->n_slots];
 }
 
+/* Whether no work is left, nor will be. With the lock held. */
+static inline bool pipeline_is_done(const struct pipeline *pipeline)
+{
+    return pipeline->failed ||
+           (pipeline->ended && pipeline->drained + pipeline->n_done == pipeline->filled);
+}
+
 /* ---- pipeline_wait.c; all but pipeline_fail with the lock held ------------------------------- */
 
 void pipeline_signal_all(struct pipeline *pipeline);
@@ -181,13 +188,11 @@ struct slot *pipeline_claim_digest(struct pipeline *pipeline);
 /* This batch was digested: settles, decides and reports what can be, this batch or others. */
 void pipeline_settle(struct pipeline *pipeline, struct slot *slot);
 
-/* ---- pipeline_work.c, pipeline_lost.c -------------------------------------------------------- */
+/* ---- pipeline_work.c, pipeline_lost.c: the last thread of a lost GPU starts those of the CPU ---
+ */
 
 /* Starts the threads of an open lane. Returns an errno. */
 int pipeline_start_lane(struct pipeline *pipeline, struct lane *lane);
-
-/* Whether no work is left, nor will be. With the lock held. */
-bool pipeline_is_done(const struct pipeline *pipeline);
 
 /* The GPU failed on this batch: drops the GPU and returns the batch for another worker. The worker
  * is closed first, so nothing of the device touches the batch any more. */

@@ -21,12 +21,6 @@ static struct slot *claim_redo(struct pipeline *pipeline)
     return pipeline_slot(pipeline, sequence);
 }
 
-bool pipeline_is_done(const struct pipeline *pipeline)
-{
-    return pipeline->failed ||
-           (pipeline->ended && pipeline->drained + pipeline->n_done == pipeline->filled);
-}
-
 /* Whether the threads of this lane end. They stay until all work is done: another device may return
  * a batch. */
 static bool is_over(const struct pipeline *pipeline, const struct lane *lane)
