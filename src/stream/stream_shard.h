@@ -64,6 +64,7 @@ struct stream_shard {
     struct stream_holders queues, contexts;
 };
 
+/* stream_holders.c: the halves that hold blocks, by age. */
 void stream_holder_append(struct stream_shard *shard, struct stream_holders *list, uint32_t index);
 void stream_holder_remove(struct stream_shard *shard, struct stream_holders *list, uint32_t index);
 
