@@ -173,6 +173,17 @@ enum sl_status sl_capture_limit_latency(struct sl_capture *capture, uint64_t max
     return live_is(capture) ? live_reopen(capture, diag) : SL_OK;
 }
 
+enum sl_status sl_capture_filter(struct sl_capture *capture, const char *text, struct sl_diag *diag)
+{
+    struct capture_filter *const filter = capture_filter_create(capture, text);
+
+    if (filter == NULL)
+        return diag_set(diag, SL_ENOMEM, capture->name, 0, "no memory for a filter");
+    capture_filter_free(capture->filter);
+    capture->filter = filter;
+    return pcap_is(capture) ? capture_filter_add(filter, capture->pcap.link_type, diag) : SL_OK;
+}
+
 enum sl_status sl_capture_begin(struct sl_capture *capture, bool *begun, struct sl_diag *diag)
 {
     enum sl_status status = capture->ended;

@@ -14,9 +14,8 @@ static int dlt_of(uint16_t link_type)
     return link_type == LINKTYPE_RAW_IP ? DLT_OF_RAW_IP : link_type;
 }
 
-/* Adds a program for the link type. */
-static enum sl_status add_link(struct capture_filter *filter, uint16_t link_type,
-                               struct sl_diag *diag)
+enum sl_status capture_filter_add(struct capture_filter *filter, uint16_t link_type,
+                                  struct sl_diag *diag)
 {
     const char *const name = filter->capture->name;
     enum sl_status status = SL_OK;
@@ -45,7 +44,7 @@ static const struct bpf_program *program_of(struct capture_filter *filter, uint1
         if (filter->link[i].link_type == link_type)
             return &filter->link[i].program;
     if (filter->status == SL_OK)
-        filter->status = add_link(filter, link_type, &filter->why);
+        filter->status = capture_filter_add(filter, link_type, &filter->why);
     return filter->status == SL_OK ? &filter->link[filter->n_links - 1].program : NULL;
 }
 
@@ -67,16 +66,14 @@ void capture_filter_free(struct capture_filter *filter)
     free(filter);
 }
 
-enum sl_status sl_capture_filter(struct sl_capture *capture, const char *text, struct sl_diag *diag)
+struct capture_filter *capture_filter_create(const struct sl_capture *capture, const char *text)
 {
     struct capture_filter *const filter = (struct capture_filter *)calloc(1, sizeof *filter);
 
     if (filter == NULL || (filter->text = strdup(text)) == NULL) {
         free(filter);
-        return diag_set(diag, SL_ENOMEM, capture->name, 0, "no memory for a filter");
+        return NULL;
     }
     filter->capture = capture;
-    capture_filter_free(capture->filter);
-    capture->filter = filter;
-    return pcap_is(capture) ? add_link(filter, capture->pcap.link_type, diag) : SL_OK;
+    return filter;
 }

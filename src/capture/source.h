@@ -145,6 +145,13 @@ static inline void capture_describe(const struct sl_capture *capture, struct sl_
     origin->arrival_ns = record->arrival_ns;
 }
 
+/* NULL: no memory. */
+struct capture_filter *capture_filter_create(const struct sl_capture *capture, const char *text);
+
+/* Adds a program for the link type. */
+enum sl_status capture_filter_add(struct capture_filter *filter, uint16_t link_type,
+                                  struct sl_diag *diag);
+
 /* Whether the packet passes. Without a program for its link type none does. */
 bool capture_filter_passes(struct capture_filter *filter, const struct record *record);
 void capture_filter_free(struct capture_filter *filter);
