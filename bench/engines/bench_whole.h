@@ -23,8 +23,8 @@ struct bench_whole {
     unsigned n_engines, n_on_gpu;
 };
 
-/* A row for each number of cores, of an engine or a peer over data on the host. *hits, if not NULL,
- * is the number of its hits. False: an error was printed. */
+/* bench_whole_rows.c: a row for each number of cores, of an engine or a peer over data on the host.
+ * *hits, if not NULL, is the number of its hits. False: an error was printed. */
 bool bench_whole_rows(const struct bench_whole *whole, const struct bench_work *work,
                       const char *what, const char *variant, enum bench_role role, uint64_t *hits);
 
