@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* alerts RULES FILE...: prints the alerts and anomalies of capture files.
+/* alerts RULES FILE...: prints the alerts and anomalies of capture files. A run reads the files,
+ * evaluates the rules, and calls a function for each event.
  * cc alerts.c $(pkg-config --cflags --libs sluice) */
 #include <sluice/sluice.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* anomalies FILE: prints the packets of a capture whose headers no honest sender makes.
+/* anomalies FILE: prints the packets of a capture whose headers no honest sender makes. The program
+ * reads a batch, runs one engine over it, and reads the next.
  * cc anomalies.c $(pkg-config --cflags --libs sluice) */
 #include <sluice/sluice.h>
 #include <stdio.h>
@@ -7,7 +8,7 @@
 int main(int argc, char **argv)
 {
     static struct sl_hit hit[1 << 20];
-    struct sl_hits hits = {hit, 1 << 20, 0};
+    struct sl_hits hits = {.hit = hit, .cap = 1 << 20};
     const struct sl_limits limits = {.max_items = 16384, .max_bytes = 4 << 20, .max_hits = 1 << 20};
     const struct sl_backend *backend = sl_engine_choose(sl_header_engine(), SL_DEVICE_CPU, NULL);
     struct sl_dissect_stats counts = {0};

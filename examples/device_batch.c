@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* device_batch: packets of a program's own in a batch that lies on the GPU from the start. sluice
- * copies nothing: the literal matcher reads the memory where it is, on the program's stream.
+/* device_batch: finds a literal in packets that lie on the GPU from the start. sluice copies
+ * nothing: the matcher reads the memory where it is, on the program's stream.
  * cc device_batch.c $(pkg-config --cflags --libs sluice) -lcudart; 77: there is no GPU. */
 #include <cuda_runtime_api.h>
 #include <sluice/sluice.h>
@@ -51,7 +51,7 @@ static enum sl_status match(const struct sl_batch *batch, struct sl_diag *diag)
     const struct sl_limits limits = {
         .max_items = PACKETS, .max_bytes = ARENA_LEN, .max_hits = HITS, .device = batch->device};
     struct sl_hit hit[HITS];
-    struct sl_hits hits = {hit, HITS, 0, false};
+    struct sl_hits hits = {.hit = hit, .cap = HITS};
     const struct sl_backend *backend;
     struct sl_mpm_table *table = NULL;
     struct sl_mpm_config config;

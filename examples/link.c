@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* link FILE: a file crosses a socket pair twice. cc link.c $(pkg-config --cflags --libs sluice) */
+/* link FILE: sends a file twice over a pair of sockets, and prints the bytes that crossed. The
+ * second time they are references. cc link.c $(pkg-config --cflags --libs sluice) */
 #include <sluice/sluice.h>
 #include <stdio.h>
 #include <sys/socket.h>
@@ -14,7 +15,7 @@ static int ends[2];
 static uint32_t transmit(struct sl_batch *batch)
 {
     static struct sl_hit hit[ROOM];
-    struct sl_hits hits = {hit, ROOM, 0};
+    struct sl_hits hits = {.hit = hit, .cap = ROOM};
     uint8_t frame[ROOM];
 
     if (backend->submit(sampler, batch, &hits) != SL_OK || backend->wait(sampler) != SL_OK ||
@@ -30,12 +31,12 @@ static bool receive(void)
     uint8_t frame[ROOM], feedback[SL_FEEDBACK_MAX];
     const uint8_t *packet;
     uint32_t len;
-    const ssize_t n = recv(ends[1], frame, sizeof frame, 0);
-
+    ssize_t n = recv(ends[1], frame, sizeof frame, 0);
     if (n < 0 || sl_decoder_decode(decoder, frame, (size_t)n, &packet, &len) != SL_FRAME_DELIVERED)
-        return false; /* the next feedback asks for it */
+        return false; /* the next feedback requests it */
     send(ends[1], feedback, sl_decoder_feedback(decoder, feedback), 0);
-    sl_encoder_feedback(encoder, frame, (size_t)recv(ends[0], frame, sizeof frame, 0));
+    n = recv(ends[0], frame, sizeof frame, 0);
+    sl_encoder_feedback(encoder, frame, n > 0 ? (size_t)n : 0);
     return true;
 }
 
@@ -73,8 +74,7 @@ int main(int argc, char **argv)
     backend = sl_engine_choose(sl_sampling_engine(table), SL_DEVICE_CPU, NULL);
     if (sl_engine_open(&sampler, sl_sampling_engine(table), backend, table, &limits, NULL) != SL_OK)
         return 2;
-    send_file(file, batch);
-    rewind(file);
-    send_file(file, batch); /* again: references */
+    for (int i = 0; i < 2; i++, rewind(file))
+        send_file(file, batch);
     return 0;
 }
