@@ -63,12 +63,13 @@ struct sl_pipeline_config {
     uint32_t n_batches;   /* in flight; 0: two for each worker and loader, and three */
 
     /* Threads that run engines, of each device. 0: for the CPU the machine's cores; for a GPU half
-     * of them, at most 12. A GPU has at most six batches at once. One of its waiting threads, and
-     * the thread that drains, stays awake for 200 us before it sleeps. */
+     * of them and one, at most 12. A GPU has at most six batches at once. One of its waiting
+     * threads, and the thread that drains, stays awake for 200 us before it sleeps. */
     uint32_t n_workers;
 
     /* Threads that do the steps from prepare to collect, and digest. 0: three for four of the
-     * machine's cores where there is a GPU; none on the CPU alone, where the workers do all. */
+     * machine's cores, and one, where there is a GPU and `prepare`. Else none: the workers do all.
+     */
     uint32_t n_loaders;
 
     /* Milliseconds until a GPU counts as hung and is dropped (struct sl_limits). 0: 10,000. */

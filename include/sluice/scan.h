@@ -130,7 +130,7 @@ struct sl_scan_config {
      * Unpacked objects have the limits above, too: where those are 0, SL_SCAN_MEMBER_LEN_DEFAULT
      * for each object and SL_SCAN_LEN_DEFAULT for all of a file. */
     const char *unpacker;
-    uint32_t levels_max;  /* of nesting; the file is the first; 0: 32 */
+    uint32_t levels_max;  /* of nesting; the file is the first; 0, and more than 32: 32 */
     uint32_t members_max; /* objects of a file; 0: no limit */
     uint32_t closed;      /* bits of enum sl_scan_group: not opened, nor reported as incomplete */
     uint32_t alerts;      /* bits of enum sl_scan_alert: the last one is found in a file without a
@@ -171,7 +171,8 @@ sl_scan_open(struct sl_scan **scan, const struct sl_scan_config *config, struct 
 /* Scans, and returns when all paths have been reported. After a stop it returns when the files that
  * were being scanned are done. Once a scan. `db` is lent until the call returns. SL_OK: also where
  * files could not be read, which are reported as failed. SL_EINVAL: the scan was executed before.
- * SL_ENOMEM, SL_EDEVICE: the scan cannot go on; files behind the last reported one are lost. */
+ * SL_ENOMEM, SL_EDEVICE, SL_EUNSUPPORTED (as sl_clamav_open): the scan cannot go on; files behind
+ * the last reported one are lost. */
 SL_CHECK SL_API enum sl_status sl_scan_execute(struct sl_scan *scan, const struct sl_clamav_db *db,
                                                struct sl_diag *diag);
 
