@@ -778,7 +778,7 @@ class Command(case.Case):
             latency["p50_us"] <= latency["p99_us"] <= latency["p99.9_us"] <= latency["max_us"])
         return latency
 
-    def test_latency_is_bounded_and_told(self):
+    def test_latency_is_bounded_and_reported(self):
         for value in ("0", "x", "-1", "1.5", "999999999"):
             self.assert_refused(sluice("run", "-r", CAPTURE, "--max-latency", value), f"'{value}'")
         for _ in range(20):  # the machine may be busy

@@ -129,7 +129,7 @@ class Devices(unittest.TestCase):
             self.assertGreater(devices[2]["batches"], 0)
             self.assertEqual(len(errors), 2, errors)
 
-    def test_the_summary_tells_people(self):
+    def test_the_summary_is_for_people(self):
         arguments = [argument for argument in self.arguments("cuda") if argument != "--json"]
         result = sluice(*arguments, gpus=2, faults="0:wait:1,1:upload:1")
         self.assertEqual(result.returncode, 0, result.stderr)

@@ -92,7 +92,7 @@ class RuleFiles(case.Case):
             self.assertEqual(result.returncode, 2)
             self.assertIn(b"no rule was loaded", result.stderr)
 
-    def test_explain_tells_how_a_rule_is_evaluated(self):
+    def test_explain_says_how_a_rule_is_evaluated(self):
         rules = self.path("a.rules", HEAD + b'(msg:"a\x1bb"; content:"evil"; sid:7;)\n' +
                           HEAD + b"(gid:3; sid:8;)\n")
         result = sluice("rules", "--explain", "7", rules)

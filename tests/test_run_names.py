@@ -244,7 +244,7 @@ class RunNames(case.Case):
         self.assert_refused(sluice("run", "-r", self.capture, "--names", saved, self.urls), saved,
                             "cannot be put together")
 
-    def test_ignored_lines_are_told(self):
+    def test_ignored_lines_are_reported(self):
         result = self.run_names("--json")
         self.assertIn(b"1 of 6 lines ignored", result.stderr)
 

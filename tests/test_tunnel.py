@@ -42,7 +42,7 @@ class File(case.Case):
     def check(self, text):
         return case.run(SLUICE, "tunnel", "check", self.path("t.conf", text))
 
-    def test_check_tells_peers_and_memory(self):
+    def test_check_lists_peers_and_memory(self):
         result = self.check(WHOLE + b"[Peer]\nName = far\nAllowedIPs = 10.0.0.0/8\nCache = 1G\n")
         self.assertEqual(result.returncode, 0, result.stderr)
         self.assertRegex(result.stdout.decode(), r"sl0 over trusted\n"

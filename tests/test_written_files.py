@@ -231,7 +231,7 @@ class WrittenFiles(case.Case):
             self.assert_refused(sluice("decode", "--max-output", limit, encoded, "-"),
                                 "'" + limit + "'")
 
-    def test_decode_tells_the_ratio(self):
+    def test_decode_reports_the_ratio(self):
         status, said = self.ask(b"", "decode", self.path("old.enc"), self.out)
         self.assertEqual(status, 0)
         self.assertRegex(said, rb"MB \([0-9.]+ times as much\)")

@@ -45,7 +45,7 @@ struct trial {
     struct tunnel_link link;
     uint8_t *content;
     double received[BENCH_RUNS_MAX + 1]; /* of each run, the warm-up first */
-    uint32_t n_runs, n_told;
+    uint32_t n_runs, n_reported;
     struct tunnel_used sum; /* of the sender */
     bool failed;
 };
@@ -130,11 +130,11 @@ static double run_once(void *user)
     return rate_of(bytes_in, after[0].cpu_ns - before[0].cpu_ns);
 }
 
-static double told(void *user)
+static double received(void *user)
 {
     struct trial *const t = user;
 
-    return t->received[t->n_told++];
+    return t->received[t->n_reported++];
 }
 
 static void print_row(const struct bench *bench, const struct trial *t, const char *way,
@@ -171,7 +171,7 @@ static bool run_load(const struct bench *bench, const struct load *load, uint8_t
     tunnel_link_close(&t->link);
     if (!t->failed) {
         print_row(bench, t, "sending", sending);
-        print_row(bench, t, "receiving", bench_rates(bench->frame.runs, told, t));
+        print_row(bench, t, "receiving", bench_rates(bench->frame.runs, received, t));
         if (!bench->frame.json)
             printf("%-18s sent as %.1f %% of its bytes, %.1f %% of its packets passed by\n", "",
                    100.0 * (double)t->sum.bytes_sent / (double)t->sum.bytes_in,

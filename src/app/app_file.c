@@ -62,8 +62,8 @@ const char *app_file_tools_fault(const struct app_file_tools *tools)
 /* ---- a file ---------------------------------------------------------------------------------- */
 
 struct app_file {
-    struct sl_app_file told;
-    bool is_open; /* `told` is that of a file whose bytes come */
+    struct sl_app_file report;
+    bool is_open; /* `report` is that of a file whose bytes come */
     bool no_memory;
     uint64_t body_len; /* bytes of the body so far, with gaps */
     uint32_t n_files;  /* of the body so far */
@@ -94,12 +94,12 @@ static void begin_file(const struct taking *taking, struct app_span name)
 {
     struct app_file *const file = taking->file;
 
-    file->told = (struct sl_app_file){.number = file->n_files++};
+    file->report = (struct sl_app_file){.number = file->n_files++};
     file->is_open = true;
     file->name.len = 0;
     app_text_add(&file->name, name.bytes,
                  name.len < APP_FILE_NAME_MAX ? name.len : (uint32_t)APP_FILE_NAME_MAX);
-    file->told.name =
+    file->report.name =
         (struct sl_app_value){file->name.bytes, file->name.len, (uint32_t)SL_FILE_NAME};
     for (int i = 0; i < SL_N_FILE_HASHES; i++)
         open_hash(file, taking->tools, i);
@@ -121,13 +121,13 @@ static void give_file(const struct taking *taking, const uint8_t *bytes, uint32_
     for (int i = 0; i < SL_N_FILE_HASHES; i++)
         if (file->hash[i] != NULL)
             file->no_memory |= EVP_DigestUpdate(file->hash[i], bytes, len) != 1;
-    if (n_begin != 0 && !file->told.has_gaps) {
+    if (n_begin != 0 && !file->report.has_gaps) {
         memcpy(file->begin + file->begin_len, bytes, n_begin);
         file->begin_len += n_begin;
     }
     if (taking->listener->give != NULL)
-        taking->listener->give(taking->listener->to, &file->told, file->told.size, bytes, len);
-    file->told.size += len;
+        taking->listener->give(taking->listener->to, &file->report, file->report.size, bytes, len);
+    file->report.size += len;
 }
 
 /* The hash of a file that came in part says nothing, but that of one cut at its end is reported, as
@@ -135,9 +135,9 @@ static void give_file(const struct taking *taking, const uint8_t *bytes, uint32_
 static void end_hashes(struct app_file *file)
 {
     for (int i = 0; i < SL_N_FILE_HASHES; i++) {
-        if (file->hash[i] != NULL && !file->told.has_gaps && !file->no_memory &&
-            EVP_DigestFinal_ex(file->hash[i], file->told.hash[i], NULL) == 1)
-            file->told.hashes |= (uint8_t)(1 << i);
+        if (file->hash[i] != NULL && !file->report.has_gaps && !file->no_memory &&
+            EVP_DigestFinal_ex(file->hash[i], file->report.hash[i], NULL) == 1)
+            file->report.hashes |= (uint8_t)(1 << i);
         EVP_MD_CTX_free(file->hash[i]);
         file->hash[i] = NULL;
     }
@@ -150,16 +150,16 @@ static void end_file(const struct taking *taking, enum sl_file_state state)
     if (!file->is_open)
         return;
     file->is_open = false;
-    file->told.state = (uint8_t)(file->no_memory ? SL_FILE_TRUNCATED : state);
+    file->report.state = (uint8_t)(file->no_memory ? SL_FILE_TRUNCATED : state);
     end_hashes(file);
     if (file->begin_len != 0) {
         const char *magic = magic_buffer(taking->tools->magic, file->begin, file->begin_len);
         const size_t len = magic != NULL ? strnlen(magic, APP_FILE_MAGIC_TEXT_MAX) : 0;
 
-        file->told.magic =
+        file->report.magic =
             (struct sl_app_value){(const uint8_t *)magic, (uint32_t)len, (uint32_t)SL_FILE_MAGIC};
     }
-    taking->listener->end(taking->listener->to, &file->told);
+    taking->listener->end(taking->listener->to, &file->report);
 }
 
 /* ---- bodies ---------------------------------------------------------------------------------- */
@@ -256,7 +256,7 @@ static bool take_body(const struct taking *taking, const struct app_news *news)
     const struct multipart_listener parts = {begin_part, give_part, end_part, (void *)taking};
 
     if (news->offset != file->body_len) {
-        file->told.has_gaps = file->is_open;
+        file->report.has_gaps = file->is_open;
         if (file->parts != NULL)
             multipart_gap(file->parts, &parts);
     }
@@ -275,7 +275,7 @@ static void end_body(const struct taking *taking, const struct app_news *news)
     const bool lacks_end = transaction->message[news->side].decoded_len != taking->file->body_len;
     const bool is_cut = news->cut || lacks_end || taking->file->parts != NULL;
 
-    taking->file->told.has_gaps |= lacks_end;
+    taking->file->report.has_gaps |= lacks_end;
     end_file(taking, is_cut ? SL_FILE_TRUNCATED : SL_FILE_CLOSED);
 }
 

@@ -7,7 +7,7 @@
 
 enum { LENGTH_LEN = 2 };
 
-static enum app_likeness look(struct whole_message *message, const uint8_t *bytes, uint32_t len)
+static enum app_likeness probe(struct whole_message *message, const uint8_t *bytes, uint32_t len)
 {
     message->need = message->skip = LENGTH_LEN;
     if (len < LENGTH_LEN)
@@ -20,7 +20,7 @@ static enum app_likeness look(struct whole_message *message, const uint8_t *byte
 
 static void *open_flow(void)
 {
-    return whole_open(&dns_tcp_parser, look, SL_DNS_MESSAGE);
+    return whole_open(&dns_tcp_parser, probe, SL_DNS_MESSAGE);
 }
 
 const struct app_parser dns_tcp_parser = WHOLE_PARSER(SL_APP_DNS, open_flow);

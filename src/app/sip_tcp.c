@@ -45,12 +45,12 @@ static uint32_t body_len(const uint8_t *head, uint32_t len)
     return n;
 }
 
-static enum app_likeness look(struct whole_message *message, const uint8_t *bytes, uint32_t len)
+static enum app_likeness probe(struct whole_message *message, const uint8_t *bytes, uint32_t len)
 {
     enum { END_LEN = 3 }; /* what of an empty line may have been seen: "\n\r" */
     uint32_t blank = 0;
 
-    if (message->need != 0) /* the look before has found the head */
+    if (message->need != 0) /* the probe before has found the head */
         return APP_LIKE;
     while (blank < len && (bytes[blank] == '\r' || bytes[blank] == '\n'))
         blank++;
@@ -74,7 +74,7 @@ static enum app_likeness look(struct whole_message *message, const uint8_t *byte
 
 static void *open_flow(void)
 {
-    return whole_open(&sip_tcp_parser, look, SL_SIP_MESSAGE);
+    return whole_open(&sip_tcp_parser, probe, SL_SIP_MESSAGE);
 }
 
 const struct app_parser sip_tcp_parser = WHOLE_PARSER(SL_APP_SIP, open_flow);

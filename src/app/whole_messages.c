@@ -3,7 +3,7 @@
 
 struct whole_flow {
     const struct app_parser *parser;
-    whole_look *look;
+    whole_probe *probe;
     struct app_text text[2]; /* of the sides: what came of the next message */
     struct whole_message next[2];
     bool is_bad[2];
@@ -19,12 +19,12 @@ struct message {
     void *note;
 };
 
-void *whole_open(const struct app_parser *parser, whole_look *look, enum sl_app_value_id value)
+void *whole_open(const struct app_parser *parser, whole_probe *probe, enum sl_app_value_id value)
 {
     struct whole_flow *flow = calloc(1, sizeof *flow);
 
     if (flow != NULL)
-        *flow = (struct whole_flow){.parser = parser, .look = look, .value = value};
+        *flow = (struct whole_flow){.parser = parser, .probe = probe, .value = value};
     return flow;
 }
 
@@ -58,7 +58,7 @@ enum app_verdict whole_give(void *of, enum app_side side, const uint8_t *bytes, 
     if (text->no_memory)
         return APP_NO_MEMORY;
     while (likeness == APP_LIKE && text->len != at && text->len - at >= next->need) {
-        likeness = flow->look(next, text->bytes + at, text->len - at);
+        likeness = flow->probe(next, text->bytes + at, text->len - at);
         if (likeness != APP_LIKE)
             break;
         if (next->need != next->skip)

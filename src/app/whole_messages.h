@@ -10,19 +10,19 @@
 
 /* The message that a side's next bytes begin with. Zeros at first. */
 struct whole_message {
-    uint32_t need; /* bytes that the next look takes; of a message: all of it */
+    uint32_t need; /* bytes that the next probe takes; of a message: all of it */
     uint32_t skip; /* bytes before the message */
-    uint32_t seen; /* bytes of the last look */
+    uint32_t seen; /* bytes of the last probe */
 };
 
 /* APP_LIKE: `need` bytes are there, and the message lies behind `skip`; an empty one is not
  * reported. APP_TOO_SHORT: more has to come. APP_UNLIKE: it is none. */
-typedef enum app_likeness whole_look(struct whole_message *message, const uint8_t *bytes,
-                                     uint32_t len);
+typedef enum app_likeness whole_probe(struct whole_message *message, const uint8_t *bytes,
+                                      uint32_t len);
 
 /* The functions that the parsers have in common. `value` is what a message is shown as; `of` is the
  * flow or, where it is shown and described, the transaction. */
-void *whole_open(const struct app_parser *parser, whole_look *look, enum sl_app_value_id value);
+void *whole_open(const struct app_parser *parser, whole_probe *probe, enum sl_app_value_id value);
 enum app_verdict whole_give(void *of, enum app_side side, const uint8_t *bytes, uint32_t len,
                             uint32_t *taken, const struct app_listener *listener);
 enum app_verdict whole_gap(void *of, enum app_side side, uint64_t len,

@@ -29,15 +29,16 @@ struct clam_given {
 };
 
 /* A member, as its container describes it; numbers are UINT64_MAX where it states none. */
-struct clam_told {
+struct clam_metadata {
     const char *name;
     uint64_t container_len, packed_len, len, position;
     bool encrypted;
     uint8_t container; /* enum kind */
 };
 
-/* Reports signatures of members (.cdb) that match. */
-void clam_scan_told(struct sl_clamav_scanner *scanner, const struct clam_told *told, void *token);
+/* Reports signatures of containers (.cdb) that match. */
+void clam_scan_metadata(struct sl_clamav_scanner *scanner, const struct clam_metadata *metadata,
+                        void *token);
 
 /* The passwords that archives are tried with, each behind its length in one byte. */
 const uint8_t *clam_passwords(const struct sl_clamav_db *db, size_t *len);

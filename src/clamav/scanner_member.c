@@ -45,7 +45,8 @@ static bool has_name(struct sl_clamav_scanner *scanner, uint64_t number, const c
     return expression->made && regexec(&expression->regex, name, 0, NULL, 0) == 0;
 }
 
-void clam_scan_told(struct sl_clamav_scanner *scanner, const struct clam_told *told, void *token)
+void clam_scan_metadata(struct sl_clamav_scanner *scanner, const struct clam_metadata *metadata,
+                        void *token)
 {
     const struct clam_member *members = clam_at(scanner->db->block, CLAM_A_MEMBERS);
 
@@ -55,12 +56,12 @@ void clam_scan_told(struct sl_clamav_scanner *scanner, const struct clam_told *t
                                               member->official != 0};
 
         if ((member->container == CLAM_KIND_ANY ||
-             kind_is_same((enum kind)member->container, (enum kind)told->container)) &&
-            (member->encrypted == 2 || member->encrypted == told->encrypted) &&
-            is_in(&member->container_len, told->container_len) &&
-            is_in(&member->packed_len, told->packed_len) && is_in(&member->len, told->len) &&
-            is_in(&member->position, told->position) && has_name(scanner, i, told->name) &&
-            scanner->config.match != NULL)
+             kind_is_same((enum kind)member->container, (enum kind)metadata->container)) &&
+            (member->encrypted == 2 || member->encrypted == metadata->encrypted) &&
+            is_in(&member->container_len, metadata->container_len) &&
+            is_in(&member->packed_len, metadata->packed_len) &&
+            is_in(&member->len, metadata->len) && is_in(&member->position, metadata->position) &&
+            has_name(scanner, i, metadata->name) && scanner->config.match != NULL)
             scanner->config.match(scanner->config.user, token, &match);
     }
 }

@@ -51,8 +51,8 @@ static pcre2_code *compile(const char *text, size_t len, uint32_t options, int *
     return pcre2_compile((PCRE2_SPTR)text, len, options, error, at, NULL);
 }
 
-/* Reads the properties that a match depends on. */
-static void look_into(struct rule_expression *expression)
+/* Those that a match depends on. */
+static void read_properties(struct rule_expression *expression)
 {
     uint32_t options = 0, look_behind = 0;
 
@@ -78,7 +78,7 @@ static struct rule_expression *add(struct sl_rules *rules, const void *key, size
     made->len = key_len - sizeof made->options;
     made->next = rules->expression;
     rules->expression = made;
-    look_into(made);
+    read_properties(made);
     return made;
 }
 

@@ -21,8 +21,8 @@ struct run_filestore {
     struct run_notices *notices;
     int fd;
     uint32_t files_max;
-    bool all;  /* files are stored, not those alone that rules want */
-    bool told; /* of the first failure */
+    bool all;      /* files are stored, not those alone that rules want */
+    bool reported; /* of the first failure */
     struct sl_run_filestore stats;
 };
 
@@ -127,9 +127,9 @@ static void report(struct run_filestore *filestore, const char *name)
     struct sl_diag diag = {0};
 
     filestore->stats.failed++;
-    if (filestore->told)
+    if (filestore->reported)
         return;
-    filestore->told = true;
+    filestore->reported = true;
     (void)diag_set(&diag, SL_EIO, filestore->folder, 0, "%s cannot be stored: %s", name,
                    strerror(errno));
     run_notices_text(filestore->notices, SL_RUN_FILES_UNSTORED, &diag);

@@ -46,14 +46,14 @@ static void take_alert(struct scan_job *job, struct scan_entry *entry,
 static void take_member(const struct scan_thread *thread, struct scan_entry *entry,
                         const struct unpack_event *event)
 {
-    const struct clam_told told = {event->text, event->container_len, event->packed_len,
-                                   event->len,  event->position,      event->encrypted,
-                                   event->kind};
+    const struct clam_metadata metadata = {event->text, event->container_len, event->packed_len,
+                                           event->len,  event->position,      event->encrypted,
+                                           event->kind};
 
     struct scan_part *part = scan_entry_part(entry, false, event->text);
 
     if (part != NULL)
-        clam_scan_told(thread->scanner, &told, part);
+        clam_scan_metadata(thread->scanner, &metadata, part);
 }
 
 static void take_end(struct scan_entry *entry, const struct unpack_event *event, enum kind kind)

@@ -4,7 +4,7 @@
 
 /* Feedback has 32 runs of the last 8 MiB. At 1 Gbit/s and 5 % of loss 32 runs pass in 7 ms, so
  * these and SL_FEEDBACK_MS leave none unreported. */
-enum { TELL_HOLES = 16, TELL_BYTES = 4 << 20, URGENT_EACH = 1 /* ms */ };
+enum { REPORT_HOLES = 16, REPORT_BYTES = 4 << 20, URGENT_EACH = 1 /* ms */ };
 
 void feedback_note(struct pair *pair, enum sl_frame_verdict verdict, uint32_t len, uint64_t now)
 {
@@ -30,14 +30,14 @@ uint64_t feedback_tick(struct pair *pair, uint64_t now)
     if (news->since == 0 || pair->session.peer == 0)
         return UINT64_MAX;
 
-    const bool hurries = news->urgent || news->holes >= TELL_HOLES || news->bytes >= TELL_BYTES;
-    const uint64_t due =
-        hurries ? news->told_at + URGENT_EACH * PAIR_MS : news->since + SL_FEEDBACK_MS * PAIR_MS;
+    const bool hurries = news->urgent || news->holes >= REPORT_HOLES || news->bytes >= REPORT_BYTES;
+    const uint64_t due = hurries ? news->reported_at + URGENT_EACH * PAIR_MS
+                                 : news->since + SL_FEEDBACK_MS * PAIR_MS;
     if (now < due)
         return due;
     pair_put(pair, RECORD_FEEDBACK, feedback, sl_decoder_feedback(pair->decoder, feedback),
              pair->datagram_len > 0 ? pair->traffic_class : 0);
     pair_send(pair);
-    *news = (struct pair_news){.skipped = news->skipped, .told_at = now};
+    *news = (struct pair_news){.skipped = news->skipped, .reported_at = now};
     return UINT64_MAX;
 }

@@ -81,7 +81,7 @@ struct pair_news {
     uint32_t holes;   /* since */
     uint64_t skipped; /* the decoder's count of bytes in holes, at the last frame */
     bool urgent;      /* something could not be resolved */
-    uint64_t told_at;
+    uint64_t reported_at;
 };
 
 struct pair {

@@ -158,11 +158,11 @@ static bool give_member(struct unpack *unpack, const struct unpack_object *objec
 
     snprintf(name, sizeof name, "%s%s%s", member->dir,
              dir_len > 0 && member->dir[dir_len - 1] != '/' ? "/" : "", member->name);
-    const struct unpack_member told = {name[0] == '/' ? name + 1 : name, member->packed_len,
-                                       member->len, 0, false};
+    const struct unpack_member reported = {name[0] == '/' ? name + 1 : name, member->packed_len,
+                                           member->len, 0, false};
     if (!is_within(unpack, member->len))
         return true;
-    if (!unpack_report_member(unpack, object, &told))
+    if (!unpack_report_member(unpack, object, &reported))
         return false;
     if (member->packed_len > have) /* as ClamAV does, none of it is given */
         return true;

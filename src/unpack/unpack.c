@@ -23,8 +23,8 @@ struct unpack {
     char reason[UNPACK_TEXT_LEN];
 
     char path[UNPACK_TEXT_LEN];                     /* of the object that is read */
-    char told[UNPACK_TEXT_LEN];                     /* the name of the member that comes next, */
-    unsigned told_depth;                            /* and the depth of its container */
+    char member[UNPACK_TEXT_LEN];                   /* the name of the member that comes next, */
+    unsigned member_depth;                          /* and the depth of its container */
     uint32_t n_children[UNPACK_CONTAINERS_MAX + 1]; /* of the object at each depth */
     bool limited;                                   /* the reason is a limit */
 };
@@ -130,8 +130,8 @@ bool unpack_report_member(struct unpack *unpack, const struct unpack_object *obj
 
     list_containers(&event, object);
     snprintf(event.text, sizeof event.text, "%s", member->name != NULL ? member->name : "");
-    memcpy(unpack->told, event.text, sizeof unpack->told);
-    unpack->told_depth = object->depth;
+    memcpy(unpack->member, event.text, sizeof unpack->member);
+    unpack->member_depth = object->depth;
     return emit(unpack, &event, NULL);
 }
 
@@ -239,11 +239,11 @@ static void enter(struct unpack *unpack, const struct unpack_object *child)
 
     unpack->n_children[depth]++;
     unpack->n_children[child->depth] = 0;
-    if (unpack->told_depth == depth && unpack->told[0] != '\0')
-        snprintf(unpack->path + len, room, "%s%s", before, unpack->told);
+    if (unpack->member_depth == depth && unpack->member[0] != '\0')
+        snprintf(unpack->path + len, room, "%s%s", before, unpack->member);
     else
         snprintf(unpack->path + len, room, "%s#%u", before, (unsigned)unpack->n_children[depth]);
-    unpack->told_depth = 0;
+    unpack->member_depth = 0;
 }
 
 static bool give_child(struct unpack *unpack, struct unpack_object *child)
@@ -315,7 +315,7 @@ void unpack_file_as(struct unpack *unpack, const struct unpack_request *request,
     unpack->n_files = 1;
     unpack->over = unpack->limited = false;
     unpack->reason[0] = unpack->path[0] = '\0';
-    unpack->told_depth = unpack->n_children[1] = 0;
+    unpack->member_depth = unpack->n_children[1] = 0;
     open_object(unpack, &file);
     end.kind = (uint8_t)searched_as(unpack, &file);
     end.hashes_only = kind == KIND_HTML && html_is_normalized(unpack, &file);

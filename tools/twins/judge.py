@@ -45,7 +45,7 @@ def ends_of(packet):
     return frozenset(((packet.source, packet.source_port), (packet.target, packet.target_port)))
 
 
-def ends_told(event):
+def event_ends(event):
     return frozenset((int(ipaddress.ip_address(event[f"{side}_ip"])), event.get(f"{side}_port"))
                      for side in ("src", "dest"))
 
@@ -80,7 +80,7 @@ def alerts_of(sluice, capture, files, events, last_of):
         for line in file:
             event = json.loads(line)
             alert = event["alert"]
-            number = event["pcap_cnt"] if "pcap_cnt" in event else last_of[ends_told(event)]
+            number = event["pcap_cnt"] if "pcap_cnt" in event else last_of[event_ends(event)]
             found[number, (alert["gid"], alert["signature_id"])] += 1
     said = re.search(rb"([\d,]+)  rules on packets that took too many steps",
                      result.stdout + result.stderr)

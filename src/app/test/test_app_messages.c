@@ -294,7 +294,7 @@ static uint32_t len_of(const char *text, uint32_t len)
 }
 
 /* Names of the events reported with a side's bytes, each once, in front of what ends them. */
-static void test_events_are_told(void **state)
+static void test_events_are_reported(void **state)
 {
     static const struct {
         const char *text[2], *names[2];
@@ -354,7 +354,7 @@ static void test_events_are_told(void **state)
 /* ---- QUIC ------------------------------------------------------------------------------------ */
 
 /* Rules see the version of the server's first packet, once, behind a client's packets. */
-static void test_an_answer_is_told_once(void **state)
+static void test_an_answer_is_reported_once(void **state)
 {
     static const struct app_config configs[] = {
         {.memory = 1 << 20, .values = UINT64_MAX, .has_steps = true, .is_done = UINT32_MAX},
@@ -393,7 +393,7 @@ static void test_an_answer_is_told_once(void **state)
 }
 
 /* A line of a head that is too long is an event of no transaction. */
-static void test_a_long_line_is_told(void **state)
+static void test_a_long_line_is_reported(void **state)
 {
     struct scene *scene = open_scene(&everything);
     const struct app_place place = {.slot = &scene->flow[0].slot};
@@ -486,9 +486,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_batches_change_nothing),
         cmocka_unit_test(test_bodies_are_shown_in_steps),
-        cmocka_unit_test(test_events_are_told),
-        cmocka_unit_test(test_an_answer_is_told_once),
-        cmocka_unit_test(test_a_long_line_is_told),
+        cmocka_unit_test(test_events_are_reported),
+        cmocka_unit_test(test_an_answer_is_reported_once),
+        cmocka_unit_test(test_a_long_line_is_reported),
         cmocka_unit_test(test_pipelined_requests_are_bounded),
         cmocka_unit_test(test_open_flows_are_bounded),
     };

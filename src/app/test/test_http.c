@@ -37,7 +37,7 @@ static char *play(const struct act *act, size_t n, uint32_t mean, uint64_t seed)
 }
 
 /* The report is the same for any cuts. Returns it. */
-static char *told_of(const struct act *act, size_t n)
+static char *report_of(const struct act *act, size_t n)
 {
     char *whole = play(act, n, 0, 1);
 
@@ -50,9 +50,9 @@ static char *told_of(const struct act *act, size_t n)
     return whole;
 }
 
-#define TOLD(...)                              \
-    told_of((const struct act[]){__VA_ARGS__}, \
-            sizeof((const struct act[]){__VA_ARGS__}) / sizeof(struct act))
+#define TOLD(...)                                \
+    report_of((const struct act[]){__VA_ARGS__}, \
+              sizeof((const struct act[]){__VA_ARGS__}) / sizeof(struct act))
 
 static void expect(char *told, const char *const *words)
 {

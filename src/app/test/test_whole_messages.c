@@ -15,7 +15,7 @@ static const char response[] = "\x00\x2d\x12\x34\x81\x80\x00\x01\x00\x01\x00\x00
                                "\xc0\x0c\x00\x01\x00\x01\x00\x00\x00\x05\x00\x04\xc0\x00\x02\x01";
 
 /* Both sides' bytes, in pieces of about `mean`. */
-static char *told_of(const char *sent[2], const uint32_t len[2], uint32_t mean)
+static char *report_of(const char *sent[2], const uint32_t len[2], uint32_t mean)
 {
     struct app_trial trial;
     uint64_t seed = mean + 1;
@@ -42,10 +42,10 @@ static uint32_t count(const char *text, const char *word)
 
 static void expect(const char *sent[2], const uint32_t len[2], uint32_t n_heads)
 {
-    char *whole = told_of(sent, len, 0);
+    char *whole = report_of(sent, len, 0);
 
     for (uint32_t mean = 1; mean <= 40; mean++) {
-        char *cut = told_of(sent, len, mean);
+        char *cut = report_of(sent, len, mean);
 
         assert_string_equal(cut, whole);
         free(cut);
@@ -105,7 +105,7 @@ static void test_sip_has_heads_and_bodies(void **state)
     expect(sent, len, 4);
     len[1]--; /* the body is not whole */
     expect(sent, len, 3);
-    char *told = told_of(sent, len, 0);
+    char *told = report_of(sent, len, 0);
     assert_non_null(strstr(told, "sip 0 c head [INVITE sip:a SIP/2.0"));
     assert_non_null(strstr(told, "sip 1 c head [ACK tel:1 SIP/2.0"));
     assert_non_null(strstr(told, "sip 2 s head [SIP/2.0 100 Trying"));
@@ -131,7 +131,7 @@ static void test_sip_is_bounded(void **state)
         memcpy(bytes, heads[i], strlen(heads[i]));
         memcpy(bytes + size - 4, "\r\n\r\n", 4);
 
-        char *whole = told_of(sent, len, 0), *cut = told_of(sent, len, 1000);
+        char *whole = report_of(sent, len, 0), *cut = report_of(sent, len, 1000);
 
         assert_int_equal(count(whole, " head "), 1);
         assert_string_equal(cut, whole);

@@ -107,7 +107,7 @@ static void gather(const struct sl_stream_part *part, uint8_t *to, uint64_t begi
     }
 }
 
-void rule_stream_look(struct rule_stream *stream)
+void rule_stream_measure(struct rule_stream *stream)
 {
     const struct sl_stream_part *part = stream->part;
     const uint64_t block = stream->from / SL_STREAM_BLOCK * SL_STREAM_BLOCK;

@@ -37,7 +37,7 @@ bool rule_stream_next_block(struct rule_stream *stream, const struct rule_hits *
 
 /* Sets in `scan` how long the block is, and how many bytes are before it. Its bytes are there once
  * they have been taken: most rules fail before they inspect them. */
-void rule_stream_look(struct rule_stream *stream);
+void rule_stream_measure(struct rule_stream *stream);
 
 /* Fills `scan`, unless that was done. False: no memory. */
 bool rule_stream_take(struct rule_stream *stream);

@@ -97,7 +97,7 @@ static bool meets_payload(struct sl_evaluator *work, const struct rule_payload *
         rule_stream_begin(&work->stream, batch_at_hand(work), view->message->item, head, part);
         if (!rule_stream_next_block(&work->stream, &none, true))
             continue;
-        rule_stream_look(&work->stream);
+        rule_stream_measure(&work->stream);
         if (!take_stream(work))
             return false;
         if (rule_section_match(steps, n, &work->stream.scan, &work->work))
@@ -302,7 +302,7 @@ static void match_part(struct sl_evaluator *work, const struct rule_hits *hits,
     const bool any_header = work->rules->index->any_stream_without_literal;
 
     while (rule_stream_next_block(&work->stream, hits, any_header)) {
-        rule_stream_look(&work->stream);
+        rule_stream_measure(&work->stream);
         try_block(work, hits, view);
         if (any_header && work->stream.is_first)
             try_header(work, view);

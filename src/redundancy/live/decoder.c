@@ -282,7 +282,7 @@ void sl_decoder_stats(const struct sl_decoder *decoder, struct sl_decoder_stats 
 /* ---- shared memory --------------------------------------------------------------------------- */
 
 /* The first byte that the encoder may refer to. */
-static uint64_t told_start(const struct sl_decoder *d)
+static uint64_t reported_start(const struct sl_decoder *d)
 {
     const uint64_t start = log_start(&d->log);
 
@@ -297,12 +297,12 @@ void decoder_share(struct sl_decoder *decoder, uint64_t margin)
 
 uint64_t decoder_held(const struct sl_decoder *decoder)
 {
-    return decoder->log.end - told_start(decoder);
+    return decoder->log.end - reported_start(decoder);
 }
 
 void decoder_forget(struct sl_decoder *decoder, uint64_t len)
 {
-    decoder->forgotten = told_start(decoder) + len;
+    decoder->forgotten = reported_start(decoder) + len;
     if (decoder->forgotten > decoder->margin)
         log_drop(&decoder->log, decoder->forgotten - decoder->margin);
 }
@@ -319,7 +319,7 @@ uint32_t sl_decoder_feedback(struct sl_decoder *decoder, uint8_t feedback[SL_FEE
     f->decoder = decoder->number;
     f->epoch = decoder->epoch;
     f->cache_len = log->len;
-    f->start = told_start(decoder);
+    f->start = reported_start(decoder);
     f->n_runs = 0;
 
     uint64_t at = log->end - start > FEEDBACK_SPAN ? log->end - FEEDBACK_SPAN : start;

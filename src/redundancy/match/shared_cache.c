@@ -252,7 +252,7 @@ static void look_up(struct cache_part *taker, struct cached_batch *cached, uint3
 
 /* ---- what waits ------------------------------------------------------------------------------ */
 
-static void tell_time(struct waiting *waiting, int64_t time_ns)
+static void set_time(struct waiting *waiting, int64_t time_ns)
 {
     if (time_ns > waiting->now || waiting->now - time_ns > STEP_BACK)
         waiting->now = time_ns;
@@ -287,7 +287,7 @@ static void set_ends(struct shared_cache *cache, struct cached_batch *cached,
     for (uint32_t item = 0; item < batch->n_items; item++) {
         const uint64_t position = cached->begin + cached->place[item];
 
-        tell_time(packets, batch->origin[item].time_ns);
+        set_time(packets, batch->origin[item].time_ns);
         while (has_waited(packets, cache->delay_ns))
             packets->begin++;
         cached->until[item] = packets->begin != packets->end ? oldest(packets)->offset : position;
@@ -308,7 +308,7 @@ static void look_up_later(struct cache_part *taker, struct cached_batch *cached,
 
         while (item + 1 < batch->n_items && cached->place[item + 1] <= sample->place)
             item++;
-        tell_time(samples, batch->origin[item].time_ns);
+        set_time(samples, batch->origin[item].time_ns);
         for (; has_waited(samples, delay_ns); samples->begin++)
             (void)index_put(&taker->index, oldest(samples)->hash, oldest(samples)->offset);
         cached->source[sample->number] = index_get(&taker->index, sample->hash);

@@ -92,7 +92,7 @@ static void test_flows_take_turns(void **state)
     assert_true(o.waited[4] < 10 * MS);
 }
 
-static void test_waiting_is_told(void **state)
+static void test_waiting_is_reported(void **state)
 {
     static const uint32_t every[FLOWS_TRIED] = {900}, slow[FLOWS_TRIED] = {1100};
     struct outcome o;
@@ -110,7 +110,7 @@ static void test_waiting_is_told(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_flows_take_turns),
-                                       cmocka_unit_test(test_waiting_is_told)};
+                                       cmocka_unit_test(test_waiting_is_reported)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
