@@ -16,7 +16,8 @@ static const char usage[] =
     "GPU, all of them on one transfer, and peers that are installed. Or, in detail:\n\n"
     "  capture  capture files to dissected batches with flows, on one core and as a run does it\n"
     "  flow     packets and new flows a second through the flow table, on one core and on all\n"
-    "  stream   segments of TCP a second, in order and not, through reassembly on one core\n"
+    "  stream   segments of TCP a second, in order and not, through reassembly on one core; and\n"
+    "           runs: -r with --rules (one where none) with and without it, one flow alone\n"
     "  header   header checks, each backend on one core, and on the GPU\n"
     "  mpm      multi-pattern matching, each algorithm on one core, and on the GPU\n"
     "  scan     virus scan of files: the filter alone, and the scanner from the page cache\n"
@@ -139,7 +140,7 @@ static const struct option long_options[] = {
 const struct benchmark benchmarks[N_BENCHMARKS] = {
     {"capture", bench_capture, true, false, SET(OPTION_CAPTURES)},
     {"flow", bench_flow, true, false, SET(OPTION_CAPTURES)},
-    {"stream", bench_stream, false, false, 0},
+    {"stream", bench_stream, false, false, SET(OPTION_CAPTURES) | SET(OPTION_RULES)},
     {"header", bench_header, true, false, SET(OPTION_CAPTURES)},
     {"mpm", bench_mpm, true, false,
      SET(OPTION_CAPTURES) | SET(OPTION_FILES) | LITERALS | SET(OPTION_ALGORITHMS) |

@@ -24,4 +24,7 @@ struct bench_input {
  */
 bool bench_generate(struct bench_input *input);
 
+/* The same of one flow alone, whose file the caller removes. */
+bool bench_generate_flow(char path[64]);
+
 #endif

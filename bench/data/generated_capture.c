@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* A capture made up where none was named: 10,000 TCP flows, packets of 800 bytes mean. */
+/* Captures that are made up: 10,000 TCP flows, packets of 800 bytes mean; and one flow alone. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,13 @@
 #include "random.h"
 #include "sluice/dissect.h"
 
-enum { GENERATED_PACKETS = 250000, GENERATED_FLOWS = 10000, HEADERS = 54 };
+enum {
+    GENERATED_PACKETS = 250000,
+    GENERATED_FLOWS = 10000,
+    FLOW_PACKETS = 180000,
+    HEADERS = 54,
+    FULL = 1454 /* bytes of a long packet */
+};
 
 static void put32(uint8_t *to, uint32_t value)
 {
@@ -58,10 +64,11 @@ static void fill_payload(uint8_t *payload, uint32_t len, uint64_t *state)
         payload[at] = (uint8_t)bench_random(state);
 }
 
-static uint32_t make_packet(uint8_t *packet, uint32_t number, uint64_t *state)
+static uint32_t make_packet(uint8_t *packet, uint32_t number, bool alone, uint64_t *state)
 {
-    const uint32_t flow = bench_random(state) % GENERATED_FLOWS;
-    const uint32_t len = number % 2 == 0 ? 1454 : 146; /* 800 bytes mean */
+    const uint32_t flow = alone ? 0 : bench_random(state) % GENERATED_FLOWS;
+    const uint32_t len = alone || number % 2 == 0 ? FULL : 146; /* 800 bytes mean */
+    const uint32_t seq = alone ? number * (FULL - HEADERS) : number >> 4 << 16;
     const uint32_t tcp_len = len - 34;
 
     memset(packet, 0, HEADERS);
@@ -77,7 +84,8 @@ static uint32_t make_packet(uint8_t *packet, uint32_t number, uint64_t *state)
     put_be16(packet + 24, fold16(add16(packet + 14, 20, 0)));
     put_be16(packet + 34, 1024 + flow);
     put_be16(packet + 36, 80);
-    put_be16(packet + 38, number >> 4);
+    put_be16(packet + 38, seq >> 16);
+    put_be16(packet + 40, seq);
     put_be16(packet + 42, 1);
     packet[46] = 0x50;
     packet[47] = 0x18;
@@ -88,7 +96,7 @@ static uint32_t make_packet(uint8_t *packet, uint32_t number, uint64_t *state)
     return len;
 }
 
-static bool write_capture(FILE *file)
+static bool write_capture(FILE *file, bool alone)
 {
     static const uint8_t header[24] = {0xD4, 0xC3, 0xB2, 0xA1, 2, 0, 4, 0, 0, 0, 0, 0,
                                        0,    0,    0,    0,    0, 0, 4, 0, 1, 0, 0, 0};
@@ -97,8 +105,8 @@ static bool write_capture(FILE *file)
 
     if (fwrite(header, sizeof header, 1, file) != 1)
         return false;
-    for (uint32_t i = 0; i < GENERATED_PACKETS; i++) {
-        const uint32_t len = make_packet(record + 16, i, &state);
+    for (uint32_t i = 0; i < (alone ? FLOW_PACKETS : GENERATED_PACKETS); i++) {
+        const uint32_t len = make_packet(record + 16, i, alone, &state);
 
         put32(record, 1700000000 + i / 100000);
         put32(record + 4, i % 100000 * 10);
@@ -110,20 +118,31 @@ static bool write_capture(FILE *file)
     return true;
 }
 
-bool bench_generate(struct bench_input *input)
+static bool generate(char path[64], bool alone)
 {
     const char *folder = getenv("TMPDIR");
     int fd;
 
-    snprintf(input->generated, sizeof input->generated, "%.40s/sluice-bench.XXXXXX",
-             folder != NULL ? folder : "/tmp");
-    fd = mkstemp(input->generated);
+    snprintf(path, 64, "%.40s/sluice-bench.XXXXXX", folder != NULL ? folder : "/tmp");
+    fd = mkstemp(path);
     FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
-    const bool written = file != NULL && write_capture(file);
+    const bool written = file != NULL && write_capture(file, alone);
     if (file == NULL || fclose(file) != 0 || !written) {
-        cli_error("%s: cannot be written", input->generated);
+        cli_error("%s: cannot be written", path);
         return false;
     }
+    return true;
+}
+
+bool bench_generate(struct bench_input *input)
+{
+    if (!generate(input->generated, false))
+        return false;
     input->paths[input->n_paths++] = input->generated;
     return true;
+}
+
+bool bench_generate_flow(char path[64])
+{
+    return generate(path, true);
 }

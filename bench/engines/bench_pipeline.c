@@ -231,8 +231,7 @@ static enum sl_status drain(void *user, const struct sl_batch *batch, const stru
 
 /* ---- one run --------------------------------------------------------------------------------- */
 
-/* Binds this process to so many of the cores that it may run on. False: it cannot be bound. */
-static bool bind_to_cores(unsigned n, const cpu_set_t *allowed)
+bool bench_bind_to_cores(unsigned n, const cpu_set_t *allowed)
 {
     cpu_set_t few;
     unsigned taken = 0;
@@ -272,7 +271,7 @@ static double pass(struct passing *passing)
     struct sl_diag diag = {0};
     cpu_set_t allowed;
     const bool bound = passing->cores != 0 && sched_getaffinity(0, sizeof allowed, &allowed) == 0 &&
-                       bind_to_cores(passing->cores, &allowed);
+                       bench_bind_to_cores(passing->cores, &allowed);
 
     sl_pipeline_config_init(&config);
     config.n_devices = passing->together->n_devices;

@@ -3,6 +3,8 @@
 #ifndef BENCH_PIPELINE_H
 #define BENCH_PIPELINE_H
 
+#include <sched.h>
+
 #include "bench.h"
 #include "bench/data/bench_data.h"
 #include "bench/frame/rate.h"
@@ -33,6 +35,10 @@ struct bench_together_result {
     double p50_us, p99_us;   /* from the arrival of a batch to its results */
     struct json_t *timeline; /* of the last run: the first batches, and the slowest; the caller's */
 };
+
+/* Binds this thread, and those that it starts, to so many of the allowed cores. False: it cannot be
+ * bound. */
+bool bench_bind_to_cores(unsigned n, const cpu_set_t *allowed);
 
 /* On each of n numbers of cores, in turn within each run. A GPU's pipeline has all cores, and n is
  * 1. `rate` not 0: batches come at this many bytes a second, and latency counts from the time when

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Streams: segments a second through the reassembly of one core, without dissection and flows. The
- * rows differ in the order of a flow's segments. Flows take turns. */
+ * rows differ in the order of a flow's segments, and show the share of the plain rate. Flows take
+ * turns. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +31,8 @@ struct playing {
     struct stream_shard *shard;
     struct stream_output output;
     struct stream *streams;
-    uint32_t at; /* bytes of each flow so far */
+    uint32_t at;  /* bytes of each flow so far */
+    double plain; /* segments a second of the first row */
     uint8_t *bytes;
 };
 
@@ -137,8 +139,12 @@ static void measure(const struct bench *bench, struct playing *playing, const st
 
     playing->order = order;
     open_flows(playing);
-    row.rate =
-        bench_measure(bench->frame.runs, order->is_half_open ? play_half_open : play, playing);
+    row.rate = bench_measure_thread(bench->frame.runs, order->is_half_open ? play_half_open : play,
+                                    playing);
+    row.ceiling = playing->plain;
+    row.ceiling_of = "plain";
+    if (playing->plain == 0)
+        playing->plain = row.rate.median;
     snprintf(text, sizeof text, "%d flows in turn", FLOWS);
     bench_print(&bench->frame, &row);
 }
@@ -181,7 +187,7 @@ bool bench_stream(const struct bench *bench)
         memset(playing.streams, 0, FLOWS * sizeof *playing.streams);
         for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
             measure(bench, &playing, &orders[i]);
-        good = true;
+        good = bench_stream_runs(bench);
     }
     stream_shards_free(playing.shard, 1);
     stream_output_free(&playing.output);

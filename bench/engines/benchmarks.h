@@ -14,6 +14,7 @@ bool bench_whole_check(const struct bench *bench);
 bool bench_capture(const struct bench *bench);
 bool bench_flow(const struct bench *bench);
 bool bench_stream(const struct bench *bench);
+bool bench_stream_runs(const struct bench *bench); /* the rest of it: bench_stream_run.c */
 bool bench_header(const struct bench *bench);
 bool bench_mpm(const struct bench *bench);
 bool bench_scan(const struct bench *bench);

@@ -62,20 +62,28 @@ struct bench_rate bench_rates(uint32_t runs, double (*rate)(void *user), void *u
 struct timed {
     double (*once)(void *user);
     void *user;
+    uint64_t (*clock)(void);
 };
 
 static double rate_by_clock(void *user)
 {
     const struct timed *timed = user;
-    const uint64_t begin = clock_ns();
+    const uint64_t begin = timed->clock();
     const double units = timed->once(timed->user);
 
-    return units / ((double)(clock_ns() - begin) / 1e9);
+    return units / ((double)(timed->clock() - begin) / 1e9);
 }
 
 struct bench_rate bench_measure(uint32_t runs, double (*once)(void *user), void *user)
 {
-    struct timed timed = {once, user};
+    struct timed timed = {once, user, clock_ns};
+
+    return bench_rates(runs, rate_by_clock, &timed);
+}
+
+struct bench_rate bench_measure_thread(uint32_t runs, double (*once)(void *user), void *user)
+{
+    struct timed timed = {once, user, clock_thread_ns};
 
     return bench_rates(runs, rate_by_clock, &timed);
 }

@@ -27,4 +27,7 @@ void bench_rates_in_turn(uint32_t runs, unsigned n, double (*rate)(void *user, u
 /* The same for `once`, which returns the units it did, by the host's clock. */
 struct bench_rate bench_measure(uint32_t runs, double (*once)(void *user), void *user);
 
+/* The same by the CPU time of this thread: other work of the machine is not counted. */
+struct bench_rate bench_measure_thread(uint32_t runs, double (*once)(void *user), void *user);
+
 #endif
