@@ -327,6 +327,7 @@ struct sl_late {
     uint32_t n_messages;
     const struct sl_stream_part *const *streams; /* of each packet: the first part that its sender's
                                                     stream got at the end, or NULL. NULL: none */
+    const struct sl_stream_facts *facts;         /* of each packet, behind the end; NULL: none */
 };
 
 /* Sets the flows that ended in the batch that comes next, valid until it is decided. NULL: there

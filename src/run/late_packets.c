@@ -33,6 +33,7 @@ static void begin_part(struct listing *listing)
     listing->part = &packets->part[packets->n_parts++];
     *listing->part = (struct late_part){.side = &packets->side[listing->n_sides],
                                         .stream = &packets->stream[listing->n_sides],
+                                        .facts = &packets->facts[listing->n_sides],
                                         .message = &packets->message[listing->n],
                                         .late = listing->said->message + listing->at};
 }
@@ -57,6 +58,7 @@ static void list_side(struct listing *listing, const struct late_flow *flow, uin
     if (!speaks)
         return;
     packets->side[listing->n_sides] = (struct late_side){flow, side};
+    packets->facts[listing->n_sides] = flow->facts;
     packets->stream[listing->n_sides++] = flow->part[side];
     part->n_sides++;
 }
@@ -83,10 +85,11 @@ static bool reserve(struct late_packets *packets, const struct late_said *said, 
 
     packets->side = malloc(n * sizeof *packets->side);
     packets->stream = malloc(n * sizeof(const struct sl_stream_part *));
+    packets->facts = malloc(n * sizeof *packets->facts);
     packets->message = malloc((said->n_messages + 1) * sizeof *packets->message);
     packets->part = malloc((n / (items_max - 1) + 1) * sizeof *packets->part);
-    return packets->side != NULL && packets->stream != NULL && packets->message != NULL &&
-           packets->part != NULL;
+    return packets->side != NULL && packets->stream != NULL && packets->facts != NULL &&
+           packets->message != NULL && packets->part != NULL;
 }
 
 bool late_packets_list(struct late_packets *packets, const struct late_said *said,
@@ -117,6 +120,7 @@ void late_packets_clear(struct late_packets *packets)
 {
     free(packets->side);
     free(packets->stream);
+    free(packets->facts);
     free(packets->message);
     free(packets->part);
     *packets = (struct late_packets){.n_parts = 0};

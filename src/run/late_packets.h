@@ -22,6 +22,7 @@ struct late_flow {
     uint32_t item;                        /* the packet that ended it */
     size_t index;                         /* of the end, in its shard */
     uint8_t app;                          /* enum sl_app */
+    struct sl_stream_facts facts;         /* of its stream, behind the end */
     const struct sl_stream_part *part[2]; /* the first that its sides' streams got then; NULL: none;
                                              where rules inspect streams */
 };
@@ -44,6 +45,7 @@ struct late_side {
 struct late_part {
     const struct late_side *side;               /* of each item */
     const struct sl_stream_part *const *stream; /* of each item, as sl_late has it */
+    const struct sl_stream_facts *facts;        /* of each item */
     struct sl_app_message *message;             /* in the order of items */
     struct late_message *late;                  /* the same, as they were */
     uint32_t n_sides, n;
@@ -52,6 +54,7 @@ struct late_part {
 struct late_packets {
     struct late_side *side; /* of all parts, one behind another */
     const struct sl_stream_part **stream;
+    struct sl_stream_facts *facts;
     struct sl_app_message *message;
     struct late_part *part;
     uint32_t n_parts;

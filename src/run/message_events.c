@@ -95,7 +95,7 @@ static enum sl_status evaluate(struct finish *finish, const struct sl_batch *bat
                                const struct sl_hits *hits, struct sl_diag *diag)
 {
     const struct late_part *const part = batch->filler;
-    const struct run_seen seen = {part->stream, NULL, &finish->heard};
+    const struct run_seen seen = {part->stream, part->facts, &finish->heard};
 
     finish->heard.message = part->message;
     finish->heard.n = part->n;

@@ -280,8 +280,8 @@ void app_batch_stand_in(struct app_batch *mine, struct late_flow *const *flow, u
     late_packets_fill(part, rules->batch);
     for (uint32_t i = 0; i < part->n_sides; i++)
         rules->before[i] = part->side[i].flow->item;
-    rules->late =
-        (struct sl_late){rules->batch, rules->before, part->message, part->n, part->stream};
+    rules->late = (struct sl_late){rules->batch, rules->before, part->message,
+                                   part->n,      part->stream,  part->facts};
 }
 
 /* ---- made items ------------------------------------------------------------------------------ */

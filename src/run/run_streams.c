@@ -229,6 +229,20 @@ static struct stream_ended *add_ended(const struct collecting *collecting,
     return added;
 }
 
+/* What the records of an end say of the stream, which is gone. */
+static void add_facts(struct sl_stream_facts *facts, const struct stream_output *output,
+                      uint32_t begin)
+{
+    for (uint32_t r = begin; r < output->n; r++) {
+        const struct stream_record *const record = &output->record[r];
+
+        if (record->kind == STREAM_END)
+            facts->size[record->half] = record->offset + 1;
+        else if (record->kind == STREAM_EVENT)
+            facts->events |= UINT64_C(1) << record->cause;
+    }
+}
+
 static void end(void *user, const struct sl_flow_ended *ended)
 {
     const struct collecting *collecting = user;
@@ -238,8 +252,10 @@ static void end(void *user, const struct sl_flow_ended *ended)
     if (collecting->names.shard != NULL)
         name_batch_end(&collecting->names, ended->entry);
     stream_end(collecting->shard, &collecting->of_flow[ended->entry], ended->flow, ended->item);
-    if (late != NULL)
+    if (late != NULL) {
         added->behind = collecting->output->n;
+        add_facts(&late->facts, collecting->output, added->begin);
+    }
     if (late != NULL && collecting->apps != NULL)
         app_batch_take(collecting->apps, collecting->output, added->begin, collecting->of_flow,
                        ended->flow, late);

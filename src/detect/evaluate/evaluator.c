@@ -481,6 +481,7 @@ static bool match_late(struct sl_evaluator *work, uint32_t late)
     if (!has_messages(&work->late_talk, late) && part_of(work, late) == NULL)
         return true;
     rule_view_packet(work->late->batch, late, &work->scan, &view);
+    view.facts = work->late->facts != NULL ? &work->late->facts[late] : NULL;
     rule_buffers_begin(&work->buffers);
     work->findings.message = work->late_talk.base + (uint32_t)work->late_talk.n + late;
     match_stream(work, late, first, work->at_late_hit, &view);

@@ -11,7 +11,7 @@ enum {
     N_STEPS = 5, /* of a flow */
     N_PACKETS = N_STEPS * N_FLOWS,
     FIRST_PORT = 20000,
-    SIDS = 8,
+    SIDS = 10,
     TEXT_MAX = 1 << 18
 };
 
@@ -25,7 +25,10 @@ static const char rules_text[] =
     "alert tcp any any -> any any (content:\"needle\"; flowbits:isset,begun; sid:5;)\n"
     "alert tcp any any -> any any (content:\"beginslate\"; sid:6;)\n"
     "alert tcp any any -> any any (flags:A; dsize:0; sid:7;)\n"
-    "alert tcp-stream any any -> any any (content:!\"begins\"; content:!\"needle\"; sid:8;)\n";
+    "alert tcp-stream any any -> any any (content:!\"begins\"; content:!\"needle\"; sid:8;)\n"
+    "alert tcp-stream any any -> any any (content:\"needle\"; stream_size:either,=,307; sid:9;)\n"
+    "alert tcp-stream any any -> any any (content:\"needle\"; stream_size:server,>,1;"
+    " stream_size:client,=,1; sid:10;)\n";
 
 /* Which flows have what. */
 static bool has_needle(uint32_t flow)
@@ -183,6 +186,8 @@ static void check_alerts(const struct clock *clock)
         expected[5] += has_needle(flow) && has_begun(flow);
         expected[8] +=
             (has_begun(flow) ? 0 : 1) + (has_needle(flow) && !has_two_holes(flow) ? 0 : 1);
+        expected[9] += has_needle(flow) && has_two_holes(flow); /* a SYN, 300 bytes, "needle" */
+        expected[10] += has_needle(flow) && is_server(flow);
         n_alerted += has_needle(flow);
     }
     for (uint32_t sid = 0; sid <= SIDS; sid++)
