@@ -101,9 +101,9 @@ static void put_flags_text(const struct eve *eve, const char *key, uint16_t flag
 
 /* ---- records --------------------------------------------------------------------------------- */
 
-static void put_soa(const struct eve *eve, const struct dns_record *record)
+static void put_soa(const struct eve *eve, const char *key, const struct dns_record *record)
 {
-    open_member(eve, "soa", '{');
+    open_member(eve, key, '{');
     put_name(eve, "mname", record->soa.mname);
     put_name(eve, "rname", record->soa.rname);
     put_number(eve, "serial", record->soa.serial);
@@ -114,9 +114,9 @@ static void put_soa(const struct eve *eve, const struct dns_record *record)
     close_member(eve, '}');
 }
 
-static void put_srv(const struct eve *eve, const struct dns_record *record)
+static void put_srv(const struct eve *eve, const char *key, const struct dns_record *record)
 {
-    open_member(eve, "srv", '{');
+    open_member(eve, key, '{');
     put_number(eve, "priority", record->srv.priority);
     put_number(eve, "weight", record->srv.weight);
     put_number(eve, "port", record->srv.port);
@@ -124,11 +124,11 @@ static void put_srv(const struct eve *eve, const struct dns_record *record)
     close_member(eve, '}');
 }
 
-static void put_sshfp(const struct eve *eve, const struct dns_record *record)
+static void put_sshfp(const struct eve *eve, const char *key, const struct dns_record *record)
 {
     const struct dns_bytes fingerprint = record->sshfp.fingerprint;
 
-    open_member(eve, "sshfp", '{');
+    open_member(eve, key, '{');
     eve->visit->hex(eve->visit->to, "fingerprint", fingerprint.bytes, fingerprint.len, ':');
     put_number(eve, "algo", record->sshfp.algorithm);
     put_number(eve, "type", record->sshfp.type);
@@ -150,42 +150,50 @@ static void put_options(const struct eve *eve, struct dns_bytes rest)
 }
 
 /* `string` is that of a TXT record. */
-static void put_data(const struct eve *eve, const struct dns_record *record,
+static void put_data(const struct eve *eve, const char *key, const struct dns_record *record,
                      struct dns_bytes string)
 {
     switch (record->form) {
-    case DNS_FORM_NONE:
-        break;
     case DNS_FORM_RAW:
         if (record->type == DNS_TYPE_NULL)
-            eve->visit->text(eve->visit->to, "rdata", record->data.bytes, record->data.len);
+            eve->visit->text(eve->visit->to, key, record->data.bytes, record->data.len);
         break;
     case DNS_FORM_ADDRESS:
-        put_address(eve, "rdata", record->data);
+        put_address(eve, key, record->data);
         break;
     case DNS_FORM_NAME:
-        put_name(eve, "rdata", record->target);
+        put_name(eve, key, record->target);
         break;
     case DNS_FORM_MX:
-        put_name(eve, "rdata", record->mx.exchange);
+        put_name(eve, key, record->mx.exchange);
         break;
     case DNS_FORM_SOA:
-        put_soa(eve, record);
+        put_soa(eve, key, record);
         break;
     case DNS_FORM_SRV:
         if (record->section == DNS_ANSWER)
-            put_srv(eve, record);
+            put_srv(eve, key, record);
         break;
     case DNS_FORM_SSHFP:
-        put_sshfp(eve, record);
+        put_sshfp(eve, key, record);
         break;
     case DNS_FORM_TXT:
-        eve->visit->text(eve->visit->to, "rdata", string.bytes, string.len);
+        eve->visit->text(eve->visit->to, key, string.bytes, string.len);
         break;
     case DNS_FORM_OPT:
         put_options(eve, record->data);
         break;
+    default:
+        break;
     }
+}
+
+static const char *key_of(enum dns_form form)
+{
+    return form == DNS_FORM_SOA     ? "soa"
+           : form == DNS_FORM_SRV   ? "srv"
+           : form == DNS_FORM_SSHFP ? "sshfp"
+                                    : "rdata";
 }
 
 static void put_record(const struct eve *eve, const struct dns_record *record,
@@ -198,7 +206,7 @@ static void put_record(const struct eve *eve, const struct dns_record *record,
     put_text(eve, "rrtype", dns_type_text(record->type, number));
     if (record->section != DNS_QUESTION) {
         put_number(eve, "ttl", record->ttl);
-        put_data(eve, record, string);
+        put_data(eve, key_of(record->form), record, string);
     }
     close_member(eve, '}');
 }
@@ -214,6 +222,63 @@ static void put_records(const struct eve *eve, const struct dns_record *record)
     }
     while (dns_next_string(&rest, &string))
         put_record(eve, record, string);
+}
+
+/* ---- answers by type ------------------------------------------------------------------------- */
+
+static const uint16_t grouped[] = {DNS_TYPE_A,   DNS_TYPE_AAAA,  DNS_TYPE_CNAME, DNS_TYPE_MX,
+                                   DNS_TYPE_NS,  DNS_TYPE_NULL,  DNS_TYPE_PTR,   DNS_TYPE_SOA,
+                                   DNS_TYPE_SRV, DNS_TYPE_SSHFP, DNS_TYPE_TXT};
+
+enum { N_GROUPED = sizeof grouped / sizeof *grouped };
+
+/* The bit of an answer's type; 0: it has no group. */
+static uint32_t group_of(const struct dns_record *record)
+{
+    for (uint32_t i = 0; i < N_GROUPED; i++)
+        if (record->section == DNS_ANSWER && record->form != DNS_FORM_NONE &&
+            record->type == grouped[i])
+            return 1u << i;
+    return 0;
+}
+
+static void put_element(const struct eve *eve, const struct dns_record *record)
+{
+    struct dns_bytes rest = record->data, string = {NULL, 0};
+
+    if (record->form != DNS_FORM_TXT)
+        put_data(eve, NULL, record, string);
+    else
+        while (dns_next_string(&rest, &string))
+            put_data(eve, NULL, record, string);
+}
+
+static void put_group(const struct eve *eve, uint32_t len, uint32_t group)
+{
+    struct dns_reader reader;
+    struct dns_record record;
+
+    (void)dns_open(&reader, eve->message, len);
+    while (dns_next(&reader, &record) && record.section <= DNS_ANSWER)
+        if (group_of(&record) == group)
+            put_element(eve, &record);
+}
+
+static void put_groups(const struct eve *eve, uint32_t len, uint32_t groups)
+{
+    char number[DNS_NUMBER_LEN];
+
+    if (groups == 0)
+        return;
+    open_member(eve, "grouped", '{');
+    for (uint32_t i = 0; i < N_GROUPED; i++) {
+        if ((groups >> i & 1) == 0)
+            continue;
+        open_member(eve, dns_type_text(grouped[i], number), '[');
+        put_group(eve, len, 1u << i);
+        close_member(eve, ']');
+    }
+    close_member(eve, '}');
 }
 
 /* ---- the object ------------------------------------------------------------------------------ */
@@ -252,6 +317,7 @@ enum dns_damage dns_eve_visit(const struct app_visit *visit, const uint8_t *byte
     enum dns_section open = DNS_N_SECTIONS; /* the list that is open */
     struct dns_reader reader;
     struct dns_record record;
+    uint32_t groups = 0;
 
     if (!dns_open(&reader, bytes, len))
         return reader.damage;
@@ -267,9 +333,11 @@ enum dns_damage dns_eve_visit(const struct app_visit *visit, const uint8_t *byte
             open_member(&eve, keys[open], '[');
         }
         put_records(&eve, &record);
+        groups |= group_of(&record);
     }
     if (open != DNS_N_SECTIONS)
         close_member(&eve, ']');
+    put_groups(&eve, len, groups);
     close_member(&eve, '}');
     return reader.damage;
 }

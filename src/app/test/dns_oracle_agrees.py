@@ -30,6 +30,7 @@ TYPES = {
 RCODES = ["NOERROR", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED", "YXDOMAIN",
           "YXRRSET", "NXRRSET", "NOTAUTH", "NOTZONE"]
 LISTS = ["queries", "answers", "authorities", "additionals"]
+GROUPED = ["A", "AAAA", "CNAME", "MX", "NS", "NULL", "PTR", "SOA", "SRV", "SSHFP", "TXT"]
 SOME_TYPES = [1, 2, 5, 6, 10, 12, 15, 16, 28, 33, 35, 41, 44, 46, 64, 65, 257, 65280]
 
 
@@ -177,6 +178,17 @@ def is_netbios(message, labels, rrtype):
     return rrtype == 32 or set(message[at:at + 32]) <= set(b"ABCDEFGHIJKLMNOP")
 
 
+def grouped(answers):
+    """The data of answers by type."""
+    found = {}
+    for key in GROUPED:
+        for one in answers:
+            data = [value for name_, value in one.items() if name_ not in ("rrname", "rrtype", "ttl")]
+            if one["rrtype"] == key and data:
+                found.setdefault(key, []).extend(data)
+    return found
+
+
 def expected(message, sent_len):
     """The line of dns_table for a message."""
     if len(message) < 12:
@@ -203,6 +215,8 @@ def expected(message, sent_len):
                     dns.setdefault(LISTS[section], []).extend(shown)
     except Damage as reason:
         damage = str(reason)
+    if grouped(dns.get("answers", [])):
+        dns["grouped"] = grouped(dns["answers"])
     whole = damage == "none" and at == sent_len
     least = 12 + 5 * counts[0] + 11 * sum(counts[1:])
     if least > sent_len or (not flags >> 15 and counts[0] == 0) or netbios:

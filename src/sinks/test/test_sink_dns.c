@@ -55,7 +55,8 @@ static void test_eve(void **state)
              "\"queries\":[{\"rrname\":\"a.test\",\"rrtype\":\"A\"}],"
              "\"answers\":[{\"rrname\":\"a.test\",\"rrtype\":\"CNAME\",\"ttl\":60,"
              "\"rdata\":\"b.test\"},"
-             "{\"rrname\":\"b.test\",\"rrtype\":\"A\",\"ttl\":60,\"rdata\":\"127.0.0.1\"}]" TAIL,
+             "{\"rrname\":\"b.test\",\"rrtype\":\"A\",\"ttl\":60,\"rdata\":\"127.0.0.1\"}],"
+             "\"grouped\":{\"A\":[\"127.0.0.1\"],\"CNAME\":[\"b.test\"]}" TAIL,
         HEAD "\"type\":\"request\",\"tx_id\":2,\"id\":7,\"flags\":\"100\",\"rd\":true,"
              "\"opcode\":0,\"rcode\":\"NOERROR\","
              "\"queries\":[{\"rrname\":\"\\\".test\",\"rrtype\":\"TXT\"}]" TAIL,
