@@ -90,6 +90,7 @@ class RunFlows(case.Case):
             "timestamp": "1970-01-01T00:01:42.000000+0000", "event_type": "flow",
             "src_ip": "10.0.0.1", "src_port": 4000, "dest_ip": "10.0.0.2", "dest_port": 80,
             "proto": "TCP",
+            "ip_v": 4,
             "flow": {"pkts_toserver": 5, "pkts_toclient": 3, "bytes_toserver": 5 * 54 + 10,
                      "bytes_toclient": 3 * 54, "start": "1970-01-01T00:01:40.000000+0000",
                      "end": "1970-01-01T00:01:42.000000+0000", "age": 2, "state": "closed",

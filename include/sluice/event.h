@@ -119,7 +119,7 @@ struct sl_event {
         const uint8_t *bytes;
         uint32_t len;
         const char *link; /* the name of its link type */
-    } packet;             /* SL_EVENT_PACKET: the whole of it */
+    } packet; /* the whole of it, which alerts and SL_EVENT_PACKET show; len 0: there is none */
 };
 
 enum { SL_EVENT_PAYLOAD_MAX = 4096 }; /* bytes of an alert's payload in its field, as Suricata */

@@ -35,6 +35,7 @@ EVENT_INLINE void event_tuple(const struct event_visit *visit, const struct sl_e
     if (has_ports)
         event_port(visit, FIELD_DEST_PORT, known, tuple->dst_port);
     event_text(visit, FIELD_PROTO, event_protocol(tuple->protocol, texts->protocol));
+    event_number(visit, FIELD_IP_V, sl_addr_is_ipv4(&tuple->src) ? 4 : 6);
     if (known && event_is_icmp(event)) {
         event_number(visit, FIELD_ICMP_TYPE, tuple->src_port);
         event_number(visit, FIELD_ICMP_CODE, tuple->dst_port);
@@ -92,6 +93,15 @@ EVENT_INLINE const char *event_action(const struct sl_signature *signature)
     return is_reject ? "blocked" : "allowed";
 }
 
+EVENT_INLINE void event_packet(const struct event_visit *visit, const struct sl_event *event)
+{
+    event_bytes(visit, FIELD_PACKET, SL_FIELD_BYTES, event->packet.bytes, event->packet.len);
+    event_object(visit, FIELD_PACKET_INFO);
+    event_number(visit, FIELD_LINK_TYPE, event->origin.link_type);
+    event_text(visit, FIELD_LINK_NAME, event->packet.link);
+    event_end(visit);
+}
+
 EVENT_INLINE void event_alert(const struct event_visit *visit, const struct sl_event *event,
                               struct event_texts *texts)
 {
@@ -122,6 +132,8 @@ EVENT_INLINE void event_alert(const struct event_visit *visit, const struct sl_e
     if (event->payload_len != 0)
         event_bytes(visit, FIELD_PAYLOAD, SL_FIELD_BYTES, event->payload, event_payload_len(event));
     event_number(visit, FIELD_STREAM, 0);
+    if (event->packet.len != 0)
+        event_packet(visit, event);
 }
 
 EVENT_INLINE void event_anomaly(const struct event_visit *visit, const struct sl_event *event)
@@ -280,15 +292,6 @@ EVENT_INLINE void event_flow(const struct event_visit *visit, const struct sl_ev
     event_community_id(visit, event);
     if (flow->tuple.protocol == SL_IP_TCP)
         event_tcp(visit, flow, texts);
-}
-
-EVENT_INLINE void event_packet(const struct event_visit *visit, const struct sl_event *event)
-{
-    event_bytes(visit, FIELD_PACKET, SL_FIELD_BYTES, event->packet.bytes, event->packet.len);
-    event_object(visit, FIELD_PACKET_INFO);
-    event_number(visit, FIELD_LINK_TYPE, event->origin.link_type);
-    event_text(visit, FIELD_LINK_NAME, event->packet.link);
-    event_end(visit);
 }
 
 /* The fields of a packet's event behind its head. */

@@ -23,6 +23,7 @@
     FIELD(DEST_IP, "dest_ip")                       \
     FIELD(DEST_PORT, "dest_port")                   \
     FIELD(PROTO, "proto")                           \
+    FIELD(IP_V, "ip_v")                             \
     FIELD(ICMP_TYPE, "icmp_type")                   \
     FIELD(ICMP_CODE, "icmp_code")                   \
     FIELD(RESPONSE_ICMP_TYPE, "response_icmp_type") \

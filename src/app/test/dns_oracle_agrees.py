@@ -183,7 +183,7 @@ def grouped(answers):
     found = {}
     for key in GROUPED:
         for one in answers:
-            data = [value for name_, value in one.items() if name_ not in ("rrname", "rrtype", "ttl")]
+            data = [one[of] for of in one if of not in ("rrname", "rrtype", "ttl")]
             if one["rrtype"] == key and data:
                 found.setdefault(key, []).extend(data)
     return found

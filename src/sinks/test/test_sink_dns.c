@@ -44,7 +44,8 @@ static void test_console(void **state)
     "{\"timestamp\":\"1970-01-01T00:00:00.000001+0000\",\"flow_id\":45,"   \
     "\"pcap_cnt\":10,\"event_type\":\"dns\","                              \
     "\"src_ip\":\"10.0.0.1\",\"src_port\":40000,\"dest_ip\":\"10.0.0.2\"," \
-    "\"dest_port\":53,\"proto\":\"UDP\",\"pkt_src\":\"wire/pcap\",\"dns\":{\"version\":3,"
+    "\"dest_port\":53,\"proto\":\"UDP\",\"ip_v\":4,\"pkt_src\":\"wire/"    \
+    "pcap\",\"dns\":{\"version\":3,"
 #define TAIL "},\"pcap_filename\":\"a.pcap\"}"
 
 static void test_eve(void **state)
@@ -82,6 +83,10 @@ static void test_alert(void **state)
     made->event.payload = request;
     made->event.payload_len = sizeof request - 1;
     made->event.nth_message = 1;
+    made->event.packet.bytes = (const uint8_t *)"\x01\x02\xff";
+    made->event.packet.len = 3;
+    made->event.packet.link = "EN10MB";
+    made->event.origin.link_type = 1;
     assert_int_equal(sl_sink_write(sink, &made->event, &diag), SL_OK);
     close_sink(sink, 1);
     FILE *file = fopen(scratch_path("alert.json"), "r");
@@ -90,6 +95,8 @@ static void test_alert(void **state)
     assert_non_null(strstr(line, "},\"dns\":{\"version\":3,\"type\":\"request\",\"tx_id\":0,"));
     assert_non_null(strstr(line, "\"pkt_src\":\"wire/pcap\",\"tx_id\":0,\"alert\":{"));
     assert_non_null(strstr(line, "\"rrtype\":\"TXT\"}]},\"app_proto\":\"mdns\","));
+    assert_non_null(strstr(line, "\"stream\":0,\"packet\":\"AQL/\",\"packet_info\":{"
+                                 "\"linktype\":1,\"linktype_name\":\"EN10MB\"}"));
     fclose(file);
     free(made);
 }

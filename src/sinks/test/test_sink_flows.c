@@ -111,7 +111,8 @@ static void test_eve(void **state)
     static const char *const lines[N_GOLDEN] = {
         "{\"timestamp\":\"2026-01-02T10:11:24.123456+0000\",\"flow_id\":42,"
         "\"event_type\":\"flow\",\"src_ip\":\"192.0.2.1\",\"src_port\":40000,"
-        "\"dest_ip\":\"192.0.2.2\",\"dest_port\":80,\"proto\":\"TCP\",\"app_proto\":\"http\","
+        "\"dest_ip\":\"192.0.2.2\",\"dest_port\":80,\"proto\":\"TCP\",\"ip_v\":4,\"app_proto\":"
+        "\"http\","
         "\"flow\":{\"pkts_toserver\":5,\"pkts_toclient\":4,\"bytes_toserver\":700,"
         "\"bytes_toclient\":90000,\"start\":\"2026-01-02T10:11:12.900000+0000\","
         "\"end\":\"2026-01-02T10:11:14.123456+0000\",\"age\":2,\"state\":\"closed\","
@@ -122,7 +123,8 @@ static void test_eve(void **state)
 
         "{\"timestamp\":\"1970-01-01T00:00:00.000002+0000\",\"flow_id\":43,\"in_iface\":\"eth0\","
         "\"event_type\":\"flow\",\"vlan\":[100,4095],\"src_ip\":\"2001:db8::1\","
-        "\"src_port\":5353,\"dest_ip\":\"2001:db8::2\",\"dest_port\":53,\"proto\":\"UDP\","
+        "\"src_port\":5353,\"dest_ip\":\"2001:db8::2\",\"dest_port\":53,\"proto\":\"UDP\",\"ip_v\":"
+        "6,"
         "\"app_proto\":\"failed\",\"flow\":{\"pkts_toserver\":1,\"pkts_toclient\":0,"
         "\"bytes_toserver\":60,\"bytes_toclient\":0,"
         "\"start\":\"1970-01-01T00:00:00.000001+0000\","
@@ -131,7 +133,7 @@ static void test_eve(void **state)
 
         "{\"timestamp\":\"1970-01-01T00:00:00.000000+0000\",\"flow_id\":44,"
         "\"event_type\":\"flow\",\"src_ip\":\"10.0.0.1\",\"dest_ip\":\"10.0.0.2\","
-        "\"proto\":\"ICMP\",\"icmp_type\":8,\"icmp_code\":0,\"response_icmp_type\":0,"
+        "\"proto\":\"ICMP\",\"ip_v\":4,\"icmp_type\":8,\"icmp_code\":0,\"response_icmp_type\":0,"
         "\"response_icmp_code\":0,\"flow\":{\"pkts_toserver\":18446744073709551615,"
         "\"pkts_toclient\":1,\"bytes_toserver\":18446744073709551615,\"bytes_toclient\":98,"
         "\"start\":\"1970-01-01T00:00:00.000000+0000\","
@@ -141,7 +143,7 @@ static void test_eve(void **state)
 
         "{\"timestamp\":\"1970-01-01T00:00:00.000000+0000\",\"flow_id\":45,"
         "\"event_type\":\"flow\",\"src_ip\":\"fe80::1\",\"dest_ip\":\"ff02::1\","
-        "\"proto\":\"IPv6-ICMP\",\"icmp_type\":134,\"icmp_code\":0,"
+        "\"proto\":\"IPv6-ICMP\",\"ip_v\":6,\"icmp_type\":134,\"icmp_code\":0,"
         "\"flow\":{\"pkts_toserver\":2,\"pkts_toclient\":0,\"bytes_toserver\":300,"
         "\"bytes_toclient\":0,\"start\":\"1969-12-31T23:59:59.999999+0000\","
         "\"end\":\"1970-01-01T00:00:00.000000+0000\",\"age\":1,\"state\":\"new\","

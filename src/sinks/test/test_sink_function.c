@@ -99,16 +99,18 @@ static void test_fields_are_visited_in_order(void **state)
 
     (void)state;
     make_plain(made, 1);
-    check_names(&made->event,
-                "timestamp flow_id pcap_cnt event_type src_ip src_port dest_ip dest_port proto "
-                "pkt_src alert{action gid signature_id rev signature category severity } direction "
-                "payload stream pcap_filename classtype ");
+    check_names(
+        &made->event,
+        "timestamp flow_id pcap_cnt event_type src_ip src_port dest_ip dest_port proto ip_v "
+        "pkt_src alert{action gid signature_id rev signature category severity } direction "
+        "payload stream pcap_filename classtype ");
     made->event.kind = SL_EVENT_ANOMALY;
     made->event.check = "land";
     made->event.live = true;
-    check_names(&made->event,
-                "timestamp flow_id in_iface event_type src_ip src_port dest_ip dest_port proto "
-                "pkt_src anomaly{type event } pcap_cnt direction ");
+    check_names(
+        &made->event,
+        "timestamp flow_id in_iface event_type src_ip src_port dest_ip dest_port proto ip_v "
+        "pkt_src anomaly{type event } pcap_cnt direction ");
     free(made);
 }
 

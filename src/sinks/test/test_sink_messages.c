@@ -125,7 +125,7 @@ static void test_console(void **state)
     "{\"timestamp\":\"1970-01-01T00:00:00.000001+0000\",\"flow_id\":45,"   \
     "\"pcap_cnt\":10,\"event_type\":\"" type "\","                         \
     "\"src_ip\":\"10.0.0.1\",\"src_port\":40000,\"dest_ip\":\"10.0.0.2\"," \
-    "\"dest_port\":80,\"proto\":\"TCP\",\"pkt_src\":\"wire/pcap\","
+    "\"dest_port\":80,\"proto\":\"TCP\",\"ip_v\":4,\"pkt_src\":\"wire/pcap\","
 #define TAIL ",\"pcap_filename\":\"a.pcap\"}"
 #define REQUEST(behind)                                                    \
     "\"http\":{\"hostname\":\"shop.test\"," behind "\"url\":\"/a%20b?c\"," \

@@ -97,7 +97,7 @@ static void test_console(void **state)
     "\"pcap_cnt\":10,\"event_type\":\"" type "\","
 #define TUPLE(proto)                                                       \
     "\"src_ip\":\"10.0.0.1\",\"src_port\":40000,\"dest_ip\":\"10.0.0.2\"," \
-    "\"dest_port\":53,\"proto\":\"" proto "\","
+    "\"dest_port\":53,\"proto\":\"" proto "\",\"ip_v\":4,"
 #define TAIL "},\"pcap_filename\":\"a.pcap\"}"
 
 static void test_eve(void **state)

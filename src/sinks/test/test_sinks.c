@@ -179,7 +179,8 @@ static void test_eve_golden(void **state)
     static const char *const lines[N_GOLDEN] = {
         "{\"timestamp\":\"2026-01-02T10:11:12.123456+0000\",\"flow_id\":42,\"pcap_cnt\":7,"
         "\"event_type\":\"alert\",\"src_ip\":\"10.0.0.1\",\"src_port\":1234,"
-        "\"dest_ip\":\"10.0.0.2\",\"dest_port\":80,\"proto\":\"TCP\",\"pkt_src\":\"wire/pcap\","
+        "\"dest_ip\":\"10.0.0.2\",\"dest_port\":80,\"proto\":\"TCP\",\"ip_v\":4,\"pkt_src\":\"wire/"
+        "pcap\","
         "\"community_id\":\"1:LQU9qZlK+B5F3KDmev6m5PMibrg=\","
         "\"alert\":{\"action\":\"allowed\",\"gid\":1,\"signature_id\":2000001,\"rev\":3,"
         "\"signature\":\"message text\",\"category\":\"A Network Trojan was detected\","
@@ -193,14 +194,16 @@ static void test_eve_golden(void **state)
 
         "{\"timestamp\":\"2000-02-28T23:59:59.999999+0000\",\"flow_id\":43,\"in_iface\":\"eth0\","
         "\"event_type\":\"alert\",\"vlan\":[100],\"src_ip\":\"2001:db8::1\",\"src_port\":53,"
-        "\"dest_ip\":\"2001:db8::2\",\"dest_port\":0,\"proto\":\"UDP\",\"pkt_src\":\"wire/pcap\","
+        "\"dest_ip\":\"2001:db8::2\",\"dest_port\":0,\"proto\":\"UDP\",\"ip_v\":6,\"pkt_src\":"
+        "\"wire/pcap\","
         "\"alert\":{\"action\":\"allowed\",\"gid\":4294967295,\"signature_id\":4294967295,"
         "\"rev\":0,\"signature\":\"\",\"category\":\"\",\"severity\":3},"
         "\"direction\":\"to_client\",\"stream\":0}",
 
         "{\"timestamp\":\"1970-01-01T00:00:00.000000+0000\",\"flow_id\":44,\"pcap_cnt\":9,"
         "\"event_type\":\"alert\",\"vlan\":[100,4095],\"src_ip\":\"192.0.2.1\",\"src_port\":1,"
-        "\"dest_ip\":\"192.0.2.2\",\"dest_port\":2,\"proto\":\"SCTP\",\"pkt_src\":\"wire/pcap\","
+        "\"dest_ip\":\"192.0.2.2\",\"dest_port\":2,\"proto\":\"SCTP\",\"ip_v\":4,\"pkt_src\":"
+        "\"wire/pcap\","
         "\"alert\":{\"action\":\"blocked\",\"gid\":1,\"signature_id\":3,\"rev\":1,"
         "\"signature\":\"\\u001b[2J \xC3\xA9 \\\\xff \\\"\\\\\\n\",\"category\":\"\\u009b\","
         "\"severity\":2},\"direction\":\"to_client\",\"payload\":\"Rw==\","
@@ -208,34 +211,36 @@ static void test_eve_golden(void **state)
 
         "{\"timestamp\":\"1970-01-01T00:00:00.000001+0000\",\"flow_id\":45,\"pcap_cnt\":10,"
         "\"event_type\":\"anomaly\",\"src_ip\":\"2001:db8::1\",\"src_port\":65535,"
-        "\"dest_ip\":\"::\",\"dest_port\":0,\"proto\":\"TCP\",\"pkt_src\":\"wire/pcap\","
+        "\"dest_ip\":\"::\",\"dest_port\":0,\"proto\":\"TCP\",\"ip_v\":6,\"pkt_src\":\"wire/pcap\","
         "\"anomaly\":{\"type\":\"decode\",\"event\":\"tcp-syn-fin\"},"
         "\"pcap_filename\":\"a.pcap\"}",
 
         "{\"timestamp\":\"1969-12-31T23:59:59.999999+0000\",\"flow_id\":46,\"pcap_cnt\":11,"
         "\"event_type\":\"anomaly\",\"src_ip\":\"10.0.0.1\",\"dest_ip\":\"10.0.0.2\","
-        "\"proto\":\"ICMP\",\"icmp_type\":8,\"icmp_code\":0,\"pkt_src\":\"wire/pcap\","
+        "\"proto\":\"ICMP\",\"ip_v\":4,\"icmp_type\":8,\"icmp_code\":0,\"pkt_src\":\"wire/pcap\","
         "\"anomaly\":{\"type\":\"decode\",\"event\":\"ttl-zero\"},\"pcap_filename\":\"a.pcap\"}",
 
         "{\"timestamp\":\"1677-09-21T00:12:43.145224+0000\",\"flow_id\":47,\"pcap_cnt\":12,"
         "\"event_type\":\"anomaly\",\"src_ip\":\"fe80::1\",\"dest_ip\":\"ff02::1\","
-        "\"proto\":\"IPv6-ICMP\",\"icmp_type\":135,\"icmp_code\":0,\"pkt_src\":\"wire/pcap\","
+        "\"proto\":\"IPv6-ICMP\",\"ip_v\":6,\"icmp_type\":135,\"icmp_code\":0,\"pkt_src\":\"wire/"
+        "pcap\","
         "\"anomaly\":{\"type\":\"decode\",\"event\":\"ttl-zero\"},\"pcap_filename\":\"a.pcap\"}",
 
         "{\"timestamp\":\"1970-01-01T00:00:00.000000+0000\",\"pcap_cnt\":13,"
         "\"event_type\":\"anomaly\",\"src_ip\":\"2001:db8::1\",\"src_port\":0,"
-        "\"dest_ip\":\"2001:db8::2\",\"dest_port\":0,\"proto\":\"UDP\",\"pkt_src\":\"wire/pcap\","
+        "\"dest_ip\":\"2001:db8::2\",\"dest_port\":0,\"proto\":\"UDP\",\"ip_v\":6,\"pkt_src\":"
+        "\"wire/pcap\","
         "\"anomaly\":{\"type\":\"decode\",\"event\":\"fragment-oversize\"},"
         "\"pcap_filename\":\"a.pcap\"}",
 
         "{\"timestamp\":\"1970-01-01T00:00:00.000000+0000\",\"pcap_cnt\":14,"
         "\"event_type\":\"anomaly\",\"src_ip\":\"10.0.0.1\",\"dest_ip\":\"10.0.0.1\","
-        "\"proto\":\"ICMP\",\"pkt_src\":\"wire/pcap\","
+        "\"proto\":\"ICMP\",\"ip_v\":4,\"pkt_src\":\"wire/pcap\","
         "\"anomaly\":{\"type\":\"decode\",\"event\":\"land\"},\"pcap_filename\":\"a.pcap\"}",
 
         "{\"timestamp\":\"2262-04-11T23:47:16.854775+0000\",\"pcap_cnt\":15,"
         "\"event_type\":\"anomaly\",\"src_ip\":\"10.0.0.1\",\"dest_ip\":\"10.0.0.1\","
-        "\"proto\":\"253\",\"pkt_src\":\"wire/pcap\","
+        "\"proto\":\"253\",\"ip_v\":4,\"pkt_src\":\"wire/pcap\","
         "\"anomaly\":{\"type\":\"decode\",\"event\":\"land\"},\"pcap_filename\":\"a.pcap\"}",
 
         "{\"timestamp\":\"1970-01-01T00:00:00.000000+0000\",\"event_type\":\"anomaly\","
@@ -545,7 +550,10 @@ static void check_protocol(json_t *object, const struct sl_event *event)
     assert_non_null(proto);
     if (is_named(event->tuple.protocol) || isdigit((unsigned char)*proto))
         assert_string_equal(proto, protocol_text(event->tuple.protocol));
+    assert_int_equal(json_integer_value(json_object_get(object, "ip_v")),
+                     sl_addr_is_ipv4(&event->tuple.src) ? 4 : 6);
     json_object_del(object, "proto");
+    json_object_del(object, "ip_v");
 }
 
 static void check_line(const char *line, size_t len, const struct sl_event *event)
