@@ -20,6 +20,7 @@ import shutil
 import struct
 import sys
 import tarfile
+import tempfile
 import time
 import unittest
 import zipfile
@@ -29,6 +30,7 @@ import case
 import hostile_scan
 import locked_documents
 import locked_zip
+import signed_program
 
 SLUICE, SAMPLES = sys.argv[1:3]
 LZMA1_PROPERTIES = b"\x5d" + struct.pack("<I", 1 << 16)
@@ -909,6 +911,138 @@ class Opened(case.Case):
 
 
 TIME = "Heuristics.Limits.Exceeded.MaxScanTime"
+
+
+class Certificates(case.Case):
+    """Programs of one section, signed by certificates under a root that the database has."""
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.keys = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.keys.cleanup)
+        cls.root, cls.middle, cls.leaf = (signed_program.Key(cls.keys.name, name)
+                                          for name in ("root", "middle", "leaf"))
+        cls.rooted = cls.root.certificate(cls.root, 1, ca=True, use=None)
+
+    def signed(self, certificate, *more, key=None, issuer=None, serial=7, text=b"world"):
+        return signed_program.sign(signed_program.program(text), key or self.leaf,
+                                   issuer or self.root, serial, [certificate, *more])
+
+    def results(self, lines, files, *options):
+        """By the file's name, what was found in it."""
+        database = self.path("a.ndb", b"World:0:*:776f726c64\n")
+        paths = [self.path(name + ".exe", content) for name, content in files.items()]
+        result = sluice("scan", "-d", database, "-d", self.path("a.crb", "".join(lines).encode()),
+                        "--no-summary", *options, *paths)
+        self.assertIn(result.returncode, (0, 1), result.stderr)
+        found = {}
+        for line in result.stdout.decode().splitlines():
+            path, what = line.split(": ", 1)
+            found.setdefault(os.path.basename(path)[:-4], []).append(what)
+        return {name: " ".join(what) for name, what in found.items()}
+
+    WORLD, OK, BAD = "World.UNOFFICIAL FOUND", "OK", "Bad FOUND"
+
+    def some(self):
+        leaf, middle = self.leaf.certificate(self.root, 7), self.middle.certificate(
+            self.root, 8, ca=True, use=None)
+        good = self.signed(leaf, self.rooted)
+        changed, damaged = bytearray(good), bytearray(good)
+        changed[600] ^= 1
+        damaged[-40] ^= 1
+        rogue = self.middle.certificate(self.leaf, 9)
+        return {
+            "plain": signed_program.program(b"world"), "good": good, "alone": self.signed(leaf),
+            "middle": self.signed(self.leaf.certificate(self.middle, 7), middle,
+                                  issuer=self.middle),
+            "changed": bytes(changed), "damaged": bytes(damaged), "longer": good + b"world",
+            "expired": self.signed(self.leaf.certificate(self.root, 7, years=-1)),
+            "any_use": self.signed(self.leaf.certificate(self.root, 7, use=None)),
+            "server": self.signed(self.leaf.certificate(self.root, 7, use=signed_program.SERVER)),
+            "rogue": self.signed(rogue, leaf, key=self.middle, issuer=self.leaf, serial=9),
+            "zipped": Opened.zip_of({"a": good}),
+        }
+
+    def test_trusted_ones_make_a_program_clean(self):
+        files = self.some()
+        trusted = {"good", "alone", "middle", "zipped"}
+        self.assertEqual(self.results([self.root.line("Good")], files),
+                         {name: self.OK if name in trusted else self.WORLD for name in files})
+        row = json.loads(sluice("scan", "-d", self.path("a.ndb"), "-d", self.path("a.crb"),
+                                "--json", "--no-summary", self.path("good.exe")).stdout)
+        self.assertIs(row["allowed"], True)
+        good = {"good": files["good"]}
+        for line in (self.root.line("Good", code=0), self.root.line("Good", cert=0),
+                     self.middle.line("Good"),
+                     self.root.line("Good", levels=";300")):
+            self.assertEqual(self.results([line], good)["good"], self.WORLD, line)
+        for line in (self.leaf.line("Good"), self.leaf.line("Good", serial=7),
+                     self.root.line("Good", levels=";80;255")):
+            self.assertEqual(self.results([line], good)["good"], self.OK, line)
+        self.assertEqual(self.results([self.root.line("Good")], good, "--nocerts")["good"],
+                         self.WORLD)
+
+    def test_blocked_ones_are_found(self):
+        """Whatever became of the program."""
+        files = self.some()
+        with_leaf = set(files) - {"plain"}
+        self.assertEqual(self.results([self.leaf.line("Bad", trusted=0)], files),
+                         {name: self.BAD if name in with_leaf else self.WORLD for name in files})
+        clean = {"good": self.signed(self.leaf.certificate(self.root, 7), text=b"clean")}
+        for line, what in ((self.leaf.line("Bad", 0, 7), self.BAD),
+                           (self.leaf.line("Bad", 0, 8), self.OK),
+                           (self.leaf.line("Bad", 0, code=0, cert=0), self.BAD)):
+            self.assertEqual(self.results([self.root.line("Good"), line], clean)["good"], what)
+        self.assertEqual(self.results([self.leaf.line("Bad", 0)], clean, "--nocerts")["good"],
+                         self.OK)
+        self.assertEqual(self.results([self.leaf.line("Bad", 0)], {"good": files["good"]}, "-z"),
+                         {"good": f"{self.BAD} {self.WORLD}"})
+
+    def test_in_compiled_databases(self):
+        clean = self.path("clean.exe", self.signed(self.leaf.certificate(self.root, 7)))
+        for name, key, trusted in (("one", self.root, 1), ("two", self.middle, 0),
+                                   ("three", self.leaf, 0)):
+            text = key.line(name, trusted).encode()
+            self.assertEqual(sluice("scan", "-d", self.path(name + ".crb", text), "--compile",
+                                    self.path(name)).returncode, 0)
+        result = sluice("scan", "-d", self.path("one"), "-d", self.path("two"), "-d",
+                        self.path("three"), "--no-summary", clean)
+        self.assertEqual(result.stdout.decode(), f"{clean}: three FOUND\n")
+
+    def test_clamscan_agrees(self):
+        if shutil.which("clamscan") is None:
+            self.skipTest("clamscan is not installed")
+        files = self.some()
+        for lines in ([self.root.line("Good")], [self.leaf.line("Bad", 0)]):
+            ours = self.results(lines, files)
+            result = case.run("clamscan", "-d", self.path("a.ndb"), "-d", self.path("a.crb"),
+                              "--no-summary",
+                              *(self.path(name + ".exe") for name in files))
+            said = result.stdout.decode().splitlines()
+            theirs = {os.path.basename(path)[:-4]: what
+                      for path, what in (line.split(": ", 1) for line in said)}
+            # It takes a certificate that may sign code alone for an authority, and none where bytes
+            # follow the signature.
+            self.assertEqual({name for name in files if ours[name] != theirs[name]} -
+                             {"rogue", "longer"}, set(), (ours, theirs))
+
+    def test_wrong_lines(self):
+        lines = {"A;1;b": "eleven fields", self.root.line("A", 2)[:-1]: "not 0 or 1",
+                 self.root.line("A")[:-1].replace(";010001;1", ";010001;"): "not 0 or 1",
+                 f"A;1;00;;{self.root.modulus:x};;1;0;1;0;": "SHA-1",
+                 f"A;1;{'0' * 40};00;{self.root.modulus:x};;1;0;1;0;": "SHA-1",
+                 f"A;1;{'0' * 40};;;;1;0;1;0;": "no digit",
+                 f"A;1;{'0' * 40};;xy;;1;0;1;0;": "not hexadecimal",
+                 f"A;1;{'0' * 40};;ff;;1;0;1;0;;x": "no number",
+                 f";1;{'0' * 40};;ff;;1;0;1;0;": "no name"}
+        database = self.path("a.crb", "\n".join([*lines, self.root.line("Good")]).encode())
+        result = sluice("scan", "--debug", "-d", database, database)
+        said = result.stderr.decode().splitlines()
+        self.assertEqual(len(said), len(lines), said)
+        for number, reason in enumerate(lines.values(), 1):
+            self.assertTrue(said[number - 1].startswith(f"{database}:{number}: ") and
+                            reason in said[number - 1], (reason, said))
 
 
 class Limits(case.Case):

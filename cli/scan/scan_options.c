@@ -49,6 +49,7 @@ static const char usage[] =
     "      --scan-archive, --scan-mail, --scan-pdf, --scan-ole2, --scan-html, --scan-swf,\n"
     "      --scan-xmldocs, --scan-onenote  no: such files are not opened (yes)\n"
     "      --normalize yes|no   search texts and HTML in ClamAV's normal form, too (yes)\n"
+    "      --nocerts            certificates of programs (.crb) are neither trusted nor blocked\n"
     "      --max-dir-recursion N\n"
     "      --follow-file-symlinks N, --follow-dir-symlinks N  0 never, 1 named ones, 2 always\n"
     "      --cross-fs yes|no    scan other file systems below (yes)\n"
@@ -68,7 +69,7 @@ static const char usage[] =
     "--bytecode-timeout --bytecode-unsigned --disable-cache --force-to-disk --gen-json "
     "--heuristic-alerts --heuristic-scan-precedence\n"
     "--leave-temps --max-embeddedpe --max-htmlnormalize --max-htmlnotags --max-iconspe\n"
-    "--max-partitions --max-rechwp3 --max-scriptnormalize --max-ziptypercg --nocerts\n"
+    "--max-partitions --max-rechwp3 --max-scriptnormalize --max-ziptypercg\n"
     "--pcre-match-limit --pcre-max-filesize --pcre-recmatch-limit (clamscan's defaults)\n"
     "--phishing-scan-urls --phishing-sigs --scan-elf --scan-hwp3 --scan-image\n"
     "--scan-image-fuzzy-hash --scan-pe --statistics --structured-* --tempdir.\n"
@@ -165,6 +166,7 @@ enum {
     OPT_SCAN_FIRST, /* and enum sl_scan_group */
     OPT_SCAN_LAST = OPT_SCAN_FIRST + SL_SCAN_ONENOTES,
     OPT_NORMALIZE,
+    OPT_NO_CERTIFICATES,
     OPT_MAX_DEPTH,
     OPT_FOLLOW_FILES,
     OPT_FOLLOW_DIRS,
@@ -229,6 +231,7 @@ static const struct option long_options[] = {
     {"scan-xmldocs", optional_argument, NULL, OPT_SCAN_FIRST + SL_SCAN_XMLS},
     {"scan-onenote", optional_argument, NULL, OPT_SCAN_FIRST + SL_SCAN_ONENOTES},
     {"normalize", optional_argument, NULL, OPT_NORMALIZE},
+    {"nocerts", optional_argument, NULL, OPT_NO_CERTIFICATES},
     {"max-dir-recursion", required_argument, NULL, OPT_MAX_DEPTH},
     {"follow-file-symlinks", required_argument, NULL, OPT_FOLLOW_FILES},
     {"follow-dir-symlinks", required_argument, NULL, OPT_FOLLOW_DIRS},
@@ -267,7 +270,6 @@ static const struct option long_options[] = {
     {"max-rechwp3", required_argument, NULL, OPT_UNUSED_NUMBER},
     {"max-scriptnormalize", required_argument, NULL, OPT_UNUSED_SIZE},
     {"max-ziptypercg", required_argument, NULL, OPT_UNUSED_SIZE},
-    {"nocerts", optional_argument, NULL, OPT_UNUSED_YES},
     {"pcre-match-limit", required_argument, NULL, OPT_UNUSED_NUMBER},
     {"pcre-max-filesize", required_argument, NULL, OPT_UNUSED_SIZE},
     {"pcre-recmatch-limit", required_argument, NULL, OPT_UNUSED_NUMBER},
@@ -461,6 +463,8 @@ static bool take_opening(struct sl_scan_config *config, int option)
         return take_bits(name, 1u << SL_SCAN_BROKEN_MEDIA, true, &config->alerts);
     case OPT_NORMALIZE:
         return read_yes(optarg, name, &config->normalizes);
+    case OPT_NO_CERTIFICATES:
+        return read_yes(optarg, name, &config->ignores_certificates);
     default:
         return take_bits(name, 1u << (option - OPT_SCAN_FIRST), false, &config->closed);
     }
@@ -519,7 +523,7 @@ static bool take_option(struct scan_options *options, int option, char **argv)
         return option >= OPT_REFUSED_YES ? refuse(option, argv) : check_unused(option, argv);
     if (flag != NULL)
         return read_yes(optarg, name_of(option), flag);
-    if (option >= OPT_ALERT_ENCRYPTED && option <= OPT_NORMALIZE)
+    if (option >= OPT_ALERT_ENCRYPTED && option <= OPT_NO_CERTIFICATES)
         return take_opening(&options->config, option);
     switch (option) {
     case 'd':

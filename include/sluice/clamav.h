@@ -159,7 +159,8 @@ struct sl_clamav_result {
     uint64_t len;         /* bytes of the object */
     uint64_t scanned_len; /* bytes that were scanned */
     uint32_t matches;     /* reported for it */
-    bool allowed;         /* it matched, but its hash is in a list of allowed files */
+    bool allowed;         /* it matched, but its hash is in a list of allowed files, or it is a
+                             program that a trusted certificate signed */
 
     /* The object is an archive, a mail or a document of this type ("zip"): its bytes were scanned
      * as they are, and its packed contents were not. NULL: it is none. A constant. */
@@ -177,7 +178,8 @@ struct sl_clamav_scan_config {
     struct sl_device device; /* where the filter runs; sl_device_choose */
     uint32_t batch_len; /* bytes of a batch, below 4 GiB - 64 KiB; 0: 4 MiB; below 64 KiB: that */
     bool all_matches;   /* else the first match ends an object */
-    uint64_t max_scan_len; /* of each object no more bytes are scanned; 0: no limit */
+    bool ignores_certificates; /* of programs (.crb) */
+    uint64_t max_scan_len;     /* of each object no more bytes are scanned; 0: no limit */
 
     /* Milliseconds of an object's scan, from its first byte on; 0: no limit. Matches that are known
      * by then are reported. The scan ends at its next step: some ms later, or some 100 ms where a

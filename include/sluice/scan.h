@@ -51,7 +51,7 @@ struct sl_scan_file {
     uint64_t len;         /* bytes of the file; 0 where it was not scanned */
     uint64_t scanned_len; /* bytes that were scanned */
     bool suspect;         /* candidates were left unverified, whatever was found */
-    bool allowed;         /* it matched, and its hash is in a list of allowed files */
+    bool allowed;         /* it matched, and is allowed as in struct sl_clamav_result */
 
     /* Why an archive, a mail or a document was not fully opened ("zip: encrypted"); NULL: it was,
      * or it is none. */
@@ -135,7 +135,8 @@ struct sl_scan_config {
     uint32_t closed;      /* bits of enum sl_scan_group: not opened, nor reported as incomplete */
     uint32_t alerts;      /* bits of enum sl_scan_alert: the last one is found in a file without a
                            * match, as a name, and with all_matches each one in any file */
-    bool normalizes;      /* texts and HTML are searched in ClamAV's normal form, too */
+    bool ignores_certificates; /* of programs (.crb) */
+    bool normalizes;           /* texts and HTML are searched in ClamAV's normal form, too */
 
     struct sl_device device; /* where the filter runs; sl_device_choose */
     uint32_t n_threads;      /* that scan, at most SL_SCAN_THREADS_MAX; 0: one a core */

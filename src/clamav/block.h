@@ -200,6 +200,18 @@ struct clam_member {
     uint32_t pad;
 };
 
+/* A certificate that signs programs (.crb): what is signed by it is trusted, or found. */
+struct clam_certificate {
+    uint32_t name;         /* in the text pool */
+    uint32_t key, key_len; /* the modulus, without zeros before it, in the pool of bytes */
+    uint8_t subject[20];   /* SHA-1s of what the fields hold */
+    uint8_t serial[20];
+    uint8_t has_serial; /* else any number is right */
+    uint8_t trusted;    /* else blocked */
+    uint8_t signs;      /* programs and certificates: else it makes nothing trusted */
+    uint8_t pad;
+};
+
 /* Where a literal of the matcher lies in a pattern. */
 struct clam_use {
     uint32_t pattern;
@@ -225,20 +237,21 @@ struct clam_hash {
 
 /* The arrays of the block. */
 enum clam_array {
-    CLAM_A_TEXT,      /* char: names and PCREs, each ended by NUL */
-    CLAM_A_BYTES,     /* uint8_t: values, masks, literals */
-    CLAM_A_ALTS,      /* struct clam_alt */
-    CLAM_A_ELEMS,     /* struct clam_elem */
-    CLAM_A_SEGS,      /* struct clam_seg */
-    CLAM_A_PATTERNS,  /* struct clam_pattern */
-    CLAM_A_VARIANTS,  /* uint32_t: patterns */
-    CLAM_A_SUBS,      /* struct clam_sub */
-    CLAM_A_PCRES,     /* struct clam_pcre */
-    CLAM_A_NODES,     /* struct clam_node */
-    CLAM_A_SIGS,      /* struct clam_sig */
-    CLAM_A_MEMBERS,   /* struct clam_member: signatures of containers' members (.cdb) */
-    CLAM_A_PASSWORDS, /* uint8_t: of archives (.pwdb), each behind its length */
-    CLAM_A_READ,      /* as many as a set has; the others are the compiler's */
+    CLAM_A_TEXT,         /* char: names and PCREs, each ended by NUL */
+    CLAM_A_BYTES,        /* uint8_t: values, masks, literals */
+    CLAM_A_ALTS,         /* struct clam_alt */
+    CLAM_A_ELEMS,        /* struct clam_elem */
+    CLAM_A_SEGS,         /* struct clam_seg */
+    CLAM_A_PATTERNS,     /* struct clam_pattern */
+    CLAM_A_VARIANTS,     /* uint32_t: patterns */
+    CLAM_A_SUBS,         /* struct clam_sub */
+    CLAM_A_PCRES,        /* struct clam_pcre */
+    CLAM_A_NODES,        /* struct clam_node */
+    CLAM_A_SIGS,         /* struct clam_sig */
+    CLAM_A_MEMBERS,      /* struct clam_member: signatures of containers' members (.cdb) */
+    CLAM_A_PASSWORDS,    /* uint8_t: of archives (.pwdb), each behind its length */
+    CLAM_A_CERTIFICATES, /* struct clam_certificate */
+    CLAM_A_READ,         /* as many as a set has; the others are the compiler's */
 
     CLAM_A_ANCHORED = CLAM_A_READ, /* uint32_t: signatures, by pattern */
     CLAM_A_LITERALS,               /* uint32_t: first use of each literal, and the end */

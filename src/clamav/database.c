@@ -13,6 +13,7 @@ static struct clam_text name_in(enum clam_format format, struct clam_text line)
     switch (format) {
     case CLAM_LDB:
     case CLAM_PWDB:
+    case CLAM_CRB:
         clam_text_cut(&rest, ';', &name);
         break;
     case CLAM_DB:

@@ -22,7 +22,7 @@ enum clam_format clam_format_of(const char *name)
         {".sfp", CLAM_SFP},           {".ign2", CLAM_IGN2},
         {".ign", CLAM_IGN2},          {".cvd", CLAM_CVD},
         {".cld", CLAM_CVD},           {".cud", CLAM_CVD},
-        {".cdb", CLAM_CDB},           {".crb", CLAM_OTHER_FORMAT},
+        {".cdb", CLAM_CDB},           {".crb", CLAM_CRB},
         {".pdb", CLAM_OTHER_FORMAT},  {".gdb", CLAM_OTHER_FORMAT},
         {".wdb", CLAM_OTHER_FORMAT},  {".idb", CLAM_OTHER_FORMAT},
         {".ftm", CLAM_OTHER_FORMAT},  {".imp", CLAM_OTHER_FORMAT},
@@ -122,6 +122,8 @@ enum clam_taken clam_line_read(struct sl_clamav_set *set, enum clam_format forma
         return line_read_cdb(set, line);
     case CLAM_PWDB:
         return line_read_pwdb(set, line);
+    case CLAM_CRB:
+        return line_read_crb(set, line);
     case CLAM_IGN2:
         return read_ignore(set, line);
     default:

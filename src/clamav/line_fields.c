@@ -93,19 +93,22 @@ enum clam_taken line_check_target(struct sl_clamav_set *set, uint64_t target)
     return CLAM_TAKEN;
 }
 
-bool line_read_digest(struct clam_text text, uint8_t digest[32], uint8_t *kind)
+bool line_read_hex(struct clam_text text, uint8_t *bytes)
 {
-    for (*kind = 0; *kind < CLAM_HASHES; ++*kind)
-        if (text.len == 2 * (size_t)clam_hash_len[*kind])
-            break;
-    if (*kind == CLAM_HASHES)
-        return false;
     for (size_t i = 0; i < text.len; i++) {
         const int digit = hex_digit(text.at[i]);
 
         if (digit < 0)
             return false;
-        digest[i / 2] = (uint8_t)(digest[i / 2] << 4 | digit);
+        bytes[i / 2] = (uint8_t)(bytes[i / 2] << 4 | digit);
     }
-    return true;
+    return text.len % 2 == 0;
+}
+
+bool line_read_digest(struct clam_text text, uint8_t digest[32], uint8_t *kind)
+{
+    for (*kind = 0; *kind < CLAM_HASHES; ++*kind)
+        if (text.len == 2 * (size_t)clam_hash_len[*kind])
+            break;
+    return *kind < CLAM_HASHES && line_read_hex(text, digest);
 }

@@ -12,6 +12,7 @@ enum clam_taken line_read_db(struct sl_clamav_set *set, struct clam_text line);
 enum clam_taken line_read_ldb(struct sl_clamav_set *set, struct clam_text line);
 enum clam_taken line_read_cdb(struct sl_clamav_set *set, struct clam_text line);
 enum clam_taken line_read_pwdb(struct sl_clamav_set *set, struct clam_text line);
+enum clam_taken line_read_crb(struct sl_clamav_set *set, struct clam_text line);
 enum clam_taken line_read_hash(struct sl_clamav_set *set, enum clam_format format,
                                struct clam_text line);
 
@@ -40,6 +41,9 @@ enum clam_taken line_check_levels(struct sl_clamav_set *set, struct clam_text re
 enum clam_taken line_read_kind(struct sl_clamav_set *set, struct clam_text text, uint8_t *kind);
 
 enum clam_taken line_check_target(struct sl_clamav_set *set, uint64_t target);
+
+/* Reads two hexadecimal digits a byte. False: there are others, or one is left. */
+bool line_read_hex(struct clam_text text, uint8_t *bytes);
 
 /* Reads an MD5, SHA-1 or SHA-256. */
 bool line_read_digest(struct clam_text text, uint8_t digest[32], uint8_t *kind);

@@ -2,7 +2,6 @@
 /* Passwords of archives: .pwdb. */
 #include <string.h>
 
-#include "base/hex.h"
 #include "clamav/line_internal.h"
 
 static enum clam_taken read_argument(struct sl_clamav_set *set, struct clam_text argument)
@@ -39,19 +38,6 @@ static enum clam_taken read_description(struct sl_clamav_set *set, struct clam_t
     return taken;
 }
 
-/* False: a byte has not two hexadecimal digits. */
-static bool read_hex(struct clam_text text, uint8_t *bytes)
-{
-    for (size_t i = 0; i < text.len; i++) {
-        const int digit = hex_digit(text.at[i]);
-
-        if (digit < 0)
-            return false;
-        bytes[i / 2] = (uint8_t)(bytes[i / 2] << 4 | digit);
-    }
-    return text.len % 2 == 0;
-}
-
 /* NAME;DESCRIPTION;0;TEXT or NAME;DESCRIPTION;1;HEXADECIMAL */
 enum clam_taken line_read_pwdb(struct sl_clamav_set *set, struct clam_text line)
 {
@@ -78,7 +64,7 @@ enum clam_taken line_read_pwdb(struct sl_clamav_set *set, struct clam_text line)
     if (room == NULL)
         return CLAM_NO_MEMORY;
     room[0] = (uint8_t)len;
-    if (is_hex && !read_hex(password, room + 1))
+    if (is_hex && !line_read_hex(password, room + 1))
         return clam_bad(set, "the password is not hexadecimal");
     if (!is_hex)
         memcpy(room + 1, password.at, len);

@@ -197,6 +197,18 @@ static bool append_members(struct merge *merge)
     return true;
 }
 
+static bool append_certificates(struct merge *merge)
+{
+    if (!append(merge, CLAM_A_CERTIFICATES))
+        return false;
+    struct clam_certificate *certificates = appended(merge, CLAM_A_CERTIFICATES);
+    for (uint64_t i = 0; i < merge->block->n[CLAM_A_CERTIFICATES]; i++) {
+        certificates[i].name += merge->base[CLAM_A_TEXT];
+        certificates[i].key += merge->base[CLAM_A_BYTES];
+    }
+    return true;
+}
+
 static bool append_hashes_of(const struct merge *merge, int purpose, int kind)
 {
     const struct clam_hash *hashes = clam_at(merge->block, CLAM_A_HASHES);
@@ -274,9 +286,10 @@ enum sl_status clam_set_merge(struct sl_clamav_set *set, const struct clam_block
         mark_live(&merge, CLAM_A_ANCHORED);
         mark_live(&merge, CLAM_A_SEARCHED);
         status = check_ignores(&merge, path, diag);
-        if (status == SL_OK && (!clam_set_add_file(set, path) || !append_bodies(&merge) ||
-                                !append_sigs(&merge) || !append_members(&merge) ||
-                                !append(&merge, CLAM_A_PASSWORDS) || !append_hashes(&merge)))
+        if (status == SL_OK &&
+            (!clam_set_add_file(set, path) || !append_bodies(&merge) || !append_sigs(&merge) ||
+             !append_members(&merge) || !append(&merge, CLAM_A_PASSWORDS) ||
+             !append_certificates(&merge) || !append_hashes(&merge)))
             status = SL_ENOMEM;
         if (status == SL_OK && clam_count(set, CLAM_A_PASSWORDS) > CLAM_PASSWORDS_LEN_MAX)
             status = diag_set(diag, SL_EINVAL, path, 0, "has too many passwords");

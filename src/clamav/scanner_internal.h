@@ -5,6 +5,7 @@
 
 #include <stdio.h>
 
+#include "clamav/authenticode.h"
 #include "clamav/db.h"
 #include "clamav/filter.h"
 #include "clamav/match.h"
@@ -27,7 +28,8 @@ struct sl_clamav_scanner {
     uint32_t object_hits;
     struct sl_clamav_result result;
     void *token;
-    bool over; /* no more matches are wanted */
+    struct clam_authenticode *signature; /* of a program that may be trusted; or NULL */
+    bool over;                           /* no more matches are wanted */
 
     struct scanner_names *names; /* expressions of members' names; NULL: none was needed */
 
@@ -64,6 +66,11 @@ bool scanner_has_size(const struct clam_block *block, uint64_t size);
 bool scanner_match_hashes(struct sl_clamav_scanner *scanner, int purpose, uint64_t at,
                           uint64_t len);
 void scanner_match_sections(struct sl_clamav_scanner *scanner);
+
+/* Reports blocked certificates of a program's signature. Without one, the signature is kept until
+ * scanner_end_certificates: the program may be trusted. */
+void scanner_match_certificates(struct sl_clamav_scanner *scanner);
+void scanner_end_certificates(struct sl_clamav_scanner *scanner);
 
 /* Frees `names`. */
 void scanner_free_names(struct sl_clamav_scanner *scanner);

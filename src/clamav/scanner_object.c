@@ -167,6 +167,7 @@ enum sl_status scanner_end_object(struct sl_clamav_scanner *scanner,
     struct sl_clamav_result *result = &scanner->result;
 
     scanner->match.complete = !result->suspect && !scanner->match.late;
+    scanner_match_certificates(scanner);
     if (queued->place.hashes_only)
         scanner->n_candidates = 0;
     else
@@ -179,6 +180,7 @@ enum sl_status scanner_end_object(struct sl_clamav_scanner *scanner,
         (void)scanner_match_hashes(scanner, CLAM_OF_FILE, 0, scanner->object.len);
     match_candidates(scanner, CLAM_LOGICAL);
     scanner_match_sections(scanner);
+    scanner_end_certificates(scanner);
     result->len = queued->full_len;
     result->scanned_len = queued->len;
     result->timed_out = scanner->match.late;

@@ -132,7 +132,42 @@ void scanner_match_sections(struct sl_clamav_scanner *scanner)
                                        exe->sections[i].len);
 }
 
+/* ---- certificates ---------------------------------------------------------------------------- */
+
+void scanner_end_certificates(struct sl_clamav_scanner *scanner)
+{
+    clam_authenticode_free(scanner->signature);
+    scanner->signature = NULL;
+}
+
+void scanner_match_certificates(struct sl_clamav_scanner *scanner)
+{
+    const struct clam_block *block = scanner->db->block;
+    const struct clam_certificate *found;
+    int at = 0;
+
+    if (scanner->config.ignores_certificates || block->n[CLAM_A_CERTIFICATES] == 0 ||
+        scanner->object.target != CLAM_PE)
+        return;
+    struct clam_authenticode *signature = clam_authenticode_read(&scanner->object);
+    if (signature == NULL)
+        return;
+    while ((found = clam_authenticode_blocked(signature, block, &at)) != NULL)
+        scanner_report(scanner, found->name, true);
+    scanner->signature = signature;
+}
+
 /* ---- matches --------------------------------------------------------------------------------- */
+
+static bool is_allowed(struct sl_clamav_scanner *scanner)
+{
+    const struct clam_block *block = scanner->db->block;
+
+    return (scanner_has_size(block, scanner->object.len) &&
+            scanner_match_hashes(scanner, CLAM_OF_ALLOWED, 0, scanner->object.len)) ||
+           (scanner->signature != NULL &&
+            clam_authenticode_trusted(scanner->signature, block, &scanner->object));
+}
 
 void scanner_report(struct sl_clamav_scanner *scanner, uint32_t name, bool official)
 {
@@ -140,9 +175,7 @@ void scanner_report(struct sl_clamav_scanner *scanner, uint32_t name, bool offic
 
     if (scanner->over)
         return;
-    if (scanner->result.matches == 0 && !scanner->object.part &&
-        scanner_has_size(scanner->db->block, scanner->object.len) &&
-        scanner_match_hashes(scanner, CLAM_OF_ALLOWED, 0, scanner->object.len)) {
+    if (scanner->result.matches == 0 && !scanner->object.part && is_allowed(scanner)) {
         scanner->result.allowed = true;
         scanner->over = true;
         return;

@@ -27,6 +27,7 @@ const uint32_t clam_record_len[CLAM_ARRAYS] = {
     [CLAM_A_SIGS] = sizeof(struct clam_sig),
     [CLAM_A_MEMBERS] = sizeof(struct clam_member),
     [CLAM_A_PASSWORDS] = 1,
+    [CLAM_A_CERTIFICATES] = sizeof(struct clam_certificate),
     [CLAM_A_ANCHORED] = sizeof(uint32_t),
     [CLAM_A_LITERALS] = sizeof(uint32_t),
     [CLAM_A_USES] = sizeof(struct clam_use),

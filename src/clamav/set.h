@@ -153,6 +153,7 @@ enum clam_format {
     CLAM_LDB,
     CLAM_CDB,
     CLAM_PWDB,
+    CLAM_CRB,
     CLAM_HDB,
     CLAM_HSB,
     CLAM_MDB,

@@ -66,17 +66,14 @@ static bool read_number(struct clam_text text, uint8_t *number, size_t len)
     return text.len > 0;
 }
 
-/* NULL: OpenSSL does not take the key, or has no memory. */
-static EVP_PKEY *make_key(const struct clam_key *from)
+EVP_PKEY *clam_rsa_key(const BIGNUM *modulus, const BIGNUM *exponent)
 {
-    BIGNUM *modulus = NULL, *exponent = NULL;
     OSSL_PARAM_BLD *builder = OSSL_PARAM_BLD_new();
     OSSL_PARAM *parameters = NULL;
     EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_name(NULL, "RSA", NULL);
     EVP_PKEY *key = NULL;
 
-    if (builder != NULL && context != NULL && BN_dec2bn(&modulus, from->modulus) > 0 &&
-        BN_dec2bn(&exponent, from->exponent) > 0 &&
+    if (builder != NULL && context != NULL &&
         OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_N, modulus) == 1 &&
         OSSL_PARAM_BLD_push_BN(builder, OSSL_PKEY_PARAM_RSA_E, exponent) == 1)
         parameters = OSSL_PARAM_BLD_to_param(builder);
@@ -86,6 +83,16 @@ static EVP_PKEY *make_key(const struct clam_key *from)
     OSSL_PARAM_free(parameters);
     OSSL_PARAM_BLD_free(builder);
     EVP_PKEY_CTX_free(context);
+    return key;
+}
+
+static EVP_PKEY *make_key(const struct clam_key *from)
+{
+    BIGNUM *modulus = NULL, *exponent = NULL;
+    EVP_PKEY *key = NULL;
+
+    if (BN_dec2bn(&modulus, from->modulus) > 0 && BN_dec2bn(&exponent, from->exponent) > 0)
+        key = clam_rsa_key(modulus, exponent);
     BN_free(modulus);
     BN_free(exponent);
     return key;

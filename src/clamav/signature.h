@@ -4,6 +4,8 @@
 #ifndef CLAMAV_SIGNATURE_H
 #define CLAMAV_SIGNATURE_H
 
+#include <openssl/evp.h>
+
 #include "clamav/set.h"
 
 /* A public key, in decimal. */
@@ -13,6 +15,9 @@ struct clam_key {
 
 /* ClamAV's keys for the headers of containers, and for the lists of members in them. */
 extern const struct clam_key clam_header_key, clam_list_key;
+
+/* A public key of RSA. NULL: OpenSSL does not take it, or has no memory. */
+EVP_PKEY *clam_rsa_key(const BIGNUM *modulus, const BIGNUM *exponent);
 
 enum clam_signed {
     CLAM_SIGNED,

@@ -321,6 +321,17 @@ static bool check_hashes(const struct clam_block *block)
     return true;
 }
 
+static bool check_certificates(const struct clam_block *block)
+{
+    const struct clam_certificate *certificates = clam_at(block, CLAM_A_CERTIFICATES);
+
+    for (uint64_t i = 0; i < block->n[CLAM_A_CERTIFICATES]; i++)
+        if (certificates[i].name >= block->n[CLAM_A_TEXT] ||
+            !within(block, CLAM_A_BYTES, certificates[i].key, certificates[i].key_len))
+            return false;
+    return true;
+}
+
 /* The last password ends where the list does. */
 static bool check_passwords(const struct clam_block *block)
 {
@@ -357,7 +368,7 @@ static bool check_parts(const struct clam_block *block)
 {
     return check_segs(block) && check_patterns(block) && check_nodes(block) && check_sigs(block) &&
            check_anchors(block) && check_members(block) && check_passwords(block) &&
-           check_hashes(block);
+           check_certificates(block) && check_hashes(block);
 }
 
 /* ---- load ------------------------------------------------------------------------------------ */

@@ -252,6 +252,7 @@ static struct scan_job *job_create(struct sl_scan *scan, const struct sl_clamav_
     sl_clamav_scan_config_init(&job->config);
     job->config.device = config->device;
     job->config.all_matches = config->all_matches;
+    job->config.ignores_certificates = config->ignores_certificates;
     job->config.max_scan_len = config->scan_len_max;
     job->config.time_max_ms = config->time_max_ms;
     job->config.max_batch_hits = config->max_batch_hits;
