@@ -33,6 +33,7 @@ import locked_zip
 import signed_program
 
 SLUICE, SAMPLES = sys.argv[1:3]
+PAGE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../docs/clamscan.md")
 LZMA1_PROPERTIES = b"\x5d" + struct.pack("<I", 1 << 16)
 CAPTURE = os.path.join(SAMPLES, "sample.pcap")
 
@@ -1278,16 +1279,36 @@ class Options(case.Case):
         result = self.scan("--bell", "--no-summary", self.clean, self.found, self.found)
         self.assertEqual(result.stderr, b"\a\a")
 
-    def test_help_lists_every_option_of_clamscan(self):
-        """As its version 1.4 lists them."""
+    def test_page_help_and_parser_agree_on_every_option_of_clamscan(self):
+        """Those of its version 1.4, and of the one that is installed."""
+        words = re.compile(r"--([a-z0-9-]+)")
+        with open(PAGE, encoding="utf-8") as file:
+            parts = re.split(r"\*\*[A-Z].*?\*\*", file.read())[1:]
+        same, unused, refused = (set(words.findall(part)) for part in parts)
+        self.assertEqual(same & unused | unused & refused | refused & same, set())
+        self.assertEqual(sorted(same | unused | refused), sorted(CLAMSCAN_OPTIONS.split()))
+        if shutil.which("clamscan") is not None:
+            said = case.run("clamscan", "--help").stdout.decode()
+            self.assertEqual(set(re.findall(r"(?m)^ +--([a-z0-9-]+)", said)),
+                             same | unused | refused)
         text = sluice("scan", "--help").stdout.decode()
-        for name in CLAMSCAN_OPTIONS.split():
-            self.assertRegex(text, rf"--{name}[^a-z-]" if not name.startswith("structured")
-                             else r"--structured-\*", name)
-        self.assertEqual(sluice("scan", "-V").stdout, sluice("--version").stdout)
+        text, last = text.split("Refused, ", 1)
+        last = last.split("Exit status", 1)[0]
+        first, middle = text.split("Options of clamscan without effect:", 1)
+        middle = middle.replace("--structured-*", " ".join(
+            f"--{name}" for name in unused if name.startswith("structured")))
+        self.assertEqual([set(words.findall(part)) for part in (middle, last)], [unused, refused])
+        self.assertLessEqual(same - {"help"}, set(words.findall(first)))
+        values = {"database": self.database, "move": self.folder.name,
+                  "copy": self.folder.name, "statistics": "none"}
+        for name in same | unused | refused:
+            value = "" if name in ("help", "version") else f"={values.get(name, 1)}"
+            option = f"--{name}{value}"
+            self.assertEqual(sluice("scan", option, "--help").returncode,
+                             2 if name in refused else 0, option)
 
 
-CLAMSCAN_OPTIONS = """version verbose archive-verbose debug quiet stdout no-summary infected
+CLAMSCAN_OPTIONS = """help version verbose archive-verbose debug quiet stdout no-summary infected
     suppress-ok-results bell tempdir leave-temps force-to-disk gen-json database official-db-only
     fail-if-cvd-older-than log recursive allmatch cross-fs follow-dir-symlinks follow-file-symlinks
     file-list remove move copy exclude exclude-dir include include-dir bytecode bytecode-unsigned
