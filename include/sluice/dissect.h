@@ -42,9 +42,6 @@ enum { SL_ADDR_TEXT_LEN = 46 }; /* bytes of an address as text, NUL included */
 /* Whether the address is an IPv4 address in this form. */
 SL_API bool sl_addr_is_ipv4(const struct sl_addr *addr);
 
-/* Whether the address is private: RFC 1918, RFC 4193. */
-SL_API bool sl_addr_is_private(const struct sl_addr *addr);
-
 /* Writes "192.0.2.1" or "2001:db8::1" (RFC 5952). Returns out. */
 SL_API char *sl_addr_format(const struct sl_addr *addr, char out[SL_ADDR_TEXT_LEN]);
 

@@ -3,7 +3,7 @@
  * once through all engines that are switched on, on CPUs and GPUs. The events go to sinks.
  *
  *     sl_run_config_init(&config);            sources, engines, sinks, devices
- *     sl_run_create(&run, &config, &diag);    checks the config; reads and writes nothing
+ *     sl_run_create(&run, &config, &diag);    checks the config; opens no source or sink
  *     sl_run_open(run, &diag);                sources, tables, sinks; optional, as execute opens
  *                                             a run that is not open
  *     sl_run_execute(run, &diag);             blocks until the source ends

@@ -97,12 +97,3 @@ bool sl_net_contains(const struct sl_net *net, const struct sl_addr *addr)
         return false;
     return rest == 0 || ((net->addr.byte[whole] ^ addr->byte[whole]) >> (8 - rest)) == 0;
 }
-
-bool sl_addr_is_private(const struct sl_addr *addr)
-{
-    const uint8_t *v4 = addr->byte + 12;
-
-    if (!sl_addr_is_ipv4(addr))
-        return (addr->byte[0] & 0xFE) == 0xFC;
-    return v4[0] == 10 || (v4[0] == 172 && (v4[1] & 0xF0) == 16) || (v4[0] == 192 && v4[1] == 168);
-}
