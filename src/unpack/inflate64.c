@@ -5,7 +5,7 @@
 
 #include "unpack/canonical.h"
 
-enum { LITERALS = CANONICAL_SYMBOLS, DISTANCES = 32 };
+enum { LITERALS = 288, DISTANCES = 32 };
 
 static bool add_byte(struct unpack_buffer *buffer, uint8_t byte)
 {

@@ -100,13 +100,13 @@ static unsigned take_symbol(struct lzh_stream *stream, struct tree *tree)
     unsigned at = tree->child[ROOT];
 
     while (at < NODES)
-        at = tree->child[at + lzh_bits(stream, 1)];
+        at = tree->child[at + canonical_bits(&stream->reader, 1)];
     count_symbol(tree, at - NODES);
     return at - NODES;
 }
 
 /* The lengths of the 64 codes of a distance's upper bits. */
-static void make_distances(struct lzh_code *code)
+static void make_distances(struct canonical *code)
 {
     static const struct {
         uint8_t bits, n;
@@ -118,28 +118,29 @@ static void make_distances(struct lzh_code *code)
         memset(lengths + n, runs[i].bits, runs[i].n);
         n += runs[i].n;
     }
-    (void)lzh_code_make(code, lengths, DISTANCES);
+    (void)canonical_make(code, lengths, DISTANCES);
 }
 
 bool lzh_adaptive(struct lzh_stream *stream)
 {
-    struct lzh_code distances;
+    struct canonical distances;
     struct tree tree;
     bool more = true;
 
     make_distances(&distances);
     start(&tree);
-    while (more && !stream->ended) {
+    while (more && !stream->reader.ended) {
         const unsigned symbol = take_symbol(stream, &tree);
 
         if (symbol < LITERALS) {
             more = lzh_put(stream, (uint8_t)symbol);
             continue;
         }
-        const int high = lzh_symbol(stream, &distances);
+        const int high = canonical_symbol(&stream->reader, &distances);
         if (high < 0)
             return false;
-        const size_t distance = (size_t)high << LOW_BITS | lzh_bits(stream, LOW_BITS);
+        const size_t distance =
+            (size_t)high << LOW_BITS | canonical_bits(&stream->reader, LOW_BITS);
         more = lzh_copy(stream, distance + 1, symbol - LITERALS + LENGTH_MIN);
     }
     return !more;

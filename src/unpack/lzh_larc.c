@@ -35,13 +35,13 @@ bool lzh_lzs(struct lzh_stream *stream)
     bool more = true;
 
     memset(ring.bytes, ' ', LZS_RING);
-    while (more && !stream->ended) {
-        if (lzh_bits(stream, 1) == 1) {
-            more = put(&ring, (uint8_t)lzh_bits(stream, 8));
+    while (more && !stream->reader.ended) {
+        if (canonical_bits(&stream->reader, 1) == 1) {
+            more = put(&ring, (uint8_t)canonical_bits(&stream->reader, 8));
         } else {
-            const size_t place = lzh_bits(stream, PLACE_BITS);
+            const size_t place = canonical_bits(&stream->reader, PLACE_BITS);
 
-            more = copy(&ring, place, lzh_bits(stream, LEN_BITS) + LEN_MIN);
+            more = copy(&ring, place, canonical_bits(&stream->reader, LEN_BITS) + LEN_MIN);
         }
     }
     return !more;
@@ -70,19 +70,19 @@ bool lzh_lz5(struct lzh_stream *stream)
     bool more = true;
 
     fill_lz5(ring.bytes);
-    while (more && !stream->ended) {
-        const unsigned flags = lzh_bits(stream, 8);
+    while (more && !stream->reader.ended) {
+        const unsigned flags = canonical_bits(&stream->reader, 8);
 
-        for (unsigned i = 0; i < 8 && more && !stream->ended; i++) {
-            const unsigned byte = lzh_bits(stream, 8);
+        for (unsigned i = 0; i < 8 && more && !stream->reader.ended; i++) {
+            const unsigned byte = canonical_bits(&stream->reader, 8);
 
             if ((flags >> i & 1) != 0) {
-                more = !stream->ended && put(&ring, (uint8_t)byte);
+                more = !stream->reader.ended && put(&ring, (uint8_t)byte);
                 continue;
             }
-            const unsigned next = lzh_bits(stream, 8);
+            const unsigned next = canonical_bits(&stream->reader, 8);
             more = copy(&ring, byte | (next & 0xF0) << 4, (next & 0xF) + LEN_MIN);
         }
     }
-    return !stream->ended || stream->n == stream->out_len;
+    return !stream->reader.ended || stream->n == stream->out_len;
 }
