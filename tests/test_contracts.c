@@ -205,6 +205,49 @@ static void test_training_reports_a_cut_capture_as_a_notice_alone(void **state)
     assert_int_equal(unlink(path), 0);
 }
 
+/* ---- defaults -------------------------------------------------------------------------------- */
+
+static void test_defaults_are_those_of_the_headers(void **state)
+{
+    struct sl_redundancy_file_config file;
+    struct sl_sampling_config sampling;
+    struct sl_savings_config savings;
+    struct sl_dynabyte_config dynabyte;
+    struct sl_flow_config flows;
+    struct sl_scan_config scan;
+    struct sl_run_config run;
+
+    (void)state;
+    sl_sampling_config_init(&sampling);
+    assert_string_equal(sampling.sampler, "rabin");
+    assert_int_equal(sampling.window, 32);
+    assert_int_equal(sampling.period, 256);
+    assert_int_equal(sampling.magic, 0x78);
+    sl_redundancy_file_config_init(&file);
+    assert_int_equal(file.sampling.period, 32);
+    assert_int_equal(file.cache_len, 256 << 20);
+    assert_int_equal(file.level, 9);
+    assert_true(file.cache_in == -1 && file.cache_out == -1);
+    sl_savings_config_init(&savings);
+    assert_int_equal(savings.interval_len, 100000000);
+    assert_int_equal(savings.redundancy.cache_len, 64 << 20);
+    assert_int_equal(savings.redundancy.n_in_flight, 4096);
+    sl_dynabyte_config_init(&dynabyte);
+    assert_true(dynabyte.raise && dynabyte.period == 32 && dynabyte.interval == 4 << 20);
+    sl_flow_config_init(&flows);
+    assert_int_equal(flows.max_flows, 262144);
+    assert_int_equal(flows.tcp_established_seconds, 600);
+    sl_scan_config_init(&scan);
+    assert_int_equal(scan.members_max, SL_SCAN_MEMBERS_DEFAULT);
+    assert_true(scan.normalizes && !scan.recursive && scan.n_threads == 1);
+    sl_run_config_init(&run);
+    assert_string_equal(run.devices, "auto");
+    assert_int_equal(run.stream_memory, 256 << 20);
+    assert_int_equal(run.redundancy.sampling.period, 32);
+    assert_true((run.events & 1u << SL_EVENT_ALERT) != 0 &&
+                (run.events & 1u << SL_EVENT_FLOW) == 0);
+}
+
 /* ---- 0, and numbers at the limits ------------------------------------------------------------ */
 
 static void test_batches_have_bounds(void **state)
@@ -353,6 +396,7 @@ int main(void)
         cmocka_unit_test(test_files_fail_without_a_diagnostic),
         cmocka_unit_test(test_runs_fail_without_a_diagnostic),
         cmocka_unit_test(test_training_reports_a_cut_capture_as_a_notice_alone),
+        cmocka_unit_test(test_defaults_are_those_of_the_headers),
         cmocka_unit_test(test_batches_have_bounds),
         cmocka_unit_test(test_devices_are_counted_whatever_the_room),
         cmocka_unit_test(test_a_state_has_hosts),

@@ -367,8 +367,8 @@ struct sl_redundancy_file_stats {
     struct sl_matcher_stats match; /* encoding */
 };
 
-/* Sets the sampler's defaults, 256 MiB of cache that is not kept, zstd level 9, and encoding as
- * sl_encoder does. */
+/* Sets the sampler's defaults but for a period of 32, 256 MiB of cache that is not kept, and zstd
+ * level 9. Encoding is that of sl_encoder, and output has no limit. */
 SL_API void sl_redundancy_file_config_init(struct sl_redundancy_file_config *config);
 
 /* Encodes all that can be read from descriptor `in` to `out`; either may be a pipe. SL_EIO: the

@@ -186,8 +186,8 @@ struct sl_run_config {
     uint64_t reserved[4];                                           /* 0: room to grow */
 };
 
-/* No source, no engine, no sink; all kinds of events but flows, messages and files; devices "auto";
- * the defaults of each engine's config. */
+/* No source, no engine, no sink. All kinds of events but flows, messages and files. Devices "auto",
+ * 256 MiB for streams. The defaults of each engine's config, but for a sampling period of 32. */
 SL_API void sl_run_config_init(struct sl_run_config *config);
 
 /* Appends a packet of memory to a batch in `fill`. False: the batch has no room for it; return

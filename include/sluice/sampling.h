@@ -46,7 +46,7 @@ struct sl_sampling_config {
 };
 
 /* rabin, window 32, period 256, a fixed irreducible polynomial of degree 63, magic 0x78, the
- * generic markers. */
+ * generic markers: bytes 0x00, 0xFF, and those of " 0eist". */
 SL_API void sl_sampling_config_init(struct sl_sampling_config *config);
 
 /* A configured sampler: immutable; any number of threads and contexts share it. */

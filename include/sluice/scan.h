@@ -157,8 +157,9 @@ struct sl_scan_config {
     uint64_t reserved[4]; /* 0: room to grow */
 };
 
-/* No paths; directories are not entered below the named ones; named links are followed; the CPU,
- * one thread, the first match, clamscan's limits of time and nesting. */
+/* No paths. Directories are not entered below the named ones, and named links are followed. The
+ * CPU, one thread, the first match, normal forms. clamscan's limits of time and nesting, and of
+ * members SL_SCAN_MEMBERS_DEFAULT. */
 SL_API void sl_scan_config_init(struct sl_scan_config *config);
 
 /* A scan. */
