@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <xxhash.h>
 
 #include "base/diag.h"
 #include "mpm_internal.h"
@@ -12,6 +13,19 @@ _Static_assert((uint64_t)SL_LITERAL_COUNT_MAX *SL_LITERAL_LEN_MAX < UINT32_MAX,
                "offsets of literal bytes and states of the trie are 32 bits");
 
 /* ---- literals -------------------------------------------------------------------------------- */
+
+uint64_t sl_mpm_literals_check(const struct sl_literal *literals, size_t n_literals)
+{
+    uint64_t check = n_literals;
+
+    for (size_t id = 0; id < n_literals; id++) {
+        const uint32_t head[] = {literals[id].len, literals[id].flags};
+
+        check = XXH3_64bits_withSeed(head, sizeof head, check);
+        check = XXH3_64bits_withSeed(literals[id].bytes, literals[id].len, check);
+    }
+    return check;
+}
 
 static enum sl_status check_literals(struct mpm_set *set, const struct sl_literal *literals,
                                      size_t n_literals, struct sl_diag *diag)

@@ -1,24 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Tables of literals as block files, and the checks that make one from elsewhere safe to use. */
 #include <stdlib.h>
-#include <xxhash.h>
 
 #include "base/diag.h"
 #include "base/mapped_file.h"
 #include "mpm_internal.h"
-
-uint64_t sl_mpm_literals_check(const struct sl_literal *literals, size_t n_literals)
-{
-    uint64_t check = n_literals;
-
-    for (size_t id = 0; id < n_literals; id++) {
-        const uint32_t head[] = {literals[id].len, literals[id].flags};
-
-        check = XXH3_64bits_withSeed(head, sizeof head, check);
-        check = XXH3_64bits_withSeed(literals[id].bytes, literals[id].len, check);
-    }
-    return check;
-}
 
 static bool sum_table(const void *block, uint64_t *sum)
 {
