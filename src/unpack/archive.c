@@ -189,9 +189,9 @@ static bool decompress(const struct unpack_object *object, struct unpack_buffer 
 }
 
 /* Streams one behind another are one object, as bunzip2 and unxz have it. Returns the place behind
- * the last one; *whole: none is cut or damaged. */
+ * the last one; *first_len: the bytes of the first; *whole: none is cut or damaged. */
 static size_t decompress_streams(const struct unpack_object *object, struct unpack_buffer *buffer,
-                                 bool *whole)
+                                 size_t *first_len, bool *whole)
 {
     const bool is_xz = object->kind == KIND_XZ;
     const char *mark = is_xz ? "\xFD\x37zXZ" : "BZh";
@@ -203,6 +203,8 @@ static size_t decompress_streams(const struct unpack_object *object, struct unpa
 
         *whole = is_xz ? stream_xz(in, object->len - at, buffer, &used)
                        : stream_bzip2(in, object->len - at, buffer, &used);
+        if (at == 0)
+            *first_len = buffer->len;
         at += used;
         while (is_xz && *whole && at < object->len && object->bytes[at] == '\0')
             at++; /* padding */
@@ -216,10 +218,10 @@ void unpack_compressed(struct unpack *unpack, const struct unpack_object *object
     struct unpack_buffer *buffer = unpack_buffer(unpack, object);
     const bool has_streams = object->kind == KIND_BZIP2 || object->kind == KIND_XZ;
     bool whole;
-    size_t end = object->len;
+    size_t end = object->len, first_len = 0;
 
     if (has_streams)
-        end = decompress_streams(object, buffer, &whole);
+        end = decompress_streams(object, buffer, &first_len, &whole);
     else
         whole = decompress(object, buffer);
     if (buffer->cut) { /* clamscan scans none of it */
@@ -228,6 +230,8 @@ void unpack_compressed(struct unpack *unpack, const struct unpack_object *object
     }
     if (!whole)
         unpack_incomplete(unpack, object, "cut or damaged");
+    if (object->kind == KIND_BZIP2 && first_len < buffer->len) /* ClamAV has the first alone */
+        (void)unpack_child(unpack, object, buffer->bytes, first_len, KIND_BINARY);
     (void)unpack_child(unpack, object, buffer->bytes, buffer->len, KINDS);
     if (whole)
         unpack_rest(unpack, object, end);

@@ -23,8 +23,20 @@ static void give(struct unpack *unpack, const struct unpack_object *object, cons
         (void)unpack_child(unpack, object, bytes, len, KINDS);
 }
 
+/* ClamAV joins all attachments into one object. It is scanned, too, but opened piece by piece. */
+static void give_joined(struct unpack *unpack, const struct unpack_object *object,
+                        const struct unpack_buffer *buffer, unsigned n_attachments)
+{
+    if (buffer->cut)
+        unpack_cut(unpack, buffer);
+    if (n_attachments > 1)
+        (void)unpack_child(unpack, object, buffer->bytes, buffer->len, KIND_BINARY);
+}
+
 void unpack_tnef(struct unpack *unpack, const struct unpack_object *object)
 {
+    struct unpack_buffer *buffer = unpack_buffer(unpack, object);
+    unsigned n_attachments = 0;
     const uint8_t *at = object->bytes, *end = at + object->len;
     const uint8_t *data = NULL;
     size_t data_len = 0;
@@ -48,6 +60,8 @@ void unpack_tnef(struct unpack *unpack, const struct unpack_object *object)
         } else if (id == ATTACH_DATA) {
             data = at;
             data_len = (size_t)len;
+            n_attachments++;
+            (void)unpack_buffer_add(buffer, data, data_len);
         } else if (id == BODY) {
             give(unpack, object, "body", at, (size_t)len);
         }
@@ -56,4 +70,5 @@ void unpack_tnef(struct unpack *unpack, const struct unpack_object *object)
     }
     if (data != NULL)
         give(unpack, object, name, data, data_len);
+    give_joined(unpack, object, buffer, n_attachments);
 }
