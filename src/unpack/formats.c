@@ -12,7 +12,7 @@ static const struct {
     {KIND_COMPRESS, KIND_LZ4, unpack_compressed},
     {KIND_POSIX_TAR, KIND_OLD_TAR, unpack_tar},
     {KIND_CPIO_OLD, KIND_RPM, unpack_archive}, /* ar and rpm are among them */
-    {KIND_ISO, KIND_ISO, unpack_archive},
+    {KIND_ISO, KIND_ISO, unpack_iso},
     {KIND_LHA, KIND_LHA, unpack_lha},
     {KIND_ARJ, KIND_ARJ, unpack_arj},
     {KIND_RAR, KIND_RAR, unpack_archive},

@@ -108,7 +108,7 @@ bool unpack_reads_all(enum kind kind);
 unpack_reader unpack_gzip, unpack_rtf, unpack_tnef, unpack_cab, unpack_chm, unpack_szdd, unpack_pdf,
     unpack_html, unpack_ole2, unpack_mail, unpack_encoded, unpack_tar, unpack_zip, unpack_archive,
     unpack_compressed, unpack_7z, unpack_swf, unpack_text, unpack_lha, unpack_arj, unpack_nsis,
-    unpack_hwp3, unpack_xar, unpack_onenote;
+    unpack_hwp3, unpack_xar, unpack_iso, unpack_onenote;
 
 /* Alerts of programs and images that are broken. */
 void unpack_report_broken(struct unpack *unpack, const struct unpack_object *object);
