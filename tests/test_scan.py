@@ -736,6 +736,12 @@ class Opened(case.Case):
         self.assertEqual(self.result(image(21, 11, 0)), self.FOUND)
         self.database = self.path("a.ndb", b"Other:0:*:6162636465\n")
         self.assertEqual(self.result(image(21, 11, 0)), (0, "OK"))
+        self.database = self.path("a.cdb", b"World:CL_TYPE_ISO9660:*:^A$:*:11:0:*:*:*\n")
+        name = b"NM\7\1\0no"  # clamscan knows no names of Rock Ridge
+        self.assertEqual(self.result(image(21, 11, 0, more=name)), self.FOUND)
+        self.database = self.path("a.cdb", b"World:CL_TYPE_ISO9660:*:^no$:*:11:0:*:*:*\n")
+        self.assertEqual(self.result(image(21, 11, 0, more=name)), self.FOUND)
+        self.database = self.path("a.ndb", b"Other:0:*:6162636465\n")
         for flags in (0, 2):
             result = self.result(image(23, 0, flags, more=packed))
             self.assertIn("INCOMPLETE (iso: a member ", result[1], flags)
@@ -759,6 +765,34 @@ class Opened(case.Case):
         bomb = gzip.compress(bytes(3 << 20) + b"world")
         self.assertEqual(self.result(bomb), self.FOUND)
         self.assertIn("MaxFileSize", self.result(bomb, "--max-filesize=1M")[1])
+
+    def test_a_bomb_of_copies_is_opened_once(self):
+        """16 copies of 16 copies, four levels deep: a GiB in all."""
+        content = bytes(16 << 10) + b"world"
+        for _ in range(4):
+            content = self.zip_of({str(i): content for i in range(16)})
+        self.assertEqual(self.result(content), self.FOUND)
+        self.database = self.path("a.ndb", b"Other:0:*:6162636465\n")
+        self.assertEqual(self.result(content), (0, "OK"))
+        self.database = self.path("a.ldb", b"Is;Engine:51-255,Target:0,Container:CL_TYPE_GZ;0;"
+                                           b"776f726c64\n")
+        member = b"hello world, hello world"
+        both = self.zip_of({"a": member, "b": gzip.compress(member)})
+        self.assertEqual(self.result(both), (1, "Is.UNOFFICIAL FOUND"))
+
+    def test_objects_that_clamscan_joins_or_cuts_are_there_too(self):
+        """All attachments of a TNEF in one, and the first stream of a .bz2 alone."""
+        attachments = [b"hello " * 9, b"world " * 9]
+        tnef = b"\x78\x9f\x3e\x22\1\0" + b"".join(
+            b"\2" + struct.pack("<HHI", kind, 6, len(content)) + content + bytes(2)
+            for one in attachments for kind, content in ((0x9002, bytes(14)), (0x800f, one)))
+        streams = bz2.compress(attachments[0]) + bz2.compress(attachments[1])
+        for container, objects in ((tnef, [*attachments, b"".join(attachments)]),
+                                   (streams, [attachments[0], b"".join(attachments)])):
+            for content in objects:
+                self.database = self.path("a.hdb", b"%s:%d:World\n" % (
+                    hashlib.md5(content).hexdigest().encode(), len(content)))
+                self.assertEqual(self.result(container), self.FOUND, content)
 
     def test_ten_thousand_levels(self):
         mails = b"From: a\nContent-Type: message/rfc822\n\n" * 10000

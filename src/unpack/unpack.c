@@ -5,10 +5,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
+#include <xxhash.h>
 
 #include "base/least.h"
 
-enum { TINY = 5 /* bytes: objects that clamscan neither scans nor counts */ };
+enum {
+    TINY = 5,        /* bytes: objects that clamscan neither scans nor counts */
+    OPENED = 1 << 12 /* objects of a file that are remembered */
+};
 
 struct unpack {
     unpack_emit *emit;
@@ -27,6 +32,9 @@ struct unpack {
     unsigned member_depth;                          /* and the depth of its container */
     uint32_t n_children[UNPACK_CONTAINERS_MAX + 1]; /* of the object at each depth */
     bool limited;                                   /* the reason is a limit */
+
+    XXH128_hash_t opened[OPENED]; /* sums of objects, and of the kinds around each */
+    uint64_t seed;                /* of the sums: not to be known, and another for each file */
 };
 
 struct unpack *unpack_create(unpack_emit *emit, void *user)
@@ -36,6 +44,7 @@ struct unpack *unpack_create(unpack_emit *emit, void *user)
     if (unpack != NULL) {
         unpack->emit = emit;
         unpack->user = user;
+        (void)!getrandom(&unpack->seed, sizeof unpack->seed, GRND_NONBLOCK);
     }
     return unpack;
 }
@@ -246,10 +255,26 @@ static void enter(struct unpack *unpack, const struct unpack_object *child)
     unpack->member_depth = 0;
 }
 
+/* The place of an object's sum among those that were opened. A copy of an object, inside of the
+ * same kinds, holds nothing new: so a bomb of copies is opened once. */
+static XXH128_hash_t *find_opened(struct unpack *unpack, const struct unpack_object *child,
+                                  XXH128_hash_t *sum)
+{
+    uint8_t kinds[UNPACK_CONTAINERS_MAX + 2] = {(uint8_t)child->kind, (uint8_t)child->seen};
+    size_t n = 2;
+
+    for (const struct unpack_object *at = child->container; at != NULL; at = at->container)
+        kinds[n++] = (uint8_t)at->seen;
+    *sum = XXH3_128bits_withSeed(child->bytes, child->len,
+                                 XXH3_64bits_withSeed(kinds, n, unpack->seed));
+    return &unpack->opened[sum->low64 % OPENED];
+}
+
 static bool give_child(struct unpack *unpack, struct unpack_object *child)
 {
     struct unpack_event event = {.type = UNPACK_OBJECT, .len = child->len};
     const size_t path_len = strlen(unpack->path);
+    XXH128_hash_t sum;
 
     if (unpack->over || child->len == 0)
         return !unpack->over;
@@ -257,11 +282,15 @@ static bool give_child(struct unpack *unpack, struct unpack_object *child)
         return true;
     unpack->n_given++;
     unpack->n_files += child->len > TINY;
+    XXH128_hash_t *opened = find_opened(unpack, child, &sum);
+    if (XXH128_isEqual(*opened, sum))
+        return true;
     unpack->scanned_len += child->len;
     if (child->kind == KINDS)
         child->kind = child->seen = kind_of(child->bytes, child->len);
     enter(unpack, child);
     open_object(unpack, child);
+    *opened = sum;
     memcpy(event.text, unpack->path, sizeof event.text);
     unpack->path[path_len] = '\0';
     event.kind = (uint8_t)searched_as(unpack, child);
@@ -310,6 +339,7 @@ void unpack_file_as(struct unpack *unpack, const struct unpack_request *request,
     struct unpack_event end = {.type = UNPACK_END};
 
     unpack->request = *request;
+    unpack->seed++;
     unpack->scanned_len = len;
     unpack->n_given = 0;
     unpack->n_files = 1;
