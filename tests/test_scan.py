@@ -653,6 +653,31 @@ class Opened(case.Case):
         cut = installer(block(packed))[:-20]
         self.assertIn("INCOMPLETE (nsis: ", self.result(cut.replace(b"w", b"W"))[1])
 
+    def test_records_of_workbooks(self):
+        """ClamAV's list: a line for each record, of a workbook with macros or pictures alone."""
+        def record(kind, content=b""):
+            return struct.pack("<HH", kind, len(content)) + content
+
+        def workbook(*records):
+            book = b"".join(records).ljust(4096, b"\0")
+            return locked_documents.ole2([("Workbook", book), ("Other", bytes(4096))])
+
+        sheet = record(0x85, bytes(4) + b"\2\1\1\0A")
+        lines = ((b"0085      9   BOUNDSHEET : Sheet Information - Excel 4.0 macro sheet, "
+                  b"very hidden\n"),
+                 b"0018     18   LABEL : Cell Value, String Constant - abc\n",
+                 b"0018     16   LABEL : Cell Value, String Constant - built-in-name 1 auto_open\n",
+                 b"0082      2   GRIDSET : State Change of Gridlines Option\n",
+                 b"0fff      0   <unknown>\n")
+        others = (record(0x18, bytes(15) + b"abc"), record(0x18, b"\x20" + bytes(14) + b"\1"),
+                  record(0x82, bytes(2)), record(0xfff))
+        for line in lines:
+            self.database = self.path("a.ndb", b"World:0:*:" + binascii.hexlify(line) + b"\n")
+            self.assertEqual(self.result(workbook(sheet, *others)), self.FOUND, line)
+            self.assertEqual(self.result(workbook(*others)), (0, "OK"))
+        picture = record(0xeb, bytes(8))
+        self.assertEqual(self.result(workbook(*others, picture)), self.FOUND)
+
     def test_hwp(self):
         head = b"HWP Document File V3.00 \x1a\1\2\3\4\5" + bytes(124) + b"\1\0\2\0" + bytes(1010)
         packed = zlib.compress(b"hello world " * 10)[2:-4]

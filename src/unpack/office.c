@@ -4,6 +4,7 @@
 #include <strings.h>
 #include <zlib.h>
 
+#include "unpack/biff.h"
 #include "unpack/hwp.h"
 #include "unpack/little.h"
 #include "unpack/office_crypt.h"
@@ -85,6 +86,26 @@ static bool give_package(struct unpack *unpack, const struct unpack_object *obje
     return opened;
 }
 
+static bool is_workbook(const struct ole2_entry *entry)
+{
+    return strcasecmp(entry->name, "Workbook") == 0 || strcasecmp(entry->name, "Book") == 0;
+}
+
+static void give_records(struct unpack *unpack, const struct unpack_object *object,
+                         const struct unpack_buffer *stream)
+{
+    struct unpack_buffer list = {0};
+
+    if (!biff_is_listed(stream->bytes, stream->len))
+        return;
+    unpack_buffer_init(unpack, &list);
+    biff_list(stream->bytes, stream->len, &list);
+    if (list.cut)
+        unpack_cut(unpack, &list);
+    (void)unpack_child(unpack, object, list.bytes, list.len, KIND_BINARY);
+    unpack_buffer_free(&list);
+}
+
 /* ---- any document ---------------------------------------------------------------------------- */
 
 static bool is_encrypted(const struct ole2_entry *entry, const struct unpack_buffer *stream)
@@ -118,6 +139,8 @@ static void give_stream(struct unpack *unpack, const struct unpack_object *objec
         office_give_native(unpack, object, buffer->bytes, buffer->len);
     else if (strcasecmp(entry->name, "PowerPoint Document") == 0)
         give_slides(unpack, object, buffer->bytes, buffer->len);
+    else if (is_workbook(entry))
+        give_records(unpack, object, buffer);
     else if ((hwp & HWP_PACKED) != 0)
         hwp_give(unpack, object, entry, buffer->bytes, buffer->len);
 }
