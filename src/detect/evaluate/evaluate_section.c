@@ -278,7 +278,7 @@ static bool walk_decoded(struct walk *walk, size_t i, struct rule_cursors before
         const struct base64_text text =
             rule_base64_find(decode->number, walk->scan, decode->relative ? before.at[k] : 0);
 
-        if (!rule_work_spend(walk->work, (walk->n - i) * (16 + text.len / 3)))
+        if (!rule_work_spend(walk->work, text.len / 2 + (walk->n - i) * (16 + text.len / 3)))
             return false;
         if (rule_base64_decode(text, &walk->work->decoded) &&
             rule_section_match(decode + 1, walk->n - i - 1, &walk->work->decoded.scan, walk->work))

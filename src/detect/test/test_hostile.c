@@ -207,6 +207,19 @@ static const struct hostile cases[] = {
     {"content:\"e\"; byte_math:bytes 1,offset 0,oper *,rvalue 3,result n,relative; "
      "byte_extract:1,1,m,relative; byte_test:1,=,m,n,relative; content:\"xy\"",
      NULL, "z"},
+    {"content:\"e\"; content:\"e\"; distance:1; content:\"e\"; distance:2; content:\"x\"; within:1",
+     "e", "z"},
+    {"content:\"e\"; content:!\"x\"; within:900; content:\"y\"; within:1", "e", "z"},
+    {"content:\"e\"; isdataat:!9,relative; byte_test:4,>,9,-4,relative,string; content:\"x\"; "
+     "within:1",
+     "e", "z"},
+    {"content:\"e\"; base64_decode:bytes 900,offset 1,relative; base64_data; content:\"xyz\"", "e",
+     "z"},
+    {"content:\"e\",offset 0; base64_decode:bytes 900,offset 1,relative; base64_data; "
+     "content:\"xyz\"",
+     "e!", "z"},
+    {"content:\"e\",offset 0; base64_decode; base64_data; content:\"xyz\"", "e!", "z"},
+    {"base64_decode; base64_data; pcre:\"/(a+)+b/\"", "aGFoYWFh", "z"},
 };
 
 static void test_hostile_packets_cost_little(void **state)

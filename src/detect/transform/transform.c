@@ -110,7 +110,8 @@ static uint32_t from_base64(const struct transform *transform, uint8_t *bytes, u
         return len;
     if (transform->len != 0)
         n = transform->len;
-    const uint32_t decoded = base64_decode(transform->mode, bytes + transform->offset, n, bytes);
+    const uint32_t decoded =
+        base64_decode_over(transform->mode, bytes + transform->offset, n, bytes);
 
     return decoded != 0 ? decoded : len;
 }
