@@ -145,6 +145,8 @@ static enum sl_status take_app(struct rule_parser *parser, uint32_t id)
     const bool udp = (rule->protocol & (RULE_UDP | ANY_IP)) != 0;
     enum sl_app app = is_http(id) ? SL_APP_HTTP : SL_APP_UNKNOWN;
 
+    if (rule->app >= SL_APP_SMTP) /* has files, which are not made */
+        return rule_skip(parser, "", parser->option.name);
     if (!is_http(id) && (!tcp || !udp))
         app = tcp ? SL_APP_TLS : SL_APP_QUIC;
     if ((!tcp && !udp) || (app == SL_APP_HTTP && !tcp) ||

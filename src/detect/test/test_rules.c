@@ -270,6 +270,7 @@ static void test_skipped_rules(void **state)
         {HEAD "(vlan.id:5,or_absent; sid:1;)", "index or_absent"},
         {HEAD "(ip.src; xor:extract 1 0; content:\"a\"; sid:1;)", "xor extract"},
         {"alert ldap ( msg:\"x\"; sid:1; )", "protocol ldap"},
+        {"alert smtp any any -> any any (file.data; content:\"a\"; sid:1;)", "file.data"},
         {"alert ftp-data $NOBODY any -> any any (sid:1;)", "protocol ftp-data"},
         {"react tcp any any -> any any (sid:1;)", "action react"},
         {"pass:flow tcp any any -> any any (sid:1;)", "action pass:flow"},
