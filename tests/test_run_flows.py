@@ -247,6 +247,20 @@ class RunFlows(case.Case):
             self.assert_refused(sluice("run", "-r", "x", "--file-info", words, "--events",
                                        *(told[2:] or ["fileinfo"])), told[0])
 
+    def test_anomalies_of_protocols(self):
+        """They come with the events of a protocol, once for each transaction."""
+        packets = connection(4000, 100, b"GET /\r\nHost: a\r\n\r\n")
+        anomaly, http = self.events(packets, "--events", "anomaly,http")
+        self.assertEqual(anomaly["anomaly"], {
+            "app_proto": "http", "type": "applayer", "event": "REQUEST_LINE_MISSING_PROTOCOL",
+            "layer": "proto_parser"})
+        self.assertEqual((anomaly["tx_id"], anomaly["src_port"], http["event_type"]),
+                         (0, 4000, "http"))
+        rule = b'alert http any any -> any any (app-layer-event:' \
+               b'http.request_line_missing_protocol; sid:7;)\n'
+        events = self.events(packets, "--rules", self.path("e.rules", rule))
+        self.assertEqual([event["event_type"] for event in events], ["alert"])
+
     def test_rules_with_state_beside_what_a_flow_says_at_its_end(self):
         packets = connection(4000, 100, b"GET / HTTP/1.1\r\nHost: needle\r\n\r\n")[:4]
         rule = RULE.replace(b"sid", b"threshold:type limit, track by_src, count 1, seconds 9; sid")

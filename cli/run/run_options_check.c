@@ -190,6 +190,8 @@ static bool check_effects(const struct run_options *options)
 static bool check_events(const struct run_options *options)
 {
     const bool names = options->tables.n != 0, streams = options->config.stream_memory != 0;
+    const bool messages =
+        (options->config.events & (1u << SL_EVENT_HTTP_MESSAGE | 1u << SL_EVENT_TLS_MESSAGE)) != 0;
     const struct {
         enum sl_event_kind kind;
         bool is_made;
@@ -197,7 +199,8 @@ static bool check_events(const struct run_options *options)
     } types[] = {
         {SL_EVENT_ALERT, options->rule_files.n_paths + options->config.n_databases != 0,
          "--rules or --scan"},
-        {SL_EVENT_ANOMALY, options->header_list != NULL, "--header-checks"},
+        {SL_EVENT_ANOMALY, options->header_list != NULL || (streams && messages),
+         "--header-checks, or events of HTTP or TLS"},
         {SL_EVENT_NDN, names, "--names"},
         {SL_EVENT_HTTP_MESSAGE, names || streams, "--stream-memory above 0"},
         {SL_EVENT_TLS_MESSAGE, names || streams, "--stream-memory above 0"},

@@ -51,6 +51,11 @@ uint32_t app_event_of(enum sl_app app, const char *name)
     return 0;
 }
 
+const char *app_event_name(uint32_t event)
+{
+    return events[event < N_EVENTS ? event : 0].name;
+}
+
 uint32_t sl_app_event_find(const char *name, size_t len, enum sl_app *app)
 {
     for (uint32_t i = 1; i < N_EVENTS; i++) {

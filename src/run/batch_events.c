@@ -121,6 +121,8 @@ static enum sl_event_kind kind_of(const struct sl_app_message *message)
 {
     if (message->step == SL_APP_FILE)
         return SL_EVENT_FILE;
+    if (message->step == SL_APP_EVENT && message->event != 0)
+        return SL_EVENT_ANOMALY;
     if (message->step != SL_APP_DONE)
         return SL_N_EVENT_KINDS;
     return message->app == SL_APP_HTTP   ? SL_EVENT_HTTP_MESSAGE
@@ -130,12 +132,21 @@ static enum sl_event_kind kind_of(const struct sl_app_message *message)
                                          : SL_N_EVENT_KINDS;
 }
 
+/* Anomalies of protocols belong to the events of protocols. */
+static bool is_event(const struct batch_events *events, const struct sl_app_message *message)
+{
+    const enum sl_event_kind kind = kind_of(message);
+
+    return is_wanted(events, kind) &&
+           (kind != SL_EVENT_ANOMALY || events->digest->policy->apps.is_done != 0);
+}
+
 /* The items of the next messages that are events; behind the last: `end`. */
 static uint32_t item_of_late(struct batch_events *events, uint32_t end)
 {
     const struct app_batch *apps = events->apps;
 
-    while (events->l < apps->n_late && !is_wanted(events, kind_of(&apps->late[events->l].message)))
+    while (events->l < apps->n_late && !is_event(events, &apps->late[events->l].message))
         events->l++;
     return events->l < apps->n_late ? apps->late[events->l].message.item : end;
 }
@@ -144,7 +155,7 @@ static uint32_t item_of_said(struct batch_events *events, uint32_t end)
 {
     const struct app_batch *apps = events->apps;
 
-    while (events->s < apps->n && !is_wanted(events, kind_of(&apps->message[events->s])))
+    while (events->s < apps->n && !is_event(events, &apps->message[events->s]))
         events->s++;
     return events->s < apps->n ? apps->message[events->s].item : end;
 }
@@ -191,7 +202,8 @@ static void describe_datagram(struct sl_event *event, const struct sl_app_messag
     }
 }
 
-/* The tuple begins at the client, but for files and DNS, which begin at their sender. */
+/* The tuple begins at the client, but for files and DNS, which begin at their sender, and
+ * anomalies, which have that of the packet. */
 static void describe_message(struct sl_event *event, const struct sl_app_message *message,
                              bool from_client)
 {
@@ -205,7 +217,7 @@ static void describe_message(struct sl_event *event, const struct sl_app_message
     event->payload = NULL;
     if (is_datagram(message))
         describe_datagram(event, message);
-    if (from_client == begins_at_client)
+    if (from_client == begins_at_client || message->step == SL_APP_EVENT)
         return;
     event->tuple.src = tuple.dst;
     event->tuple.dst = tuple.src;

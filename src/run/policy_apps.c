@@ -59,6 +59,8 @@ static void ask_for_events(struct app_config *apps, const struct sl_run_config *
             apps->is_done |= 1u << events[i].app;
         apps->values |= bits(events[i].first, events[i].last);
     }
+    if ((config->events >> SL_EVENT_ANOMALY & 1) != 0 && apps->is_done != 0)
+        apps->has_events = true;
     if ((config->events >> SL_EVENT_FILE & 1) != 0) {
         apps->has_files = true;
         apps->files.hashes |= (uint8_t)(config->file_hashes | 1u << SL_FILE_SHA256);

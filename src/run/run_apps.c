@@ -207,7 +207,10 @@ static int compare_late(const void *a, const void *b)
         return left->message.transaction < right->message.transaction ? -1 : 1;
     if (left->message.step != right->message.step)
         return left->message.step < right->message.step ? -1 : 1;
-    return left->message.app < right->message.app ? -1 : left->message.app > right->message.app;
+    if (left->message.app != right->message.app)
+        return left->message.app < right->message.app ? -1 : 1;
+    return left->message.event < right->message.event ? -1
+                                                      : left->message.event > right->message.event;
 }
 
 /* Messages are sorted by counting those of each item, which keeps the order within it. */

@@ -136,8 +136,14 @@ EVENT_INLINE void event_alert(const struct event_visit *visit, const struct sl_e
         event_packet(visit, event);
 }
 
-EVENT_INLINE void event_anomaly(const struct event_visit *visit, const struct sl_event *event)
+/* Of a header, or of a message that broke a rule of its protocol. */
+EVENT_INLINE void event_anomaly(const struct event_visit *visit, const struct sl_event *event,
+                                struct event_texts *texts)
 {
+    if (event->message != NULL) {
+        event_message_anomaly(visit, event->message, texts);
+        return;
+    }
     event_object(visit, FIELD_ANOMALY);
     event_text(visit, FIELD_ANOMALY_TYPE, "decode");
     event_text(visit, FIELD_ANOMALY_EVENT, event->check);
@@ -305,7 +311,7 @@ EVENT_INLINE void event_body(const struct event_visit *visit, const struct sl_ev
         event_alert(visit, event, texts);
         return;
     case SL_EVENT_ANOMALY:
-        event_anomaly(visit, event);
+        event_anomaly(visit, event, texts);
         return;
     case SL_EVENT_DNS_MESSAGE:
         event_message(visit, event);

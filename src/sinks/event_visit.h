@@ -46,8 +46,10 @@
     FIELD(PAYLOAD, "payload")                       \
     FIELD(STREAM, "stream")                         \
     FIELD(ANOMALY, "anomaly")                       \
+    FIELD(ANOMALY_APP, "app_proto")                 \
     FIELD(ANOMALY_TYPE, "type")                     \
     FIELD(ANOMALY_EVENT, "event")                   \
+    FIELD(ANOMALY_LAYER, "layer")                   \
     FIELD(DNS, "dns")                               \
     FIELD(DNS_VERSION, "version")                   \
     FIELD(DNS_TYPE, "type")                         \
@@ -116,6 +118,8 @@
     FIELD(FILE_SHA256, "sha256")                    \
     FIELD(FILE_STORED, "stored")                    \
     FIELD(FILE_SIZE, "size")                        \
+    FIELD(FILE_START, "start")                      \
+    FIELD(FILE_END, "end")                          \
     FIELD(FILE_TX_ID, "tx_id")                      \
     FIELD(PACKET, "packet")                         \
     FIELD(PACKET_INFO, "packet_info")               \
@@ -171,6 +175,7 @@ struct event_texts {
     char protocol[4], dns_flags[8], dns_type[DNS_NUMBER_LEN], dns_rcode[DNS_NUMBER_LEN];
     char dns_name[DNS_NAME_TEXT_MAX];
     char http_protocol[12], tls_version[EVENT_NUMBER_LEN], quic_version[MESSAGE_VERSION_LEN];
+    char app_event[MESSAGE_EVENT_LEN];
     char file_hash[SL_N_FILE_HASHES][MESSAGE_HASH_LEN];
     char tcp_flags[3][2];
 };

@@ -159,6 +159,20 @@ EVENT_INLINE void event_quic_message(const struct event_visit *visit,
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
+/* The part of a whole that the server sent. */
+EVENT_INLINE void event_file_range(const struct event_visit *visit,
+                                   const struct sl_app_message *message)
+{
+    struct sl_app_value value;
+    struct message_range range;
+
+    if (message->side == 0 || !message_http_field(&message->half[1], "content-range", &value) ||
+        !message_read_range(&value, &range) || range.start < 0 || range.end < 0)
+        return;
+    event_number(visit, FIELD_FILE_START, (uint64_t)range.start);
+    event_number(visit, FIELD_FILE_END, (uint64_t)range.end);
+}
+
 /* The members of a file's object. */
 EVENT_INLINE void event_file(const struct event_visit *visit, const struct sl_app_message *message,
                              struct event_texts *texts)
@@ -178,7 +192,23 @@ EVENT_INLINE void event_file(const struct event_visit *visit, const struct sl_ap
                        message_hash(file, (enum sl_file_hash)i, texts->file_hash[i]));
     event_flag(visit, FIELD_FILE_STORED, file->is_stored);
     event_number(visit, FIELD_FILE_SIZE, file->size);
+    event_file_range(visit, message);
     event_number(visit, FIELD_FILE_TX_ID, message->transaction);
+}
+
+/* ---- anomalies ------------------------------------------------------------------------------- */
+
+EVENT_INLINE void event_message_anomaly(const struct event_visit *visit,
+                                        const struct sl_app_message *message,
+                                        struct event_texts *texts)
+{
+    event_number(visit, FIELD_TX_ID, message->transaction);
+    event_object(visit, FIELD_ANOMALY);
+    event_text(visit, FIELD_ANOMALY_APP, sl_app_name((enum sl_app)message->app));
+    event_text(visit, FIELD_ANOMALY_TYPE, "applayer");
+    event_text(visit, FIELD_ANOMALY_EVENT, message_event(message, texts->app_event));
+    event_text(visit, FIELD_ANOMALY_LAYER, "proto_parser");
+    event_end(visit);
 }
 
 /* ---- all ------------------------------------------------------------------------------------- */

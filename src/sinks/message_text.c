@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/app_event.h"
 #include "app/http_head.h"
 #include "base/hex.h"
 
@@ -106,5 +107,16 @@ const char *message_hash(const struct sl_app_file *file, enum sl_file_hash hash,
     static const uint8_t lens[SL_N_FILE_HASHES] = {16, 20, 32};
 
     hex_write(text, file->hash[hash], lens[hash]);
+    return text;
+}
+
+const char *message_event(const struct sl_app_message *message, char text[MESSAGE_EVENT_LEN])
+{
+    const char *const name = app_event_name(message->event);
+    uint32_t n = 0;
+
+    for (; name[n] != '\0' && n < MESSAGE_EVENT_LEN - 1; n++)
+        text[n] = (char)(name[n] >= 'a' && name[n] <= 'z' ? name[n] - ('a' - 'A') : name[n]);
+    text[n] = '\0';
     return text;
 }

@@ -7,6 +7,7 @@
 
 enum {
     MESSAGE_VERSION_LEN = 24,
+    MESSAGE_EVENT_LEN = 64,
     MESSAGE_HASH_LEN = 2 * SL_FILE_HASH_MAX + 1 /* of a file, in hexadecimal, with a NUL */
 };
 
@@ -27,6 +28,9 @@ bool message_read_range(const struct sl_app_value *value, struct message_range *
 
 /* "1", "2", "draft-29", or a number in hexadecimal. */
 const char *message_quic_version(uint32_t version, char text[MESSAGE_VERSION_LEN]);
+
+/* The name of the message's event, in capitals. */
+const char *message_event(const struct sl_app_message *message, char text[MESSAGE_EVENT_LEN]);
 
 /* The file's hash; it must have been made. */
 const char *message_hash(const struct sl_app_file *file, enum sl_file_hash hash,

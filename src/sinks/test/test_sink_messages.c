@@ -5,7 +5,7 @@
 
 #include "test_sink_events.h"
 
-enum { N_EVENTS = 6 };
+enum { N_EVENTS = 7 };
 
 #define VALUE(value_id, string)                                                         \
     {                                                                                   \
@@ -30,6 +30,9 @@ static const struct sl_app_value response[] = {
     VALUE(SL_HTTP_CONTENT_TYPE, "text/html; charset=utf-8"),
     VALUE(SL_HTTP_LOCATION, "/b"),
 };
+
+static const struct sl_app_value part[] = {
+    VALUE(SL_HTTP_HEADER, "Content-Range: bytes 0-99/200\r\n")};
 
 static const struct sl_app_value broken[] = {VALUE(SL_HTTP_STAT_CODE, "2x")};
 
@@ -83,13 +86,15 @@ static const struct sl_app_message messages[N_EVENTS] = {
      .step = SL_APP_FILE,
      .side = 1,
      .transaction = 3,
-     .half = {{HALF(request)}, {.value = NULL}},
+     .half = {{HALF(request)}, {HALF(part)}},
      .file = &file},
+    {.app = SL_APP_UNKNOWN},
+    {.app = SL_APP_HTTP, .step = SL_APP_EVENT, .transaction = 1, .event = 1},
 };
 
-static const enum sl_event_kind kinds[N_EVENTS] = {SL_EVENT_HTTP_MESSAGE, SL_EVENT_HTTP_MESSAGE,
-                                                   SL_EVENT_TLS_MESSAGE,  SL_EVENT_QUIC_MESSAGE,
-                                                   SL_EVENT_FILE,         SL_EVENT_PACKET};
+static const enum sl_event_kind kinds[N_EVENTS] = {
+    SL_EVENT_HTTP_MESSAGE, SL_EVENT_HTTP_MESSAGE, SL_EVENT_TLS_MESSAGE, SL_EVENT_QUIC_MESSAGE,
+    SL_EVENT_FILE,         SL_EVENT_PACKET,       SL_EVENT_ANOMALY};
 
 static struct sl_event event_of(int i)
 {
@@ -115,6 +120,7 @@ static void test_console(void **state)
         TIME "QUIC  shop.test  draft-29" ENDS,
         TIME "FILE  /a b  1 byte, CLOSED  ASCII text  sha256 " SHA256 ENDS,
         TIME "PACKET  3 bytes" ENDS,
+        TIME "ANOMALY  REQUEST_TOO_MANY_HEADERS" ENDS,
     };
 
     (void)state;
@@ -132,19 +138,19 @@ static void test_console(void **state)
     "\"http_user_agent\":\"curl/8 \\\"x\\\"\",\"xff\":\"192.0.2.9\","
 #define BEHIND_REQUEST \
     "\"http_refer\":\"http://a.test/\",\"http_method\":\"GET\",\"protocol\":\"HTTP/1.1\","
+#define RANGE "\"content_range\":{\"raw\":\"bytes 0-99/200\",\"start\":0,\"end\":99,\"size\":200},"
 #define CLIENT "\"ja3\":{\"hash\":\"0a\",\"string\":\"771,1-2,,,\"},"
 #define FILE_OBJECT(tx)                                                                    \
     "{\"filename\":\"/a b\",\"magic\":\"ASCII text\",\"gaps\":false,\"state\":\"CLOSED\"," \
     "\"md5\":\"" MD5 "\",\"sha256\":\"" SHA256 "\",\"stored\":false,\"size\":1,"           \
+    "\"start\":0,\"end\":99,"                                                              \
     "\"tx_id\":" tx "}"
 
 static void test_eve(void **state)
 {
     static const char *const lines[N_EVENTS] = {
         HEAD("http") "\"tx_id\":2," REQUEST(
-            "\"http_port\":81,") "\"http_content_type\":\"text/html\","
-                                 "\"content_range\":{\"raw\":\"bytes 0-99/200\",\"start\":0,"
-                                 "\"end\":99,\"size\":200}," BEHIND_REQUEST
+            "\"http_port\":81,") "\"http_content_type\":\"text/html\"," RANGE BEHIND_REQUEST
                                  "\"status\":206,\"redirect\":\"/b\",\"length\":100}" TAIL,
         HEAD("http") "\"tx_id\":0,\"http\":{\"status_string\":\"2x\",\"length\":0}" TAIL,
         HEAD("tls") "\"tls\":{\"subject\":\"CN=shop.test\",\"issuerdn\":\"CN=ca.test\","
@@ -157,10 +163,12 @@ static void test_eve(void **state)
                     "\"server_alpns\":[\"h2\"]}" TAIL,
         HEAD("quic") "\"quic\":{\"version\":\"draft-29\",\"sni\":\"shop.test\"," CLIENT
                      "\"ja4\":\"t13d0102h2_a_b\"}" TAIL,
-        HEAD("fileinfo") REQUEST("") BEHIND_REQUEST
+        HEAD("fileinfo") REQUEST("") RANGE BEHIND_REQUEST
         "\"length\":0},\"app_proto\":\"http\",\"fileinfo\":" FILE_OBJECT("3") TAIL,
         HEAD("packet") "\"packet\":\"AQL/\",\"packet_info\":{\"linktype\":1,"
                        "\"linktype_name\":\"EN10MB\"}" TAIL,
+        HEAD("anomaly") "\"tx_id\":1,\"anomaly\":{\"app_proto\":\"http\",\"type\":\"applayer\","
+                        "\"event\":\"REQUEST_TOO_MANY_HEADERS\",\"layer\":\"proto_parser\"}" TAIL,
     };
 
     (void)state;
@@ -185,7 +193,7 @@ static void test_alert(void **state)
     assert_non_null(lines);
     assert_non_null(fgets(line, sizeof line, lines));
     assert_non_null(strstr(line, "\"pkt_src\":\"wire/pcap\",\"tx_id\":3,\"alert\":{"));
-    assert_non_null(strstr(line, "}," REQUEST("") BEHIND_REQUEST
+    assert_non_null(strstr(line, "}," REQUEST("") RANGE BEHIND_REQUEST
                            "\"length\":0},"
                            "\"files\":[" FILE_OBJECT("3") "],\"app_proto\":\"http\","
                                                           "\"direction\":"));
