@@ -59,6 +59,10 @@ static const char usage[] =
     "                       period-change, all but the first two and closeness drawn by --plot\n\n"
     "Of scan, with --files and --device-bytes as of mpm:\n"
     "  --database PATH...   ClamAV's databases\n\n"
+    "Of tunnel:\n"
+    "  --bytes N            of the file that crosses a thin link (60M), and of 40 that cross a "
+    "bad\n"
+    "                       one\n\n"
     "Of fib, whose traces are random names, or of the longest 10 %, with a random path behind, and "
     "of\n"
     "names, whose packets ask for random names (or are those of -r):\n"
@@ -81,6 +85,7 @@ enum {
     OPTION_SAMPLE,
     OPTION_ALL_CORES,
     OPTION_DEVICE_BYTES,
+    OPTION_BYTES,
     OPTION_STUDY,
     OPTION_NAMES,
     OPTION_ENTRIES,
@@ -105,6 +110,7 @@ static const struct option long_options[] = {
     {"sample", no_argument, NULL, OPTION_SAMPLE},
     {"all-cores", no_argument, NULL, OPTION_ALL_CORES},
     {"device-bytes", required_argument, NULL, OPTION_DEVICE_BYTES},
+    {"bytes", required_argument, NULL, OPTION_BYTES},
     {"study", required_argument, NULL, OPTION_STUDY},
     {"names", required_argument, NULL, OPTION_NAMES},
     {"entries", required_argument, NULL, OPTION_ENTRIES},
@@ -150,7 +156,7 @@ const struct benchmark benchmarks[N_BENCHMARKS] = {
     {"sampling", bench_sampling, true, false,
      SET(OPTION_CAPTURES) | SET(OPTION_FILES) | SET(OPTION_ALL_CORES) | STUDY},
     {"redundancy", bench_redundancy, true, false, SET(OPTION_CAPTURES)},
-    {"tunnel", bench_tunnel, false, false, 0},
+    {"tunnel", bench_tunnel, false, false, SET(OPTION_BYTES)},
     {"fib", bench_fib, false, false, NAMES | SET(OPTION_ALGORITHMS) | STUDY},
     {"names", bench_packet_names, false, false, SET(OPTION_CAPTURES) | NAMES},
     {"together", bench_all_together, true, true, SET(OPTION_CAPTURES) | LITERALS | NAMES}};
@@ -187,7 +193,7 @@ static bool parse_counts(const char *option, size_t counts[BENCH_COUNTS_MAX], si
     return false;
 }
 
-static bool parse_device_bytes(struct bench *bench, const char *text)
+static bool parse_bytes(const char *option, const char *text, uint32_t *out)
 {
     static const struct {
         const char *suffix;
@@ -200,11 +206,11 @@ static bool parse_device_bytes(struct bench *bench, const char *text)
         const double bytes = (double)number * units[i].unit;
 
         if (strcmp(end, units[i].suffix) == 0 && bytes >= 1 && bytes < 4e9) {
-            bench->device_bytes = (uint32_t)bytes;
+            *out = (uint32_t)bytes;
             return true;
         }
     }
-    cli_error("--device-bytes '%s' (expected 1 to less than 4G, as 640M)", text);
+    cli_error("%s '%s' (expected 1 to less than 4G, as 640M)", option, text);
     return false;
 }
 
@@ -302,7 +308,9 @@ static int read_option(struct bench_options *options, int option)
                    ? -1
                    : EXIT_FAILED;
     case OPTION_DEVICE_BYTES:
-        return parse_device_bytes(bench, optarg) ? -1 : EXIT_FAILED;
+        return parse_bytes("--device-bytes", optarg, &bench->device_bytes) ? -1 : EXIT_FAILED;
+    case OPTION_BYTES:
+        return parse_bytes("--bytes", optarg, &bench->tunnel_bytes) ? -1 : EXIT_FAILED;
     case OPTION_RUNS:
         return parse_runs(bench, optarg) ? -1 : EXIT_FAILED;
     case OPTION_SAMPLE:
@@ -425,6 +433,7 @@ int bench_options_parse(struct bench_options *options, int argc, char **argv)
                                                 .device_name = "auto",
                                                 .entries = {1000000},
                                                 .n_entries = 1,
+                                                .tunnel_bytes = 60000000,
                                                 .device_bytes = 640000000},
                                       .words = argv};
     return allocate(&options->bench, argc) ? read_options(options, argc, argv) : EXIT_FAILED;

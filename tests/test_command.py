@@ -1209,11 +1209,14 @@ class Command(case.Case):
 
     @measures
     def test_bench_of_a_tunnel(self):
-        result = sluice("bench", "tunnel", "--runs", "1", "--json", "--device", "cpu")
+        result = sluice("bench", "tunnel", "--bytes", "2M", "--runs", "1", "--json", "--device",
+                        "cpu")
         self.assertEqual(result.returncode, 0, result.stderr)
         rows = [json.loads(line) for line in result.stdout.splitlines()]
         rows = [row["variant"] for row in rows if row.get("bench") == "tunnel"]
-        self.assertEqual(len(rows), 17, result.stdout)
+        rows = [row for row in rows if "wireguard-go" not in row]
+        self.assertEqual(len(rows), 28, result.stdout)
+        self.assert_refused(sluice("bench", "tunnel", "--bytes", "0"), "--bytes", "'0'")
 
     @measures
     def test_all_engines_together(self):

@@ -11,31 +11,29 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bench/data/random.h"
+#include "bench/data/tunnel_content.h"
 #include "bench/frame/row.h"
 #include "benchmarks.h"
 #include "cli/console.h"
 #include "tunnel_link.h"
 
-enum { CONTENT_LEN = 48 << 20, CHUNK = 1 << 18, RUN_MS = 1000, WORDS = 4096 };
-
-enum content { NEW, TEXT, AGAIN };
+enum { CONTENT_LEN = 48 << 20, CHUNK = 1 << 18, RUN_MS = 500 };
 
 struct load {
     const char *variant;
     const char *peer; /* more lines of its [Peer] */
-    enum content content;
+    enum tunnel_content content;
     uint64_t pace; /* bytes a second; 0: as fast as it goes */
 };
 
 /* A box that cannot keep up lets flows pass by. So data that repeats nothing is sent at a pace that
  * a core takes, and is encoded. */
 static const struct load loads[] = {
-    {"nothing repeats, encoded", "Cache = 16M\n", NEW, 100000000},
-    {"nothing repeats, passed by", "Cache = 16M\nBypass = tcp/5001\n", NEW, 0},
-    {"text", "Cache = 16M\n", TEXT, 100000000},
-    {"all repeats", "Cache = 64M\n", AGAIN, 0},
-    {"text, zstd", "Cache = 16M\nCompress = yes\n", TEXT, 50000000},
+    {"nothing repeats, encoded", "Cache = 16M\n", TUNNEL_NEW, 100000000},
+    {"nothing repeats, passed by", "Cache = 16M\nBypass = tcp/5001\n", TUNNEL_NEW, 0},
+    {"text", "Cache = 16M\n", TUNNEL_TEXT, 100000000},
+    {"all repeats", "Cache = 64M\n", TUNNEL_AGAIN, 0},
+    {"text, zstd", "Cache = 16M\nCompress = yes\n", TUNNEL_TEXT, 50000000},
 };
 
 enum { N_LOADS = sizeof loads / sizeof *loads };
@@ -50,48 +48,19 @@ struct trial {
     bool failed;
 };
 
-/* Each run has content of its own, but where all repeats. */
-static void fill(uint8_t *content, enum content kind, uint32_t run)
-{
-    uint64_t random = kind == AGAIN ? 1 : run + 1;
-
-    if (kind != TEXT) {
-        for (size_t i = 0; i < CONTENT_LEN; i += sizeof(uint32_t)) {
-            const uint32_t word = bench_random(&random);
-
-            memcpy(content + i, &word, sizeof word);
-        }
-        return;
-    }
-    for (size_t at = 0; at < CONTENT_LEN;) {
-        uint64_t word = bench_random(&random) % WORDS * (bench_random(&random) % WORDS) / WORDS;
-        const size_t len = 3 + word % 7;
-
-        for (size_t i = 0; i < len && at < CONTENT_LEN; i++, word = word * 31 + 7)
-            content[at++] = (uint8_t)('a' + word % 26);
-        if (at < CONTENT_LEN)
-            content[at++] = ' ';
-    }
-}
-
 /* Sends for a run's time. */
 static void source(void *user)
 {
     const struct trial *const t = user;
-    const size_t len = t->load->content == AGAIN ? 1 << 20 : CONTENT_LEN;
+    const size_t len = t->load->content == TUNNEL_AGAIN ? 1 << 20 : CONTENT_LEN;
     const struct sockaddr_in address = tunnel_link_server();
-    const int to = socket(AF_INET, SOCK_STREAM, 0);
+    const int to = tunnel_link_connect(&address);
     const uint64_t pace = t->load->pace;
     struct timespec begin, now;
     size_t at = 0;
 
     if (pace > 0)
         (void)setsockopt(to, SOL_SOCKET, SO_MAX_PACING_RATE, &pace, sizeof pace);
-    for (int i = 0; connect(to, (const struct sockaddr *)&address, sizeof address) != 0; i++) {
-        if (i == 100)
-            return;
-        (void)usleep(10000);
-    }
     clock_gettime(CLOCK_MONOTONIC, &begin);
     do {
         const size_t n = len - at < CHUNK ? len - at : CHUNK;
@@ -114,7 +83,7 @@ static double run_once(void *user)
     struct trial *const t = user;
     struct tunnel_used before[2] = {{0}, {0}}, after[2] = {{0}, {0}};
 
-    fill(t->content, t->load->content, t->n_runs);
+    tunnel_content_fill(t->content, CONTENT_LEN, t->load->content, t->n_runs + 1);
     t->failed |=
         !tunnel_link_used(&t->link, 0, &before[0]) || !tunnel_link_used(&t->link, 1, &before[1]);
     const pid_t sender = tunnel_link_run(&t->link, 0, source, t);
@@ -156,7 +125,7 @@ static bool run_load(const struct bench *bench, const struct load *load, uint8_t
     struct trial *const t = calloc(1, sizeof *t);
     char why[160] = "no memory";
 
-    if (t == NULL || !tunnel_link_open(&t->link, load->peer, why)) {
+    if (t == NULL || !tunnel_link_open(&t->link, load->peer, NULL, why)) {
         bench_print_why(&bench->frame, "tunnel", load->variant, why);
         free(t);
         return true;
@@ -192,5 +161,6 @@ bool bench_tunnel(const struct bench *bench)
     for (size_t i = 0; i < N_LOADS && good; i++)
         good = run_load(bench, &loads[i], content);
     free(content);
-    return good && bench_tunnel_times(bench);
+    return good && bench_tunnel_peers(bench) && bench_tunnel_times(bench) &&
+           bench_tunnel_losses(bench);
 }

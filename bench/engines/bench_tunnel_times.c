@@ -15,7 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "bench/data/random.h"
+#include "bench/data/tunnel_content.h"
 #include "bench/frame/row.h"
 #include "benchmarks.h"
 #include "tunnel_link.h"
@@ -26,8 +26,7 @@ enum {
     ECHO_PORT = 5007,
     ECHO_WAIT = 5,      /* ms that an echo is waited for, */
     ECHO_TRIALS = 1000, /* how often, */
-    ECHO_PAUSE = 2000,  /* and microseconds from one to the next */
-    CONTENT_LEN = 60000000
+    ECHO_PAUSE = 2000   /* and microseconds from one to the next */
 };
 
 /* In memory that processes share. */
@@ -35,7 +34,6 @@ struct times {
     const char *address; /* that answers echoes */
     uint32_t n_echoes, n;
     double seconds[ECHOES];
-    uint8_t content[CONTENT_LEN];
 };
 
 static double now(void)
@@ -172,32 +170,6 @@ static bool run_echoes(const struct bench *bench, struct tunnel_link *link, stru
     return print_times(bench, times, "first echo after kill -9", "one box", 1) && good;
 }
 
-/* Sends the content, and waits until the other side has taken it. */
-static void send_content(void *user)
-{
-    struct times *const times = user;
-    const struct sockaddr_in address = tunnel_link_server();
-    const int to = socket(AF_INET, SOCK_STREAM, 0);
-    uint8_t end;
-
-    for (int i = 0; connect(to, (const struct sockaddr *)&address, sizeof address) != 0; i++) {
-        if (i == 100)
-            return;
-        (void)usleep(10000);
-    }
-    const double begin = now();
-    for (size_t at = 0; at < CONTENT_LEN;) {
-        const ssize_t n = send(to, times->content + at, CONTENT_LEN - at, 0);
-
-        if (n <= 0)
-            return;
-        at += (size_t)n;
-    }
-    (void)shutdown(to, SHUT_WR);
-    if (recv(to, &end, 1, 0) == 0)
-        times->seconds[times->n++] = now() - begin;
-}
-
 static bool print_fetches(const struct bench *bench, const char *variant, double *rates, uint32_t n)
 {
     if (n == 0) {
@@ -206,7 +178,7 @@ static bool print_fetches(const struct bench *bench, const char *variant, double
     }
     bench_print(&bench->frame, &(struct bench_row){.what = "tunnel",
                                                    .variant = variant,
-                                                   .data = "60 MB, Rate = 200M",
+                                                   .data = "Rate = 200M",
                                                    .rate = bench_spread(rates, n),
                                                    .unit = 1e6 / 8,
                                                    .unit_name = "Mbit/s"});
@@ -214,31 +186,27 @@ static bool print_fetches(const struct bench *bench, const char *variant, double
 }
 
 /* Each run has content of its own, which crosses twice. */
-static bool run_fetches(const struct bench *bench, struct tunnel_link *link, struct times *times,
-                        bool encodes)
+static bool run_fetches(const struct bench *bench, const struct tunnel_link *link, bool encodes)
 {
+    const size_t len = bench->tunnel_bytes;
+    uint8_t *const content = malloc(len);
     double rates[2][BENCH_RUNS_MAX];
     uint32_t n[2] = {0};
 
-    for (uint32_t i = 0; i < bench->frame.runs; i++) {
-        uint64_t random = i + 1;
+    for (uint32_t i = 0; i < bench->frame.runs && content != NULL; i++) {
+        tunnel_content_fill(content, len, TUNNEL_NEW, i + 1);
+        for (int k = 0; k < (encodes ? 2 : 1); k++) {
+            const double seconds = tunnel_link_fetch(link, content, len);
 
-        for (size_t at = 0; at < CONTENT_LEN; at += sizeof(uint32_t)) {
-            const uint32_t word = bench_random(&random);
-
-            memcpy(times->content + at, &word, sizeof word);
-        }
-        for (int k = 0; k < 2; k++) {
-            run(link, send_content, times);
-            if (times->n == 1)
-                rates[k][n[k]++] = CONTENT_LEN / times->seconds[0];
+            if (seconds > 0)
+                rates[k][n[k]++] = (double)len / seconds;
         }
     }
-    const bool first =
-        print_fetches(bench, encodes ? "a file" : "a file, no encoder", rates[0], n[0]);
-    return print_fetches(bench, encodes ? "a file again" : "a file again, no encoder", rates[1],
-                         n[1]) &&
-           first;
+    free(content);
+    if (!encodes)
+        return print_fetches(bench, "a file, no encoder", rates[0], n[0]);
+    const bool first = print_fetches(bench, "a file", rates[0], n[0]);
+    return print_fetches(bench, "a file again", rates[1], n[1]) && first;
 }
 
 /* With a server at side 1. */
@@ -248,14 +216,13 @@ static bool with_link(const struct bench *bench, const char *peer, struct times 
     struct tunnel_link link;
     char why[160];
 
-    if (!tunnel_link_open(&link, peer, why)) {
+    if (!tunnel_link_open(&link, peer, NULL, why)) {
         bench_print_why(&bench->frame, "tunnel", echoes ? "echoes" : "a file", why);
         return true;
     }
     const pid_t server = tunnel_link_run(&link, 1, echoes ? answer_echoes : tunnel_link_sink, NULL);
     (void)usleep(ECHO_PAUSE * 100);
-    const bool good =
-        echoes ? run_echoes(bench, &link, times) : run_fetches(bench, &link, times, encodes);
+    const bool good = echoes ? run_echoes(bench, &link, times) : run_fetches(bench, &link, encodes);
     (void)kill(server, SIGKILL);
     (void)waitpid(server, NULL, 0);
     tunnel_link_close(&link);

@@ -22,7 +22,9 @@ bool bench_sampling(const struct bench *bench);
 bool bench_redundancy(const struct bench *bench);
 bool bench_batch_encoder(const struct bench *bench); /* a part of it, for GPUs */
 bool bench_tunnel(const struct bench *bench);
+bool bench_tunnel_peers(const struct bench *bench);
 bool bench_tunnel_times(const struct bench *bench);
+bool bench_tunnel_losses(const struct bench *bench);
 bool bench_fib(const struct bench *bench);
 bool bench_packet_names(const struct bench *bench);
 bool bench_all_together(const struct bench *bench);

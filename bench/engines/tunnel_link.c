@@ -17,12 +17,11 @@
 
 #include "sluice/tunnel.h"
 
-enum { WORDS_MAX = 16, WAIT_MS = 5000, CHUNK = 1 << 18 };
+enum { WORDS_MAX = 16, WAIT_MS = 5000, CHUNK = 1 << 18, CONNECTS = 100, FETCH_MAX = 60 /* s */ };
 
 extern char **environ;
 
-/* Runs ip with words of the format between spaces. */
-__attribute__((format(printf, 1, 2))) static bool ip(const char *format, ...)
+bool tunnel_link_ip(const char *format, ...)
 {
     char text[256], *words[WORDS_MAX + 1] = {"ip"}, *rest = NULL;
     posix_spawn_file_actions_t actions;
@@ -50,18 +49,20 @@ static void path_of(const struct tunnel_link *link, int side, const char *end, c
 
 static bool write_config(const struct tunnel_link *link, int side, const char *peer)
 {
-    char path[96], control[96];
+    static const char *const relays[] = {TUNNEL_RELAY_NEAR, TUNNEL_RELAY_FAR};
+    char path[96], control[96], endpoint[32];
 
     path_of(link, side, "conf", path);
     path_of(link, side, "sock", control);
+    snprintf(endpoint, sizeof endpoint, "10.8.0.%d:5182", 2 - side);
 
     FILE *const file = fopen(path, "we");
     if (file == NULL)
         return false;
     fprintf(file,
             "[Tunnel]\nInterface = sl0\nAddress = 10.9.0.%d/24\nUnderlay = trusted\n"
-            "Control = %s\n[Peer]\nEndpoint = 10.8.0.%d:5182\nAllowedIPs = 10.9.0.%d/32\n%s",
-            side + 1, control, 2 - side, 2 - side, peer);
+            "Control = %s\n[Peer]\nEndpoint = %s\nAllowedIPs = 10.9.0.%d/32\n%s",
+            side + 1, control, link->is_relayed ? relays[side] : endpoint, 2 - side, peer);
     return fclose(file) == 0;
 }
 
@@ -108,6 +109,86 @@ void tunnel_link_sink(void *user)
     }
 }
 
+static void wait_a_moment(void)
+{
+    (void)nanosleep(&(struct timespec){0, 10000000}, NULL);
+}
+
+static void end_process(pid_t *pid, int signal)
+{
+    if (*pid <= 0)
+        return;
+    (void)kill(*pid, signal);
+    (void)waitpid(*pid, NULL, 0);
+    *pid = 0;
+}
+
+int tunnel_link_connect(const struct sockaddr_in *address)
+{
+    for (int i = 0; i < CONNECTS; i++) {
+        const int to = socket(AF_INET, SOCK_STREAM, 0);
+
+        if (connect(to, (const struct sockaddr *)address, sizeof *address) == 0)
+            return to;
+        close(to);
+        wait_a_moment();
+    }
+    return -1;
+}
+
+struct fetch {
+    const uint8_t *content;
+    size_t len;
+    int result; /* a pipe's end */
+};
+
+static double seconds_now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static void send_content(void *user)
+{
+    const struct fetch *const fetch = user;
+    const struct sockaddr_in address = tunnel_link_server();
+    const int to = tunnel_link_connect(&address);
+    const double begin = seconds_now();
+    uint8_t end;
+
+    (void)alarm(FETCH_MAX);
+    for (size_t at = 0; at < fetch->len;) {
+        const ssize_t n = send(to, fetch->content + at, fetch->len - at, 0);
+
+        if (n <= 0)
+            return;
+        at += (size_t)n;
+    }
+    (void)shutdown(to, SHUT_WR);
+    if (recv(to, &end, 1, 0) != 0)
+        return;
+    const double seconds = seconds_now() - begin;
+    (void)!write(fetch->result, &seconds, sizeof seconds);
+}
+
+double tunnel_link_fetch(const struct tunnel_link *link, const uint8_t *content, size_t len)
+{
+    double seconds = 0;
+    int ends[2];
+
+    if (pipe(ends) != 0)
+        return 0;
+    pid_t sender = tunnel_link_run(link, 0, send_content, &(struct fetch){content, len, ends[1]});
+    close(ends[1]);
+    if (read(ends[0], &seconds, sizeof seconds) != sizeof seconds)
+        seconds = 0;
+    close(ends[0]);
+    end_process(&sender, SIGKILL);
+    return seconds;
+}
+
 static struct sl_tunnel *running;
 
 static void stop(int number)
@@ -125,11 +206,6 @@ static void run_box(void *user)
         return;
     (void)sigaction(SIGTERM, &action, NULL);
     (void)!sl_tunnel_run(running, NULL, NULL, &diag);
-}
-
-static void wait_a_moment(void)
-{
-    (void)nanosleep(&(struct timespec){0, 10000000}, NULL);
 }
 
 static json_t *ask(const struct tunnel_link *link, int side)
@@ -161,15 +237,23 @@ static bool is_alive(const struct tunnel_link *link, int side)
     return alive;
 }
 
+bool tunnel_link_spent(const struct tunnel_link *link, int side, uint64_t *cpu_ns)
+{
+    struct timespec spent;
+    clockid_t clock;
+
+    if (clock_getcpuclockid(link->box[side], &clock) != 0 || clock_gettime(clock, &spent) != 0)
+        return false;
+    *cpu_ns = (uint64_t)spent.tv_sec * 1000000000u + (uint64_t)spent.tv_nsec;
+    return true;
+}
+
 bool tunnel_link_used(const struct tunnel_link *link, int side, struct tunnel_used *used)
 {
     json_t *const json = ask(link, side);
     const json_t *const peer = peer_of(json);
-    struct timespec spent;
-    clockid_t clock;
 
-    if (peer == NULL || clock_getcpuclockid(link->box[side], &clock) != 0 ||
-        clock_gettime(clock, &spent) != 0) {
+    if (peer == NULL || !tunnel_link_spent(link, side, &used->cpu_ns)) {
         json_decref(json);
         return false;
     }
@@ -183,7 +267,6 @@ bool tunnel_link_used(const struct tunnel_link *link, int side, struct tunnel_us
                   {"bypassed", &used->bypassed}};
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         *values[i].to = (uint64_t)json_integer_value(json_object_get(peer, values[i].name));
-    used->cpu_ns = (uint64_t)spent.tv_sec * 1000000000u + (uint64_t)spent.tv_nsec;
     json_decref(json);
     return true;
 }
@@ -194,13 +277,15 @@ static bool make_spaces(struct tunnel_link *link)
 
     for (int i = 0; i < 2; i++) {
         snprintf(link->name[i], sizeof link->name[i], "sluice-bench-%d-%d", (int)getpid(), i);
-        made = made && ip("netns add %s", link->name[i]);
+        made = made && tunnel_link_ip("netns add %s", link->name[i]);
     }
-    made = made &&
-           ip("link add v0 netns %s type veth peer name v1 netns %s", link->name[0], link->name[1]);
+    made = made && tunnel_link_ip("link add v0 netns %s type veth peer name v1 netns %s",
+                                  link->name[0], link->name[1]);
     for (int i = 0; i < 2; i++)
-        made = made && ip("-n %s addr add 10.8.0.%d/24 dev v%d", link->name[i], i + 1, i) &&
-               ip("-n %s link set v%d up", link->name[i], i);
+        made = made &&
+               tunnel_link_ip("-n %s addr add 10.8.0.%d/24 dev v%d", link->name[i], i + 1, i) &&
+               tunnel_link_ip("-n %s link set v%d up", link->name[i], i) &&
+               tunnel_link_ip("-n %s link set lo up", link->name[i]);
     return made;
 }
 
@@ -227,7 +312,7 @@ static bool start_boxes(struct tunnel_link *link, const char *peer)
     return false;
 }
 
-bool tunnel_link_open(struct tunnel_link *link, const char *peer, char why[160])
+bool tunnel_link_make(struct tunnel_link *link, char why[160])
 {
     *link = (struct tunnel_link){.folder = "/tmp/sluice-bench-XXXXXX"};
     if (mkdtemp(link->folder) == NULL) {
@@ -239,6 +324,17 @@ bool tunnel_link_open(struct tunnel_link *link, const char *peer, char why[160])
         tunnel_link_close(link);
         return false;
     }
+    return true;
+}
+
+bool tunnel_link_open(struct tunnel_link *link, const char *peer, struct tunnel_relay *relay,
+                      char why[160])
+{
+    if (!tunnel_link_make(link, why))
+        return false;
+    link->is_relayed = relay != NULL;
+    if (relay != NULL)
+        link->relay = tunnel_link_run(link, 1, tunnel_relay_run, relay);
     if (!start_boxes(link, peer)) {
         snprintf(why, 160, "the boxes do not hear one another");
         tunnel_link_close(link);
@@ -249,15 +345,13 @@ bool tunnel_link_open(struct tunnel_link *link, const char *peer, char why[160])
 
 void tunnel_link_close(struct tunnel_link *link)
 {
+    end_process(&link->relay, SIGKILL);
     for (int i = 0; i < 2; i++) {
         char path[96];
 
-        if (link->box[i] > 0) {
-            (void)kill(link->box[i], SIGTERM);
-            (void)waitpid(link->box[i], NULL, 0);
-        }
+        end_process(&link->box[i], SIGTERM);
         if (link->name[i][0] != '\0')
-            (void)ip("netns del %s", link->name[i]);
+            (void)tunnel_link_ip("netns del %s", link->name[i]);
         path_of(link, i, "conf", path);
         (void)unlink(path);
         path_of(link, i, "sock", path);
