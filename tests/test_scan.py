@@ -382,6 +382,15 @@ class Opened(case.Case):
         self.assertEqual(self.result(mail), (0, "OK"))
         self.assertEqual(self.result(mail + b"world"), self.FOUND)
 
+    def test_a_part_that_begins_with_an_empty_line(self):
+        """ClamAV has what follows its first lines alone."""
+        content = (b"From: a\nContent-Type: multipart/mixed; boundary=b\n\n--b\n\nfirst line\n\n"
+                   b"later line\n--b--\n")
+        for text in (b"later line\n", b"first line\n\nlater line\n"):
+            self.database = self.path("a.hdb", b"%s:%d:World\n" % (
+                hashlib.md5(text).hexdigest().encode(), len(text)))
+            self.assertEqual(self.result(content), self.FOUND, text)
+
     def test_boundaries(self):
         text = base64.b64encode(b"hello world")
         part = b"\nContent-Transfer-Encoding: base64\n\n" + text + b"\n"

@@ -189,6 +189,20 @@ static void read_parts(const struct mail *mail, const char *boundary, const uint
         give_rest(mail, found + transfer_line(found, end), end);
 }
 
+/* ClamAV takes the first lines of a part that begins with an empty one for its head. What follows
+ * is given, too. */
+static void give_later_text(const struct mail *mail, const struct mail_head *head,
+                            const uint8_t *body, const uint8_t *end, unsigned nesting)
+{
+    for (size_t n; body < end; body += n) {
+        n = transfer_line(body, end);
+        if (n == 1 || (n == 2 && *body == '\r')) {
+            read_leaf(mail, head, body + n, end, nesting);
+            return;
+        }
+    }
+}
+
 static void read_entity(const struct mail *mail, const uint8_t *at, const uint8_t *end,
                         unsigned nesting)
 {
@@ -201,6 +215,8 @@ static void read_entity(const struct mail *mail, const uint8_t *at, const uint8_
         read_parts(mail, head.boundary, body, end, nesting);
     else
         read_leaf(mail, &head, body, end, nesting);
+    if (nesting > 0 && !head.any && body > at)
+        give_later_text(mail, &head, body, end, nesting);
 }
 
 /* ---- mailboxes ------------------------------------------------------------------------------- */
