@@ -814,6 +814,15 @@ class Opened(case.Case):
         both = self.zip_of({"a": member, "b": gzip.compress(member)})
         self.assertEqual(self.result(both), (1, "Is.UNOFFICIAL FOUND"))
 
+    def test_members_that_overlap_are_bounded(self):
+        """A directory of 2,000 members, all of which are one: 2 GB."""
+        one = self.zip_of({"a": bytes(1 << 20)})
+        at = one.index(b"PK\1\2")
+        entry = one[at:one.index(b"PK\5\6")]
+        end = struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, 2000, 2000, 2000 * len(entry), at, 0)
+        result = self.result(one[:at] + 2000 * entry + end, "--max-scansize=20M")
+        self.assertIn("MaxScanSize", result[1])
+
     def test_objects_that_clamscan_joins_or_cuts_are_there_too(self):
         """All attachments of a TNEF in one, and the first stream of a .bz2 alone."""
         attachments = [b"hello " * 9, b"world " * 9]

@@ -282,10 +282,10 @@ static bool give_child(struct unpack *unpack, struct unpack_object *child)
         return true;
     unpack->n_given++;
     unpack->n_files += child->len > TINY;
+    unpack->scanned_len += child->len; /* of a copy, too: it was unpacked */
     XXH128_hash_t *opened = find_opened(unpack, child, &sum);
     if (XXH128_isEqual(*opened, sum))
         return true;
-    unpack->scanned_len += child->len;
     if (child->kind == KINDS)
         child->kind = child->seen = kind_of(child->bytes, child->len);
     enter(unpack, child);
