@@ -79,6 +79,7 @@ static const struct pattern {
     {"\0", "\xFESMB", 1, 4, 4, EITHER, SL_APP_SMB},
     {"\0", "\xFDSMB", 1, 4, 4, EITHER, SL_APP_SMB},
     {"\0\0\0\x08\x04\xD2\x16\x2F", "", 8, 0, 0, CLIENT, SL_APP_PGSQL}, /* asks for TLS */
+    {"\0\0\0\x10\x04\xD2\x16\x2E", "", 8, 0, 0, CLIENT, SL_APP_PGSQL}, /* cancels a query */
     {"\0\0", "\0\3\0\0user", 2, 4, 8, CLIENT, SL_APP_PGSQL},
     {"\x10", "\0\4MQTT", 1, 2, 6, CLIENT, SL_APP_MQTT}, /* a length of one byte, and of two */
     {"\x10", "\0\4MQTT", 1, 3, 6, CLIENT, SL_APP_MQTT},

@@ -41,6 +41,7 @@ static void test_first_bytes_name_a_protocol(void **state)
         {BYTES("\0\0\0\x2F\xFFSMBr"), 0, SL_APP_SMB},
         {BYTES("\0\0\0\x2F\xFESMBr"), 1, SL_APP_SMB},
         {BYTES("\0\0\0\x08\x04\xD2\x16\x2F"), 0, SL_APP_PGSQL},
+        {BYTES("\0\0\0\x10\x04\xD2\x16\x2E\0\0\0\1"), 0, SL_APP_PGSQL},
         {BYTES("\0\0\0\x4E\0\3\0\0user\0rules\0"), 0, SL_APP_PGSQL},
         {BYTES("\x10\x0C\0\4MQTT\4\2"), 0, SL_APP_MQTT},
         {BYTES("\x10\x8C\1\0\4MQTT\4\2"), 0, SL_APP_MQTT},
