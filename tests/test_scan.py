@@ -783,6 +783,27 @@ class Opened(case.Case):
     def test_objects_share_no_bytes(self):
         self.assertEqual(self.result(self.zip_of({"a": b"hello wor", "b": b"ld"})), (0, "OK"))
 
+    def test_content_that_returns(self):
+        """What was clean is not scanned again; all else is as without the cache."""
+        clean, found = (self.zip_of({"a": os.urandom(3000), "b": word})
+                        for word in (b"clean", b"world"))
+        mail = b"From: a\nMIME-Version: 1.0\n\nhello\n"
+        contents = {"clean": clean, "found": found, "cut": clean[:2000], "mail": mail,
+                    "text": b"nothing " * 100, "other": self.zip_of({"a": b"other"})}
+        paths = [self.path(f"{name}{i}", content)
+                 for i in range(3) for name, content in contents.items()]
+        for options in ([], ["-z"], ["--threads", "4"], ["--max-files", "1"]):
+            said = [sluice("scan", "-d", self.database, "--json", *options, *more, *paths)
+                    .stdout.splitlines() for more in ([], ["--disable-cache"])]
+            self.assertEqual(said[0][:-1], said[1][:-1])
+            first, second = (json.loads(lines[-1])["summary"] for lines in said)
+            self.assertEqual(second.pop("repeated"), 0)
+            repeated = first.pop("repeated")
+            if not options or options == ["-z"]:  # threads may have scanned the same at a time
+                self.assertEqual(repeated, 6, options)
+            first["seconds"] = second["seconds"]
+            self.assertEqual(first, second)
+
     def test_limits(self):
         content = b"world"
         for _ in range(16):

@@ -50,6 +50,7 @@ static const char usage[] =
     "      --scan-xmldocs, --scan-onenote  no: such files are not opened (yes)\n"
     "      --normalize yes|no   search texts and HTML in ClamAV's normal form, too (yes)\n"
     "      --nocerts            certificates of programs (.crb) are neither trusted nor blocked\n"
+    "      --disable-cache      scan archives, mail and documents again whose content was clean\n"
     "      --max-dir-recursion N\n"
     "      --follow-file-symlinks N, --follow-dir-symlinks N  0 never, 1 named ones, 2 always\n"
     "      --cross-fs yes|no    scan other file systems below (yes)\n"
@@ -66,7 +67,7 @@ static const char usage[] =
     "A file that was not scanned or not opened to its end is never OK: its line has the reason,\n"
     "INCOMPLETE (zip: encrypted), INCOMPLETE (Heuristics.Limits.Exceeded.MaxScanTime: ...).\n\n"
     "Options of clamscan without effect: -a -v --verbose --archive-verbose --bytecode\n"
-    "--bytecode-timeout --bytecode-unsigned --disable-cache --force-to-disk --gen-json "
+    "--bytecode-timeout --bytecode-unsigned --force-to-disk --gen-json "
     "--heuristic-alerts --heuristic-scan-precedence\n"
     "--leave-temps --max-embeddedpe --max-htmlnormalize --max-htmlnotags --max-iconspe\n"
     "--max-partitions --max-rechwp3 --max-scriptnormalize --max-ziptypercg\n"
@@ -167,6 +168,7 @@ enum {
     OPT_SCAN_LAST = OPT_SCAN_FIRST + SL_SCAN_ONENOTES,
     OPT_NORMALIZE,
     OPT_NO_CERTIFICATES,
+    OPT_NO_CACHE,
     OPT_MAX_DEPTH,
     OPT_FOLLOW_FILES,
     OPT_FOLLOW_DIRS,
@@ -232,6 +234,7 @@ static const struct option long_options[] = {
     {"scan-onenote", optional_argument, NULL, OPT_SCAN_FIRST + SL_SCAN_ONENOTES},
     {"normalize", optional_argument, NULL, OPT_NORMALIZE},
     {"nocerts", optional_argument, NULL, OPT_NO_CERTIFICATES},
+    {"disable-cache", optional_argument, NULL, OPT_NO_CACHE},
     {"max-dir-recursion", required_argument, NULL, OPT_MAX_DEPTH},
     {"follow-file-symlinks", required_argument, NULL, OPT_FOLLOW_FILES},
     {"follow-dir-symlinks", required_argument, NULL, OPT_FOLLOW_DIRS},
@@ -256,7 +259,6 @@ static const struct option long_options[] = {
     {"bytecode", optional_argument, NULL, OPT_UNUSED_YES},
     {"bytecode-timeout", required_argument, NULL, OPT_UNUSED_NUMBER},
     {"bytecode-unsigned", optional_argument, NULL, OPT_UNUSED_YES},
-    {"disable-cache", optional_argument, NULL, OPT_UNUSED_YES},
     {"force-to-disk", optional_argument, NULL, OPT_UNUSED_YES},
     {"gen-json", optional_argument, NULL, OPT_UNUSED_YES},
     {"heuristic-alerts", optional_argument, NULL, OPT_UNUSED_YES},
@@ -465,6 +467,8 @@ static bool take_opening(struct sl_scan_config *config, int option)
         return read_yes(optarg, name, &config->normalizes);
     case OPT_NO_CERTIFICATES:
         return read_yes(optarg, name, &config->ignores_certificates);
+    case OPT_NO_CACHE:
+        return read_yes(optarg, name, &config->no_cache);
     default:
         return take_bits(name, 1u << (option - OPT_SCAN_FIRST), false, &config->closed);
     }
@@ -523,7 +527,7 @@ static bool take_option(struct scan_options *options, int option, char **argv)
         return option >= OPT_REFUSED_YES ? refuse(option, argv) : check_unused(option, argv);
     if (flag != NULL)
         return read_yes(optarg, name_of(option), flag);
-    if (option >= OPT_ALERT_ENCRYPTED && option <= OPT_NO_CERTIFICATES)
+    if (option >= OPT_ALERT_ENCRYPTED && option <= OPT_NO_CACHE)
         return take_opening(&options->config, option);
     switch (option) {
     case 'd':

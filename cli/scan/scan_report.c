@@ -356,6 +356,7 @@ static void put_json_summary(FILE *out, const struct sl_clamav_info *info,
         {"signatures", info->signatures}, {"directories", counts->directories},
         {"files", counts->files},         {"infected", counts->found},
         {"bytes", counts->bytes},         {"scanned_bytes", counts->scanned_bytes},
+        {"repeated", counts->repeated},
     };
 
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)

@@ -136,6 +136,7 @@ struct sl_scan_config {
     uint32_t alerts;      /* bits of enum sl_scan_alert: the last one is found in a file without a
                            * match, as a name, and with all_matches each one in any file */
     bool ignores_certificates; /* of programs (.crb) */
+    bool no_cache;             /* else a container whose content was clean is not scanned again */
     bool normalizes;           /* texts and HTML are searched in ClamAV's normal form, too */
 
     struct sl_device device; /* where the filter runs; sl_device_choose */
@@ -187,6 +188,7 @@ struct sl_scan_counts {
     uint64_t limited;       /* files that reached a limit: not scanned, or not to their end */
     uint64_t not_opened;    /* of `files`: not fully opened, with and without a match */
     uint64_t failed;        /* paths that could not be scanned */
+    uint64_t repeated;      /* of `files`: their content was clean before in this scan */
     uint64_t bytes;         /* of the files */
     uint64_t scanned_bytes; /* of them that were scanned */
     uint64_t elapsed_ns;    /* since sl_scan_execute began, until it returned */

@@ -49,6 +49,11 @@ static enum sl_scan_verdict verdict_of(const struct scan_entry *entry)
                                                                    : SL_SCAN_CLEAN;
 }
 
+bool scan_entry_is_clean(const struct scan_entry *entry)
+{
+    return verdict_of(entry) == SL_SCAN_CLEAN && !entry->result.allowed;
+}
+
 static void count_entry(struct sl_scan *scan, const struct scan_entry *entry)
 {
     struct sl_scan_counts *counts = &scan->counts;
@@ -62,6 +67,7 @@ static void count_entry(struct sl_scan *scan, const struct scan_entry *entry)
         counts->files++;
         counts->not_opened += entry->not_opened[0] != '\0';
         counts->suspect += entry->result.suspect && entry->n_names == 0;
+        counts->repeated += entry->repeated;
         counts->bytes += entry->result.len;
         counts->scanned_bytes += entry->result.scanned_len;
     }

@@ -52,6 +52,8 @@ static void on_done(void *user, void *token, const struct sl_clamav_result *resu
     if (entry->alert[0] != '\0' && entry->n_names == 0)
         scan_entry_add(entry, entry->alert, "", "");
     scan_entry_add_limit(job->scan, entry);
+    if (entry->has_digest && scan_entry_is_clean(entry))
+        scan_cache_add(job->cache, entry->digest);
     pthread_mutex_lock(&job->lock);
     entry->done = true;
     scan_ring_report(job);
@@ -72,7 +74,7 @@ static void fail(struct scan_job *job, enum sl_status status, const struct sl_di
     pthread_mutex_unlock(&job->lock);
 }
 
-static enum sl_status scan_one(struct scan_job *job, const struct scan_thread *thread,
+static enum sl_status scan_one(struct scan_job *job, struct scan_thread *thread,
                                struct scan_entry *entry)
 {
     const struct sl_clamav_result nothing = {0};
@@ -100,7 +102,7 @@ static enum sl_status scan_one(struct scan_job *job, const struct scan_thread *t
     return status;
 }
 
-static enum sl_status scan_entries(struct scan_job *job, const struct scan_thread *thread)
+static enum sl_status scan_entries(struct scan_job *job, struct scan_thread *thread)
 {
     enum sl_status status = SL_OK;
 
@@ -249,6 +251,11 @@ static struct scan_job *job_create(struct sl_scan *scan, const struct sl_clamav_
         return NULL;
     job->scan = scan;
     job->db = db;
+    job->cache = config->no_cache ? NULL : scan_cache_create();
+    if (job->cache == NULL && !config->no_cache) {
+        free(job);
+        return NULL;
+    }
     sl_clamav_scan_config_init(&job->config);
     job->config.device = config->device;
     job->config.all_matches = config->all_matches;
@@ -276,6 +283,7 @@ static void job_free(struct scan_job *job)
     pthread_cond_destroy(&job->room);
     pthread_cond_destroy(&job->work);
     pthread_mutex_destroy(&job->lock);
+    scan_cache_free(job->cache);
     free(job);
 }
 

@@ -121,17 +121,69 @@ static enum kind kind_of_file(int fd)
     return marked != KIND_BINARY ? marked : kind;
 }
 
-enum sl_status scan_inside(struct scan_job *job, const struct scan_thread *thread,
+/* ---- content that was clean before ----------------------------------------------------------- */
+
+/* Whether the content is in the cache. Where the same content is on its way, its end is waited for.
+ */
+static enum sl_status look_up(struct scan_job *job, struct scan_thread *thread,
+                              struct scan_entry *entry, int fd)
+{
+    enum sl_status status = SL_OK;
+
+    entry->has_digest = scan_digest_file(fd, entry->digest);
+    if (!entry->has_digest)
+        return SL_OK;
+    uint8_t *const started = thread->started[entry->digest[2]];
+    entry->repeated = scan_cache_has(job->cache, entry->digest);
+    if (!entry->repeated && memcmp(started, entry->digest, SCAN_DIGEST_LEN) == 0) {
+        status = sl_clamav_flush(thread->scanner);
+        entry->repeated = scan_cache_has(job->cache, entry->digest);
+    }
+    memcpy(started, entry->digest, SCAN_DIGEST_LEN);
+    return status;
+}
+
+static bool has_changed(int fd, const struct stat *before)
+{
+    struct stat now;
+
+    return fstat(fd, &now) != 0 || now.st_size != before->st_size ||
+           memcmp(&now.st_mtim, &before->st_mtim, sizeof now.st_mtim) != 0 ||
+           memcmp(&now.st_ctim, &before->st_ctim, sizeof now.st_ctim) != 0;
+}
+
+/* Of files that are no containers a hash costs as much as a scan. */
+static bool may_be_known(const struct scan_job *job, enum kind kind, int fd, struct stat *file)
+{
+    return job->cache != NULL && (kind_is_container(kind) || kind == KIND_HTML) &&
+           fstat(fd, file) == 0;
+}
+
+enum sl_status scan_inside(struct scan_job *job, struct scan_thread *thread,
                            struct scan_entry *entry, int fd)
 {
     struct clam_given given = {.fd = fd, .token = scan_entry_part(entry, true, "")};
     const enum kind kind = kind_of_file(fd);
-    enum sl_status status;
+    enum sl_status status = SL_OK;
+    struct stat file = {0};
 
     if (given.token == NULL)
         return SL_ENOMEM;
+    if (may_be_known(job, kind, fd, &file))
+        status = look_up(job, thread, entry, fd);
+    if (entry->repeated) {
+        const struct sl_clamav_result clean = {.len = (uint64_t)file.st_size,
+                                               .scanned_len = (uint64_t)file.st_size};
+
+        job->config.done(job, given.token, &clean);
+        return status;
+    }
+    if (status != SL_OK)
+        return status;
     given.place.known = true;
     given.place.kind = (uint8_t)kind;
     status = open_entry(job, thread, entry, fd, &given.place); /* any file may hold an archive */
+    if (entry->has_digest && has_changed(fd, &file))
+        entry->has_digest = false;
     return status == SL_OK ? clam_scan_given(thread->scanner, &given) : status;
 }

@@ -6,6 +6,7 @@
 
 #include "base/diag.h"
 #include "clamav/place.h"
+#include "scan_cache.h"
 #include "scan_tree.h"
 #include "unpack/client.h"
 
@@ -34,6 +35,9 @@ struct scan_entry {
     char **names, **inside;          /* of matches, and where each was found */
     size_t n_names;
     struct sl_clamav_result result;
+    uint8_t digest[SCAN_DIGEST_LEN]; /* of its content, */
+    bool has_digest;                 /* where the cache takes it if it is clean */
+    bool repeated;                   /* the cache had it */
     bool done;
 };
 
@@ -42,6 +46,7 @@ struct scan_job {
     const struct sl_clamav_db *db;
     struct sl_clamav_scan_config config;
     struct unpack_request request;
+    struct scan_cache *cache; /* NULL: none is wanted */
 
     pthread_mutex_t lock;
     pthread_cond_t work, room;
@@ -58,6 +63,7 @@ struct scan_job {
 struct scan_thread {
     struct sl_clamav_scanner *scanner;
     struct unpack_client *client;
+    uint8_t started[256][SCAN_DIGEST_LEN]; /* digests of files that may be on their way */
 };
 
 /* ---- the ring (scan_ring.c) ------------------------------------------------------------------ */
@@ -97,13 +103,17 @@ bool scan_entry_wants(const struct scan_job *job, const struct scan_entry *entry
 /* A limit is reported beside a signature only where all matches are wanted, as clamscan does. */
 void scan_entry_add_limit(const struct sl_scan *scan, struct scan_entry *entry);
 
+/* Whether nothing at all is to be said about a file that was scanned. */
+bool scan_entry_is_clean(const struct scan_entry *entry);
+
 void scan_entry_report(struct sl_scan *scan, const struct scan_entry *entry);
 void scan_entry_free(struct scan_entry *entry);
 
 /* ---- its bytes ------------------------------------------------------------------------------- */
 
-/* Has a file opened, and gives the scanner the objects in it, and the file last (scan_inside.c). */
-enum sl_status scan_inside(struct scan_job *job, const struct scan_thread *thread,
+/* Has a file opened, and gives the scanner the objects in it, and the file last, unless its content
+ * was clean before (scan_inside.c). */
+enum sl_status scan_inside(struct scan_job *job, struct scan_thread *thread,
                            struct scan_entry *entry, int fd);
 
 /* The bytes of standard input as a file, in memory as long as they are few. -1: an error is set
