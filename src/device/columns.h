@@ -35,7 +35,7 @@ static inline struct columns columns_behind(size_t bytes_len, size_t n_items, bo
     return at;
 }
 
-/* Bytes of an arena and all columns of a full batch, slack included. */
+/* Bytes of an arena and all columns of a full batch on a GPU, slack included. */
 static inline size_t columns_room(size_t arena_len, size_t max_items)
 {
     return columns_behind(arena_len, max_items, true, true).end + SL_BATCH_SLACK;
@@ -52,6 +52,16 @@ static inline void columns_put(uint8_t *to, const void *column, size_t len)
 /* A longer column crosses in a copy of its own. Laying 512 KiB behind the items keeps a core busy
  * for some 50 us, and a copy costs the link 2.6 to 6. */
 enum { COLUMNS_MAX = 3, COLUMNS_PACKED_LEN = 512 << 10 /* bytes */ };
+
+/* Bytes of an arena on the host, and of all columns that are ever laid behind it. */
+static inline size_t columns_packed_room(size_t arena_len, size_t max_items)
+{
+    const size_t room = columns_room(arena_len, max_items);
+    const size_t packed = columns_aligned(arena_len) + (size_t)COLUMNS_MAX * COLUMNS_PACKED_LEN +
+                          SL_BATCH_SLACK;
+
+    return room < packed ? room : packed;
+}
 
 /* A column on the host, and where it belongs on the GPU. */
 struct column {

@@ -9,7 +9,7 @@ static const struct batch_memory pinned = {.kind = SL_MEMORY_PINNED,
                                            .alloc_arena = device_pinned_alloc,
                                            .alloc = device_pinned_alloc,
                                            .release = device_pinned_free,
-                                           .room_len = columns_room};
+                                           .room_len = columns_packed_room};
 
 enum sl_status sl_device_batch_create(struct sl_batch **batch, enum sl_device_kind kind,
                                       uint32_t arena_len, uint32_t max_items, struct sl_diag *diag)

@@ -23,11 +23,13 @@ void sl_pipeline_config_init(struct sl_pipeline_config *config)
     config->batch_items = 16384;
 }
 
-/* Starts the filler, loaders and workers. Threads are joined from the first on. */
+/* Starts the openers, the filler, loaders and workers. Threads are joined from the first on. */
 static int start(struct pipeline *pipeline, pthread_t *threads, uint32_t *started)
 {
-    int error = pthread_create(&threads[0], NULL, pipeline_fill_loop, pipeline);
+    int error = pipeline_start_openers(pipeline);
 
+    if (error == 0)
+        error = pthread_create(&threads[0], NULL, pipeline_fill_loop, pipeline);
     *started = error == 0;
     for (uint32_t i = 0; i < pipeline->n_loaders && error == 0; i++) {
         error = pthread_create(&threads[*started], NULL, pipeline_load_loop, pipeline);
@@ -41,6 +43,8 @@ static int start(struct pipeline *pipeline, pthread_t *threads, uint32_t *starte
 /* The lane that took over comes last: a thread of a lane before it started it. */
 static void join(struct pipeline *pipeline, const pthread_t *threads, uint32_t started)
 {
+    for (uint32_t i = 0; i < pipeline->n_openers; i++)
+        pthread_join(pipeline->openers[i], NULL);
     for (uint32_t i = 0; i < started; i++)
         pthread_join(threads[i], NULL);
     for (uint32_t i = 0; i < sizeof pipeline->lanes / sizeof *pipeline->lanes; i++)
@@ -115,12 +119,11 @@ enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
     status = lanes_open(pipeline.lanes, config, stats, diag);
     /* One batch being filled, one being drained, and one waiting. Each thread has one, and another
      * for it waits for batches before it. */
-    pipeline.n_slots = config->n_batches;
-    if (pipeline.n_slots == 0)
-        pipeline.n_slots = 2 * (stats->n_workers + pipeline.n_loaders) + 3;
-    stats->n_batches = pipeline.n_slots;
+    stats->n_batches = config->n_batches;
+    if (stats->n_batches == 0)
+        stats->n_batches = 2 * (stats->n_workers + pipeline.n_loaders) + 3;
     if (status == SL_OK)
-        status = pipeline_open_slots(&pipeline, diag);
+        status = pipeline_make_slots(&pipeline, diag);
     if (status == SL_OK) {
         monitor_begin(config->monitor, pipeline_snapshot_read, &pipeline);
         status = run_threads(&pipeline);

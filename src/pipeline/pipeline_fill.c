@@ -3,13 +3,20 @@
 #include "base/clock.h"
 #include "pipeline_state.h"
 
-/* Waits for a slot whose batch was drained. NULL: the run is over. */
+/* Whether the next slot is open, and its batch was drained. With the lock held. */
+static bool has_free_slot(const struct pipeline *pipeline)
+{
+    return pipeline->filled < pipeline->drained + pipeline->n_slots &&
+           pipeline_slot(pipeline, pipeline->filled)->open;
+}
+
+/* Waits for a free slot. NULL: the run is over. */
 static struct slot *wait_for_free_slot(struct pipeline *pipeline)
 {
     struct slot *slot = NULL;
 
     pthread_mutex_lock(&pipeline->lock);
-    while (!pipeline->failed && pipeline->filled == pipeline->drained + pipeline->n_slots)
+    while (!pipeline->failed && !has_free_slot(pipeline))
         pthread_cond_wait(&pipeline->freed, &pipeline->lock);
     if (!pipeline->failed)
         slot = pipeline_slot(pipeline, pipeline->filled);

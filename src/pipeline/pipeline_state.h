@@ -3,6 +3,7 @@
  *
  * | Role | File | Threads |
  * |---|---|---|
+ * | open slots | pipeline_slots.c | openers |
  * | fill | pipeline_fill.c | one |
  * | load: prepare to collect | pipeline_{load,order,shards}.c | loaders, or workers' own |
  * | work: apply, engines | pipeline_work.c | those of each lane |
@@ -20,6 +21,7 @@
  * - drained <= collected <= dealt <= arranged <= ordered <= loading <= filled: a batch goes through
  *   its stages in order
  * - filled <= drained + n_slots: a slot is filled again after its batch was drained
+ * - filled <= n_opening <= the slots made: a slot is filled when it is open
  * - drained <= taken: work on a batch begins before it is drained
  * - taken <= collected: workers take collected batches
  * - drained <= reporting <= decided <= settled <= digested <= collected: a batch is reported once
@@ -44,13 +46,15 @@
 #include "sluice/pipeline.h"
 
 enum {
-    PIPELINE_AWAKE_NS = 200000 /* how long one waiting thread stays awake before it sleeps */
+    PIPELINE_AWAKE_NS = 200000, /* how long one waiting thread stays awake before it sleeps */
+    PIPELINE_OPENERS_MAX = 4    /* more threads do not pin memory faster */
 };
 
 struct slot {
     struct sl_batch *batch;
     struct sl_hits hits[SL_PIPELINE_ENGINES_MAX];
     struct sl_pipeline_device *device; /* that ran the engines */
+    bool open; /* it has its memory */
     bool done, redo, prepared, ordered, arranged, offered, digested;
     _Atomic uint32_t n_shards_left; /* that have not had it in the step at hand */
 };
@@ -74,7 +78,9 @@ struct pipeline {
 
     const struct sl_pipeline_config *config;
     struct slot *slots;
-    uint32_t n_slots, n_loaders;
+    uint32_t n_loaders;
+    _Atomic uint32_t n_slots; /* written with the lock held: falls where there is no memory, and
+                                 only before a slot is filled again */
     bool cuda; /* some device is a GPU */
     pthread_mutex_t latency_lock;
     struct histogram latency;     /* guarded by that lock */
@@ -86,6 +92,7 @@ struct pipeline {
     pthread_cond_t freed, has_filled, has_done;
     struct watch done_watch; /* of the thread that waits for has_done */
     uint64_t filled, loading, ordered, taken, reporting, drained;
+    uint32_t n_opening; /* slots that are open or being opened */
     uint32_t n_done;
     uint32_t n_redo;
     uint32_t n_unarranged;
@@ -101,6 +108,9 @@ struct pipeline {
 
     struct lane lanes[SL_PIPELINE_DEVICES_MAX + 1]; /* as the stats' devices */
     uint32_t n_lanes;
+
+    pthread_t openers[PIPELINE_OPENERS_MAX];
+    uint32_t n_openers;
 };
 
 static inline struct slot *pipeline_slot(const struct pipeline *pipeline, uint64_t sequence)
@@ -210,8 +220,11 @@ void pipeline_drain_loop(struct pipeline *pipeline);
 void pipeline_snapshot_read(void *opaque, struct sl_pipeline_snapshot *snapshot);
 void pipeline_read_latency(struct pipeline *pipeline, struct sl_pipeline_stats *stats);
 
-/* Opens n_slots slots; where memory is zeroed and pinned, all cores do it. */
-enum sl_status pipeline_open_slots(struct pipeline *pipeline, struct sl_diag *diag);
+/* Makes the stats' n_batches slots, which are not open. */
+enum sl_status pipeline_make_slots(struct pipeline *pipeline, struct sl_diag *diag);
+
+/* Starts threads that open the slots, until no more batches come. Returns an errno. */
+int pipeline_start_openers(struct pipeline *pipeline);
 
 /* Closes lanes and slots: workers before the batches that a failed one may still work on. */
 void pipeline_close(struct pipeline *pipeline);

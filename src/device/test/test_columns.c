@@ -35,7 +35,7 @@ static struct sl_batch with_room(const struct sl_batch *batch)
 {
     struct sl_batch view = *batch;
 
-    view.room_len = columns_room(batch->bytes_cap, batch->max_items) - SL_BATCH_SLACK;
+    view.room_len = columns_packed_room(batch->bytes_cap, batch->max_items) - SL_BATCH_SLACK;
     view.room = malloc(view.room_len);
     view.bytes = view.room;
     memset(view.bytes, 0xEE, view.room_len);
