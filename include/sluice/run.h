@@ -202,10 +202,10 @@ SL_API bool sl_run_add_packet(struct sl_batch *batch, const void *bytes, uint32_
 /* A run. */
 struct sl_run;
 
-/* Checks the config and chooses the devices. The caller closes *run, also after a failure.
- * SL_EINVAL: no source or several, a number above its limit, an unknown variant or kind of event;
- * or a part of the config has no use without another. SL_EDEVICE: a named device is not usable.
- * SL_EUNSUPPORTED: this build or this machine lacks a variant. SL_ENOMEM. */
+/* Checks the config; a thread begins to probe the devices. The caller closes *run, also after a
+ * failure. SL_EINVAL: no source or several, a number above its limit, an unknown variant or kind of
+ * event; or a part of the config has no use without another. SL_EUNSUPPORTED: this build or this
+ * machine lacks a variant. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status
 sl_run_create(struct sl_run **run, const struct sl_run_config *config, struct sl_diag *diag);
 
@@ -217,8 +217,9 @@ SL_CHECK SL_API enum sl_status sl_run_train(struct sl_run *run, const char *path
                                             struct sl_diag *diag);
 
 /* Opens the source, builds the tables, opens the sinks. A source that is no capture fails before a
- * table is built and before a sink is written. SL_EINVAL: the run was opened before. SL_EIO: no
- * file is a capture. Other statuses are those of the parts. */
+ * table is built and before a sink is written. SL_EINVAL: the run was opened before, or a device is
+ * not known. SL_EDEVICE: a named device is not usable. SL_EIO: no file is a capture. Other statuses
+ * are those of the parts. */
 SL_CHECK SL_API enum sl_status sl_run_open(struct sl_run *run, struct sl_diag *diag);
 
 /* Runs until the source ends, the run is stopped or a part fails. Once a run. On return all threads

@@ -12,14 +12,17 @@ bool device_cuda_usable(char why[SL_WHY_LEN])
     return false;
 }
 
-uint32_t device_cuda_list(struct sl_device *devices, uint32_t max)
+uint32_t device_cuda_count(void)
 {
-    if (max > 0) {
-        memset(devices, 0, sizeof *devices);
-        devices->kind = SL_DEVICE_CUDA;
-        device_cuda_usable(devices->why);
-    }
     return 1;
+}
+
+void device_cuda_probe(struct sl_device *device, uint32_t index)
+{
+    (void)index;
+    memset(device, 0, sizeof *device);
+    device->kind = SL_DEVICE_CUDA;
+    device_cuda_usable(device->why);
 }
 
 void device_use(int device)

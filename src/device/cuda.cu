@@ -47,21 +47,62 @@ cudaError_t cuda_clear(void *d_memory, size_t len)
     return error == cudaSuccess ? cudaStreamSynchronize(cudaStreamLegacy) : error;
 }
 
-static void probe_device(struct sl_device *device, int index)
+/* ---- probing --------------------------------------------------------------------------------- */
+
+static pthread_mutex_t probe_lock = PTHREAD_MUTEX_INITIALIZER; /* of these */
+static struct sl_device listed[DEVICE_MAX];
+static bool probed[DEVICE_MAX];
+static uint32_t n_listed; /* 0: CUDA was not asked yet */
+
+static void list_none(cudaError_t error)
 {
+    struct sl_device *device = &listed[0];
+
+    device->kind = SL_DEVICE_CUDA;
+    n_listed = 1;
+    probed[0] = true;
+    if (error == cudaErrorInsufficientDriver)
+        snprintf(device->why, SL_WHY_LEN, "no NVIDIA driver, or one too old for this build");
+    else
+        snprintf(device->why, SL_WHY_LEN, "%s", cudaGetErrorString(error));
+}
+
+/* With the lock held. */
+static void list_once(void)
+{
+    int n = 0;
+
+    if (n_listed > 0)
+        return;
+    const cudaError_t error = cudaGetDeviceCount(&n);
+    (void)cudaGetLastError();
+    if (error != cudaSuccess || n == 0) {
+        list_none(error);
+        return;
+    }
+    n_listed = (uint32_t)(n < DEVICE_MAX ? n : DEVICE_MAX);
+}
+
+/* Makes the device's context, which takes longer than all else that a run does before it starts.
+ * With the lock held. */
+static void probe_once(uint32_t index)
+{
+    struct sl_device *device = &listed[index];
     struct cudaDeviceProp properties;
     struct cudaFuncAttributes attributes;
 
-    memset(device, 0, sizeof *device);
+    if (probed[index])
+        return;
+    probed[index] = true;
     device->kind = SL_DEVICE_CUDA;
-    device->index = index;
+    device->index = (int)index;
 
-    cudaError_t error = cudaGetDeviceProperties(&properties, index);
+    cudaError_t error = cudaGetDeviceProperties(&properties, (int)index);
     if (error == cudaSuccess) {
         snprintf(device->name, sizeof device->name, "%.120s", properties.name);
         device->memory_len = properties.totalGlobalMem;
         device->capability = properties.major * 10 + properties.minor;
-        error = cudaSetDevice(index);
+        error = cudaSetDevice((int)index);
     }
     if (error == cudaSuccess)
         error = cudaFuncGetAttributes(&attributes, device_probe_kernel);
@@ -71,46 +112,38 @@ static void probe_device(struct sl_device *device, int index)
     (void)cudaGetLastError();
 }
 
-static pthread_once_t probe_once = PTHREAD_ONCE_INIT;
-static struct sl_device probed[DEVICE_MAX];
-static uint32_t n_probed;
-
-static void probe(void)
+uint32_t device_cuda_count(void)
 {
-    int n = 0;
-    const cudaError_t error = cudaGetDeviceCount(&n);
-
-    (void)cudaGetLastError();
-    if (error != cudaSuccess || n == 0) {
-        probed[0].kind = SL_DEVICE_CUDA;
-        if (error == cudaErrorInsufficientDriver)
-            snprintf(probed[0].why, SL_WHY_LEN, "no NVIDIA driver, or one too old for this build");
-        else
-            snprintf(probed[0].why, SL_WHY_LEN, "%s", cudaGetErrorString(error));
-        n_probed = 1;
-        return;
-    }
-    n_probed = (uint32_t)(n < DEVICE_MAX ? n : DEVICE_MAX);
-    for (uint32_t i = n_probed; i-- > 0;) /* downwards: device 0 stays the current one */
-        probe_device(&probed[i], (int)i);
+    pthread_mutex_lock(&probe_lock);
+    list_once();
+    const uint32_t n = n_listed;
+    pthread_mutex_unlock(&probe_lock);
+    return n;
 }
 
-uint32_t device_cuda_list(struct sl_device *devices, uint32_t max)
+void device_cuda_probe(struct sl_device *device, uint32_t index)
 {
-    pthread_once(&probe_once, probe);
-    if (max > 0)
-        memcpy(devices, probed, (n_probed < max ? n_probed : max) * sizeof *devices);
-    return n_probed;
+    pthread_mutex_lock(&probe_lock);
+    list_once();
+    probe_once(index);
+    *device = listed[index];
+    pthread_mutex_unlock(&probe_lock);
 }
 
 bool device_cuda_usable(char why[SL_WHY_LEN])
 {
-    pthread_once(&probe_once, probe);
-    for (uint32_t i = 0; i < n_probed; i++)
-        if (probed[i].usable)
-            return true;
-    snprintf(why, SL_WHY_LEN, "%s", probed[0].why);
-    return false;
+    bool usable = false;
+
+    pthread_mutex_lock(&probe_lock);
+    list_once();
+    for (uint32_t i = 0; i < n_listed && !usable; i++) {
+        probe_once(i);
+        usable = listed[i].usable;
+    }
+    if (!usable)
+        snprintf(why, SL_WHY_LEN, "%s", listed[0].why);
+    pthread_mutex_unlock(&probe_lock);
+    return usable;
 }
 
 void cuda_free(void *d_memory, int device)

@@ -32,10 +32,13 @@ enum sl_status sl_device_prepare(struct sl_diag *diag)
 
 uint32_t sl_device_list(struct sl_device *devices, uint32_t max)
 {
-    if (max == 0)
-        return 1 + device_cuda_list(NULL, 0);
-    describe_cpu(&devices[0]);
-    return 1 + device_cuda_list(devices + 1, max - 1);
+    const uint32_t n = 1 + device_cuda_count();
+
+    if (max > 0)
+        describe_cpu(&devices[0]);
+    for (uint32_t i = 1; i < n && i < max; i++)
+        device_cuda_probe(&devices[i], i - 1);
+    return n;
 }
 
 /* Reads the N of "cuda:N"; -1 where it is none. */
@@ -53,33 +56,52 @@ static int parse_index(const char *text)
     return index;
 }
 
+/* Describes the first GPU that is usable; those behind it are not probed. False: `why` is that of
+ * the first. */
+static bool find_first_cuda(struct sl_device *device, char why[SL_WHY_LEN])
+{
+    const uint32_t n = device_cuda_count();
+
+    for (uint32_t i = 0; i < n; i++) {
+        device_cuda_probe(device, i);
+        if (device->usable)
+            return true;
+    }
+    device_cuda_probe(device, 0);
+    snprintf(why, SL_WHY_LEN, "%s", device->why);
+    return false;
+}
+
+static bool find_cuda(struct sl_device *device, uint32_t index, char why[SL_WHY_LEN])
+{
+    const uint32_t n = device_cuda_count();
+
+    device_cuda_probe(device, index < n ? index : 0);
+    if (!device->usable)
+        snprintf(why, SL_WHY_LEN, "%s", device->why);
+    else if (index >= n)
+        snprintf(why, SL_WHY_LEN, "it is not there (this machine has %u)", n);
+    return device->usable && index < n;
+}
+
+/* index -1: any GPU. */
 static enum sl_status choose_cuda(struct sl_device *device, int index, bool optional,
                                   char why[SL_WHY_LEN], struct sl_diag *diag)
 {
-    struct sl_device gpus[DEVICE_MAX];
-    const uint32_t n = device_cuda_list(gpus, DEVICE_MAX);
-    const char *reason = gpus[0].why;
+    char reason[SL_WHY_LEN];
+    char name[16] = "cuda";
 
-    for (uint32_t i = 0; i < n && i < DEVICE_MAX; i++) {
-        if (index >= 0 && gpus[i].index != index)
-            continue;
-        reason = gpus[i].why;
-        if (gpus[i].usable) {
-            *device = gpus[i];
-            snprintf(why, SL_WHY_LEN, "%s", optional ? "a GPU is usable" : "asked for");
-            return SL_OK;
-        }
-        if (index >= 0)
-            break;
+    if (index < 0 ? find_first_cuda(device, reason) : find_cuda(device, (uint32_t)index, reason)) {
+        snprintf(why, SL_WHY_LEN, "%s", optional ? "a GPU is usable" : "asked for");
+        return SL_OK;
     }
     if (optional) {
         snprintf(why, SL_WHY_LEN, "no GPU: %.140s", reason);
         return SL_EDEVICE;
     }
-    if (index >= 0 && gpus[0].name[0] != '\0' && (uint32_t)index >= n)
-        return diag_set(diag, SL_EDEVICE, NULL, 0,
-                        "device cuda:%d is not there (this machine has %u)", index, n);
-    return diag_set(diag, SL_EDEVICE, NULL, 0, "device cuda cannot be used: %s", reason);
+    if (index >= 0)
+        snprintf(name, sizeof name, "cuda:%d", index);
+    return diag_set(diag, SL_EDEVICE, NULL, 0, "device %s cannot be used: %s", name, reason);
 }
 
 enum sl_status sl_device_choose(struct sl_device *device, const char *name, char why[SL_WHY_LEN],
@@ -107,17 +129,17 @@ enum sl_status sl_device_choose(struct sl_device *device, const char *name, char
 static enum sl_status choose_all(struct sl_device *devices, uint32_t max, uint32_t *n,
                                  char why[SL_WHY_LEN], struct sl_diag *diag)
 {
-    struct sl_device gpus[DEVICE_MAX];
-    const uint32_t n_gpus = device_cuda_list(gpus, DEVICE_MAX);
+    const uint32_t n_gpus = device_cuda_count();
     const enum sl_status status = choose_cuda(&devices[0], -1, false, why, diag);
 
-    if (status != SL_OK)
-        return status;
-    *n = 0;
-    for (uint32_t i = 0; i < n_gpus && i < DEVICE_MAX && *n < max; i++)
-        if (gpus[i].usable)
-            devices[(*n)++] = gpus[i];
-    return SL_OK;
+    *n = status == SL_OK ? 1 : 0;
+    for (uint32_t i = 0; i < n_gpus && *n > 0 && *n < max; i++) {
+        if ((int)i <= devices[0].index)
+            continue;
+        device_cuda_probe(&devices[*n], i);
+        *n += devices[*n].usable;
+    }
+    return status;
 }
 
 static bool is_chosen(const struct sl_device *devices, uint32_t n, int index)

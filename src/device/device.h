@@ -13,11 +13,16 @@
 extern "C" {
 #endif
 
-/* Whether any GPU can be used. False: `why` has the reason. GPUs are probed once a process. */
+/* Whether any GPU can be used. False: `why` has the reason. */
 bool device_cuda_usable(char why[SL_WHY_LEN]);
 
-/* Fills the CUDA devices, or one entry with the reason why there is none. Returns their number. */
-uint32_t device_cuda_list(struct sl_device *devices, uint32_t max);
+/* The number of GPUs, at least 1 and at most DEVICE_MAX: where there is none, the first one has the
+ * reason. */
+uint32_t device_cuda_count(void);
+
+/* Describes the GPU `index`, below the count. It is probed once a process, and becomes the current
+ * one of the thread. */
+void device_cuda_probe(struct sl_device *device, uint32_t index);
 
 /* Makes this GPU the current one of the thread. The default is the first GPU, which may not work.
  */

@@ -112,8 +112,8 @@ static enum sl_status build_matcher(struct run_policy *policy, const struct run_
     return SL_OK;
 }
 
-enum sl_status run_policy_build_rules(struct run_policy *policy,
-                                      const struct run_policy_build *build, struct sl_diag *diag)
+enum sl_status run_policy_load_rules(struct run_policy *policy,
+                                     const struct run_policy_build *build, struct sl_diag *diag)
 {
     const struct sl_run_config *config = build->config;
     enum sl_status status = SL_OK;
@@ -139,7 +139,13 @@ enum sl_status run_policy_build_rules(struct run_policy *policy,
     policy->sees_streams = config->stream_memory != 0 &&
                            (policy->asks_stream_facts || sl_rules_see_streams(policy->rules));
     policy->finds_app |= sl_rules_need_app(policy->rules);
-    return build_matcher(policy, build, diag);
+    return status;
+}
+
+enum sl_status run_policy_build_matcher(struct run_policy *policy,
+                                        const struct run_policy_build *build, struct sl_diag *diag)
+{
+    return policy->rules != NULL ? build_matcher(policy, build, diag) : SL_OK;
 }
 
 enum sl_status run_policy_match_on_cpu(struct run_policy *policy,

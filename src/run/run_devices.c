@@ -12,10 +12,37 @@ static bool is_auto(const struct sl_run *run)
     return strcmp(run->config.devices, "auto") == 0;
 }
 
+static void *probe(void *argument)
+{
+    struct sl_run *run = (struct sl_run *)argument;
+
+    run->prober.status =
+        sl_device_choose_list(run->pipeline.devices, SL_PIPELINE_DEVICES_MAX,
+                              &run->pipeline.n_devices, run->config.devices, run->why,
+                              &run->prober.diag);
+    return NULL;
+}
+
+void run_probe_devices(struct sl_run *run)
+{
+    run->prober.started = pthread_create(&run->prober.thread, NULL, probe, run) == 0;
+    if (!run->prober.started)
+        (void)probe(run);
+}
+
+void run_join_prober(struct sl_run *run)
+{
+    if (run->prober.started)
+        pthread_join(run->prober.thread, NULL);
+    run->prober.started = false;
+}
+
 enum sl_status run_choose_devices(struct sl_run *run, struct sl_diag *diag)
 {
-    return sl_device_choose_list(run->pipeline.devices, SL_PIPELINE_DEVICES_MAX,
-                                 &run->pipeline.n_devices, run->config.devices, run->why, diag);
+    run_join_prober(run);
+    if (run->prober.status != SL_OK && diag != NULL)
+        *diag = run->prober.diag;
+    return run->prober.status;
 }
 
 /* The first engine that CPUs cannot run, such as a paper's variant for GPUs; NULL: there is none.

@@ -13,6 +13,14 @@
 #include "run_redundancy.h"
 #include "run_sinks.h"
 
+/* A thread that probes the devices of a run. */
+struct run_prober {
+    bool started;
+    pthread_t thread;
+    enum sl_status status; /* when it was joined */
+    struct sl_diag diag;
+};
+
 struct sl_run {
     struct sl_run_config config;
     struct run_notices notices;
@@ -34,6 +42,7 @@ struct sl_run {
     struct sl_pipeline_stats stats;
     struct sl_pipeline_monitor *monitor;
     char why[SL_WHY_LEN];         /* these devices */
+    struct run_prober prober;
     bool opened, ready, executed; /* opening began, succeeded; executing began */
     bool started;                 /* a batch was filled: its packets are gone from the source */
     enum sl_status status;        /* of all but the closing of sinks */
@@ -53,7 +62,14 @@ void run_set_steps(struct sl_run *run);
 /* Sets the shards of its steps, once there are flows. */
 void run_set_shards(struct sl_run *run, const struct run_policy *policy);
 
-/* Resolves the config's devices. */
+/* Begins to resolve the config's devices. The context of a GPU takes as long as many rules, so a
+ * thread makes it beside them. */
+void run_probe_devices(struct sl_run *run);
+
+/* Waits for that thread, if there is one. */
+void run_join_prober(struct sl_run *run);
+
+/* Resolves the config's devices: the pipeline has them from then on. */
 enum sl_status run_choose_devices(struct sl_run *run, struct sl_diag *diag);
 
 /* Where "auto" left the choice: keeps the faster devices, with a matcher for them. */

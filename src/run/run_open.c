@@ -112,13 +112,16 @@ enum sl_status sl_run_create(struct sl_run **run, const struct sl_run_config *co
         status = sl_pipeline_monitor_create(&made->monitor, diag);
     if (status == SL_OK)
         status = run_variants_parse(&made->variants, &made->config, diag);
-    return status == SL_OK ? run_choose_devices(made, diag) : status;
+    if (status == SL_OK)
+        run_probe_devices(made);
+    return status;
 }
 
 void sl_run_close(struct sl_run *run)
 {
     if (run == NULL)
         return;
+    run_join_prober(run);
     run_batch_free(run->batches, &run->source);
     run_sinks_clear(&run->sinks);
     run_counts_clear(&run->counts);
@@ -150,7 +153,7 @@ static enum sl_status build(struct sl_run *run, struct run_policy *policy,
         status = run_policy_build_viruses(policy, parts, diag);
     if (status == SL_OK)
         status = run_policy_build_names(policy, parts, diag);
-    return status == SL_OK ? run_policy_build_rules(policy, parts, diag) : status;
+    return status == SL_OK ? run_policy_build_matcher(policy, parts, diag) : status;
 }
 
 static enum sl_status open_sinks(struct sl_run *run, struct sl_diag *diag)
@@ -171,8 +174,12 @@ static enum sl_status open_tables(struct sl_run *run, struct run_policy *policy,
     const struct run_policy_build parts = {&run->config, &run->variants, &run->notices,
                                            &run->pipeline};
     policy->reports_dns = policy->finds_app = (run->config.events >> SL_EVENT_DNS_MESSAGE & 1) != 0;
-    enum sl_status status = build(run, policy, &parts, diag);
+    enum sl_status status = run_policy_load_rules(policy, &parts, diag);
 
+    if (status == SL_OK)
+        status = run_choose_devices(run, diag);
+    if (status == SL_OK)
+        status = build(run, policy, &parts, diag);
     run_policy_choose_apps(policy, &run->config, run_source_reports_flows(&run->source));
     if (status == SL_OK && policy->apps.has_files)
         status = run_policy_check_files(policy, diag);

@@ -69,8 +69,13 @@ enum sl_status run_policy_build_viruses(struct run_policy *policy,
                                         const struct run_policy_build *build, struct sl_diag *diag);
 enum sl_status run_policy_build_names(struct run_policy *policy,
                                       const struct run_policy_build *build, struct sl_diag *diag);
-enum sl_status run_policy_build_rules(struct run_policy *policy,
-                                      const struct run_policy_build *build, struct sl_diag *diag);
+/* Behind run_policy_load_rules. */
+enum sl_status run_policy_build_matcher(struct run_policy *policy,
+                                        const struct run_policy_build *build, struct sl_diag *diag);
+
+/* Needs no device. */
+enum sl_status run_policy_load_rules(struct run_policy *policy,
+                                     const struct run_policy_build *build, struct sl_diag *diag);
 
 /* Decides the values that flows are asked for. Behind the rules. `reports_flows`: their protocols
  * are events. */

@@ -17,7 +17,8 @@
 /* The linker turns calls of NAME into calls of __wrap_NAME, and of __real_NAME into NAME. */
 /* NOLINTBEGIN(bugprone-reserved-identifier): the names are the linker's */
 bool __wrap_device_cuda_usable(char why[SL_WHY_LEN]);
-uint32_t __wrap_device_cuda_list(struct sl_device *devices, uint32_t max);
+uint32_t __wrap_device_cuda_count(void);
+void __wrap_device_cuda_probe(struct sl_device *device, uint32_t index);
 void *__wrap_device_pinned_alloc(size_t len);
 void __wrap_device_pinned_free(void *memory);
 enum sl_status __wrap_sl_stage_open(struct sl_stage **stage, const struct sl_limits *limits,
@@ -184,17 +185,19 @@ bool __wrap_device_cuda_usable(char why[SL_WHY_LEN])
     return n_devices != 0;
 }
 
-uint32_t __wrap_device_cuda_list(struct sl_device *devices, uint32_t max)
+uint32_t __wrap_device_cuda_count(void)
 {
-    for (uint32_t i = 0; i < max && i < (n_devices > 0 ? n_devices : 1); i++) {
-        memset(&devices[i], 0, sizeof devices[i]);
-        devices[i].kind = SL_DEVICE_CUDA;
-        devices[i].index = (int)i;
-        devices[i].usable = __wrap_device_cuda_usable(devices[i].why);
-        if (devices[i].usable)
-            snprintf(devices[i].name, sizeof devices[i].name, "simulated GPU %u", i);
-    }
     return n_devices > 0 ? n_devices : 1;
+}
+
+void __wrap_device_cuda_probe(struct sl_device *device, uint32_t index)
+{
+    memset(device, 0, sizeof *device);
+    device->kind = SL_DEVICE_CUDA;
+    device->index = (int)index;
+    device->usable = __wrap_device_cuda_usable(device->why);
+    if (device->usable)
+        snprintf(device->name, sizeof device->name, "simulated GPU %u", index);
 }
 
 /* Pinned memory that is left alone. */
