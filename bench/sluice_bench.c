@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* sluice-bench: rates of this machine, beside its ceilings. */
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -167,6 +168,7 @@ int main(int argc, char **argv)
     if (!cli_hold_descriptors())
         return EXIT_FAILED;
     cli_json_watch();
+    (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0); /* links are to be full */
     const enum sl_status environment = sl_device_prepare(&diag);
     if (environment != SL_OK)
         cli_diag(&diag);

@@ -17,14 +17,16 @@ import threading
 import unittest
 
 SLUICE, SAMPLES = sys.argv[1:3]
-CAPTURES = [os.path.join(SAMPLES, "sample.pcap")] * 300  # some batches
+SAMPLE = os.path.join(SAMPLES, "sample.pcap")
+CAPTURES = [SAMPLE] * 300 + ["-"]  # some batches, and a pipe: `auto` cannot know its length
 RULES = os.path.join(SAMPLES, "sample.rules")
 
 
 def sluice(*arguments, gpus=0, faults=""):
     environment = dict(os.environ, SIMULATED_GPUS=str(gpus), SIMULATED_FAULTS=faults)
-    return subprocess.run([SLUICE, *arguments], capture_output=True, timeout=120, env=environment,
-                          stdin=subprocess.DEVNULL)
+    with open(SAMPLE, "rb") as file:
+        return subprocess.run([SLUICE, *arguments], capture_output=True, timeout=120,
+                              env=environment, input=file.read())
 
 
 def start(*arguments, gpus=0, faults=""):
@@ -96,6 +98,14 @@ class Devices(unittest.TestCase):
                  "the CPU works": ["cpu"]}[said[1]]
         self.assertEqual([entry["kind"] for entry in summary["devices"]], kinds)
         self.assertEqual([entry["index"] for entry in summary["devices"]], [0] * len(kinds))
+
+    def test_auto_takes_the_cpu_for_short_captures(self):
+        result = sluice("run", "-r", SAMPLE, "--rules", RULES, "--json", "--device", "auto", gpus=3)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        summary = json.loads(result.stdout)
+        self.assertEqual([entry["kind"] for entry in summary["devices"]], ["cpu"])
+        self.assertRegex(summary["device"]["why"],
+                         r"^[0-9]+ cores end [0-9.e+-]+ MB of captures before a GPU has started$")
 
     def test_wrong_devices_are_refused(self):
         for device, word in (("cuda:0,0", "twice"), ("cuda:0,9", "cuda:9"), ("cuda:0,x", "'x'")):

@@ -57,8 +57,8 @@ enum { COLUMNS_MAX = 3, COLUMNS_PACKED_LEN = 512 << 10 /* bytes */ };
 static inline size_t columns_packed_room(size_t arena_len, size_t max_items)
 {
     const size_t room = columns_room(arena_len, max_items);
-    const size_t packed = columns_aligned(arena_len) + (size_t)COLUMNS_MAX * COLUMNS_PACKED_LEN +
-                          SL_BATCH_SLACK;
+    const size_t packed =
+        columns_aligned(arena_len) + (size_t)COLUMNS_MAX * COLUMNS_PACKED_LEN + SL_BATCH_SLACK;
 
     return room < packed ? room : packed;
 }

@@ -2,7 +2,6 @@
 #include "sluice/device.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -25,8 +24,6 @@ static void describe_cpu(struct sl_device *device)
 
 enum sl_status sl_device_prepare(struct sl_diag *diag)
 {
-    /* 32 is the most there are; CUDA reads it when it begins. */
-    (void)setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
     return cpu_environment(diag);
 }
 
@@ -133,7 +130,7 @@ static enum sl_status choose_all(struct sl_device *devices, uint32_t max, uint32
     const enum sl_status status = choose_cuda(&devices[0], -1, false, why, diag);
 
     *n = status == SL_OK ? 1 : 0;
-    for (uint32_t i = 0; i < n_gpus && *n > 0 && *n < max; i++) {
+    for (uint32_t i = 0; i<n_gpus && * n> 0 && *n < max; i++) {
         if ((int)i <= devices[0].index)
             continue;
         device_cuda_probe(&devices[*n], i);

@@ -54,7 +54,7 @@ struct slot {
     struct sl_batch *batch;
     struct sl_hits hits[SL_PIPELINE_ENGINES_MAX];
     struct sl_pipeline_device *device; /* that ran the engines */
-    bool open; /* it has its memory */
+    bool open;                         /* it has its memory */
     bool done, redo, prepared, ordered, arranged, offered, digested;
     _Atomic uint32_t n_shards_left; /* that have not had it in the step at hand */
 };
@@ -81,7 +81,7 @@ struct pipeline {
     uint32_t n_loaders;
     _Atomic uint32_t n_slots; /* written with the lock held: falls where there is no memory, and
                                  only before a slot is filled again */
-    bool cuda; /* some device is a GPU */
+    bool cuda;                /* some device is a GPU */
     pthread_mutex_t latency_lock;
     struct histogram latency;     /* guarded by that lock */
     pthread_mutex_t dropped_lock; /* held while config->dropped is called */
