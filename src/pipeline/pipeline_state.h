@@ -81,7 +81,6 @@ struct pipeline {
     uint32_t n_loaders;
     _Atomic uint32_t n_slots; /* written with the lock held: falls where there is no memory, and
                                  only before a slot is filled again */
-    bool cuda;                /* some device is a GPU */
     pthread_mutex_t latency_lock;
     struct histogram latency;     /* guarded by that lock */
     pthread_mutex_t dropped_lock; /* held while config->dropped is called */
@@ -99,6 +98,7 @@ struct pipeline {
     uint32_t n_offered;
     uint32_t n_idle_loaders; /* that wait for has_filled */
     bool filling, ordering, draining;
+    bool cuda;             /* some device is a GPU; constant */
     bool ended;            /* no further batch will be filled */
     bool failed;           /* a step failed: every thread ends */
     enum sl_status status; /* SL_OK, or the first failure */
@@ -107,10 +107,8 @@ struct pipeline {
     uint64_t begin_ns;
 
     struct lane lanes[SL_PIPELINE_DEVICES_MAX + 1]; /* as the stats' devices */
-    uint32_t n_lanes;
-
+    uint32_t n_lanes, n_openers;
     pthread_t openers[PIPELINE_OPENERS_MAX];
-    uint32_t n_openers;
 };
 
 static inline struct slot *pipeline_slot(const struct pipeline *pipeline, uint64_t sequence)

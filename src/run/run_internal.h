@@ -41,7 +41,7 @@ struct sl_run {
     struct sl_pipeline_config pipeline;
     struct sl_pipeline_stats stats;
     struct sl_pipeline_monitor *monitor;
-    char why[SL_WHY_LEN];         /* these devices */
+    char why[SL_WHY_LEN]; /* these devices */
     struct run_prober prober;
     bool opened, ready, executed; /* opening began, succeeded; executing began */
     bool started;                 /* a batch was filled: its packets are gone from the source */
