@@ -48,26 +48,28 @@ class Allocations(case.Case):
             self.assertGreater(found, 0)
         return int(counted[1]), summary["devices"][0]["batches"]
 
-    def check(self, taken):
-        (short, short_batches), (long, long_batches) = taken
-        self.assertGreater(short, 100)
-        self.assertGreater(long_batches, short_batches + 30)
-        self.assertLess(abs(long - short), (long_batches - short_batches) / 2)  # none a batch
+    def check(self, run_on):
+        """`run_on` runs so many times the sample. A worker of a busy machine may have no batch of
+        the short capture, so there are three tries: memory for each batch shows in all."""
+        for _ in range(3):
+            (short, short_batches), (long, long_batches) = map(run_on, (SHORT, LONG))
+            self.assertGreater(short, 100)
+            self.assertGreater(long_batches, short_batches + 30)
+            if abs(long - short) < (long_batches - short_batches) / 2:  # none a batch
+                return
+        self.fail(f"{short} and {long} allocations, {short_batches} and {long_batches} batches")
 
     def test_captures_in_parts(self):
-        taken = {"rabin": [], "dynabyte": []}  # the second is sampled by the thread that drains
-        for times in SHORT, LONG:
-            path = self.path("long.pcap", self.capture + self.capture[24:] * (times - 1))
-            for sampler, counts in taken.items():
-                counts.append(self.run_on(times, "-r", path, sampler=sampler))
-        for counts in taken.values():
-            self.check(counts)
+        paths = {times: self.path(f"{times}.pcap", self.capture + self.capture[24:] * (times - 1))
+                 for times in (SHORT, LONG)}
+        for sampler in "rabin", "dynabyte":  # the second is sampled by the thread that drains
+            self.check(lambda times: self.run_on(times, "-r", paths[times], sampler=sampler))
 
     def test_pipes(self):
         viruses = self.path("a.ndb", b"A:0:*:474554202f\n")
         self.everything += ["--scan", viruses, "--stream-memory", "0"]
-        self.check([self.run_on(times, "-r", "-", input=self.capture
-                                + self.capture[24:] * (times - 1)) for times in (SHORT, LONG)])
+        self.check(lambda times: self.run_on(times, "-r", "-", input=self.capture
+                                             + self.capture[24:] * (times - 1)))
 
 
 if __name__ == "__main__":

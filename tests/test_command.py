@@ -97,7 +97,8 @@ class Command(case.Case):
             self.skipTest("there is a GPU")
         self.assert_refused(sluice("run", "-r", CAPTURE, "--device", "cuda"), "cuda",
                             devices[1]["why"])
-        result = sluice("run", "-r", CAPTURE, "--json")
+        with open(CAPTURE, "rb") as file:  # of a pipe no length is known
+            result = sluice("run", "-r", "-", "--json", input=file.read())
         self.assertIn(devices[1]["why"], json.loads(result.stdout)["device"]["why"])
 
     # ---- encode and decode
