@@ -129,9 +129,13 @@ static void write_event(struct plain *plain, uint32_t item, const struct sl_hit 
         .origin = batch->origin[item],
         .payload = batch->bytes + batch->payload[item].offset,
         .payload_len = batch->payload[item].len,
+        .packet.bytes = batch->bytes + batch->packet[item].offset,
+        .packet.len = batch->packet[item].len,
     };
     struct sl_diag diag;
+    char link[32];
 
+    event.packet.link = sl_link_type_name(event.origin.link_type, link);
     if (hit != NULL)
         event.check = sl_header_check_name((enum sl_header_check)hit->id);
     else
