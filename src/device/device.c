@@ -130,7 +130,7 @@ static enum sl_status choose_all(struct sl_device *devices, uint32_t max, uint32
     const enum sl_status status = choose_cuda(&devices[0], -1, false, why, diag);
 
     *n = status == SL_OK ? 1 : 0;
-    for (uint32_t i = 0; i<n_gpus && * n> 0 && *n < max; i++) {
+    for (uint32_t i = 0; i < n_gpus && (*n) > 0 && (*n) < max; i++) {
         if ((int)i <= devices[0].index)
             continue;
         device_cuda_probe(&devices[*n], i);
