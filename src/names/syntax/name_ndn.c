@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* NDN URIs (NDN packet format specification, "Name", and naming conventions revision 3). */
+#include <emmintrin.h>
+
 #include "name_build.h"
 #include "name_text.h"
 
@@ -160,10 +162,79 @@ static const char *read_component(struct name_build *build, const char *text, si
     return read_escaped(build, (uint32_t)type, value, value_len);
 }
 
+/* ---- short names, all of their bytes at once ------------------------------------------------- */
+
+enum { SHORT_MAX = 64, VECTOR = 16 };
+
+/* A bit for each byte. */
+struct short_text {
+    uint64_t slashes, periods;
+    uint64_t others; /* that do not stand for themselves: escapes, types, blanks, beyond ASCII */
+};
+
+static uint64_t equal_to(__m128i bytes, char byte)
+{
+    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte)));
+}
+
+static struct short_text classify(const char text[SHORT_MAX], size_t len)
+{
+    struct short_text of = {0};
+
+    for (size_t at = 0; at < len; at += VECTOR) {
+        const __m128i bytes = _mm_loadu_si128((const __m128i *)(text + at));
+        const __m128i low = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x21)); /* and from 0x80 on */
+
+        of.slashes |= equal_to(bytes, '/') << at;
+        of.periods |= equal_to(bytes, '.') << at;
+        of.others |= ((uint32_t)_mm_movemask_epi8(low) | equal_to(bytes, 0x7F) |
+                      equal_to(bytes, '%') | equal_to(bytes, '='))
+                     << at;
+    }
+    return of;
+}
+
+/* Reads a name whose components are their text, as nearly all are. False: it is none of these, and
+ * nothing was read. */
+static bool read_short(struct name_build *build, const char *text, size_t len)
+{
+    char copy[SHORT_MAX + VECTOR];
+
+    /* A component of a byte takes three, and the last copy may be a vector longer. */
+    if (len > SHORT_MAX || build->cap < 2 * SHORT_MAX + VECTOR || text[0] != '/')
+        return false;
+    memcpy(copy, text, len);
+    memset(copy + len, 'x', VECTOR);
+    const struct short_text of = classify(copy, len);
+    const uint64_t begins = of.slashes << 1;
+    if (of.others != 0 || (begins & (of.slashes | of.periods)) != 0)
+        return false;
+
+    uint8_t *to = build->bytes;
+    for (size_t at = 1; at < len;) {
+        const uint64_t ahead = of.slashes >> at;
+        const size_t n = ahead != 0 ? (size_t)__builtin_ctzll(ahead) : len - at;
+
+        *to++ = SL_NAME_GENERIC;
+        *to++ = (uint8_t)n;
+        for (size_t i = 0; i < n; i += VECTOR)
+            _mm_storeu_si128((__m128i *)(to + i),
+                             _mm_loadu_si128((const __m128i *)(copy + at + i)));
+        to += n;
+        at += n + 1;
+    }
+    build->len = (uint32_t)(to - build->bytes);
+    return true;
+}
+
+/* ---- a whole name ---------------------------------------------------------------------------- */
+
 const char *name_read_ndn(struct name_build *build, const char *text, size_t text_len)
 {
     const char *at = text, *end = text + text_len;
 
+    if (read_short(build, text, text_len))
+        return NULL;
     if (text_len >= 4 && memcmp(text, "ndn:", 4) == 0) {
         at += 4;
         if (end - at >= 2 && at[0] == '/' && at[1] == '/') { /* the authority means nothing */
@@ -241,12 +312,62 @@ static bool put_word(struct text_out *out, const struct sl_name_component *compo
     return false;
 }
 
+/* RFC 3986, section 2.3. A bit for each byte. */
+static uint64_t unreserved(const uint8_t bytes[SHORT_MAX], size_t len)
+{
+    uint64_t all = 0;
+
+    for (size_t at = 0; at < len; at += VECTOR) {
+        const __m128i each = _mm_loadu_si128((const __m128i *)(bytes + at));
+        const __m128i lower = _mm_or_si128(each, _mm_set1_epi8(0x20));
+        const __m128i letter = _mm_and_si128(_mm_cmpgt_epi8(lower, _mm_set1_epi8('a' - 1)),
+                                             _mm_cmplt_epi8(lower, _mm_set1_epi8('z' + 1)));
+        const __m128i digit = _mm_and_si128(_mm_cmpgt_epi8(each, _mm_set1_epi8('0' - 1)),
+                                            _mm_cmplt_epi8(each, _mm_set1_epi8('9' + 1)));
+
+        all |= ((uint32_t)_mm_movemask_epi8(_mm_or_si128(letter, digit)) | equal_to(each, '-') |
+                equal_to(each, '.') | equal_to(each, '_') | equal_to(each, '~'))
+               << at;
+    }
+    return all;
+}
+
+/* As read_short. A component that begins with a period may be written in another way. */
+static bool write_short(struct text_out *out, const uint8_t *name, size_t len)
+{
+    uint8_t copy[SHORT_MAX + VECTOR];
+
+    if (len > SHORT_MAX || len == 0 || out->cap < SHORT_MAX + VECTOR)
+        return false;
+    memcpy(copy, name, len);
+    memset(copy + len, 0, VECTOR);
+    const uint64_t plain = unreserved(copy, len);
+    char *to = out->text;
+    for (size_t at = 0; at < len;) {
+        const size_t n = copy[at + 1];
+
+        at += 2;
+        if (copy[at - 2] != SL_NAME_GENERIC || n == 0 || n >= SHORT_MAX || at + n > len ||
+            copy[at] == '.' || (~plain >> at << (SHORT_MAX - n)) != 0)
+            return false;
+        *to++ = '/';
+        for (size_t i = 0; i < n; i += VECTOR)
+            _mm_storeu_si128((__m128i *)(to + i), _mm_loadu_si128((__m128i *)(copy + at + i)));
+        to += n;
+        at += n;
+    }
+    out->len = (size_t)(to - out->text);
+    return true;
+}
+
 void name_write_ndn(struct text_out *out, const struct sl_name *name)
 {
     struct sl_name_component component;
     size_t at = 0;
     char type[16];
 
+    if (write_short(out, name->bytes, name->len))
+        return;
     if (name->len == 0)
         text_put(out, "/", 1);
     while (sl_name_next(name->bytes, name->len, &at, &component)) {

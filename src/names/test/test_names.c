@@ -203,6 +203,47 @@ static void test_any_bytes_round_trip(void **state)
     }
 }
 
+/* A short URI is read and written in a way of its own. "ndn:" and a long component are read and
+ * written in the way of all. */
+static void test_short_names_are_as_long_ones(void **state)
+{
+    static const char letters[] = "//aZ09-_~.%=!\x7F\x80 $";
+    static const char tail[] = "/longer-than-all-that-a-short-name-may-have-in-memory-or-as-a-text";
+    uint64_t random = 1;
+
+    (void)state;
+    for (int round = 0; round < 20000; round++) {
+        uint8_t bytes[512], other_bytes[512];
+        char text[200] = "ndn:/", written[600], other_written[600];
+        struct sl_name name, other;
+        size_t len = 5;
+
+        /* Letters that need nothing are the most frequent. */
+        for (uint32_t n = test_below(&random, 68); n > 0; n--)
+            text[len++] = letters[test_below(&random, test_below(&random, 8) ? 9 : 18)];
+        if (text[5] == '/') /* it would begin an authority */
+            text[5] = 'a';
+        const char *why = sl_name_read(&name, SL_NAME_NDN, bytes, sizeof bytes, text + 4, len - 4);
+        const char *other_why =
+            sl_name_read(&other, SL_NAME_NDN, other_bytes, sizeof other_bytes, text, len);
+        assert_true(why == other_why);
+        if (why != NULL)
+            continue;
+        assert_int_equal(name.len, other.len);
+        assert_memory_equal(bytes, other_bytes, name.len);
+
+        size_t other_len = other.len;
+        assert_true(sl_name_append(other_bytes, sizeof other_bytes, &other_len, SL_NAME_GENERIC,
+                                   tail + 1, sizeof tail - 2));
+        other.len = other.host_len = (uint32_t)other_len;
+        len = sl_name_write(&name, written, sizeof written);
+        other_len = sl_name_write(&other, other_written, sizeof other_written);
+        assert_int_equal(other_len, (name.len == 0 ? 0 : len) + sizeof tail - 1);
+        assert_memory_equal(written, other_written, name.len == 0 ? 0 : len);
+        assert_int_equal(written[len], '\0');
+    }
+}
+
 static void test_names_that_do_not_fit(void **state)
 {
     static char text[2 * SL_NAME_LEN_MAX];
@@ -393,6 +434,7 @@ int main(void)
         cmocka_unit_test(test_urls),
         cmocka_unit_test(test_the_syntax_is_guessed),
         cmocka_unit_test(test_any_bytes_round_trip),
+        cmocka_unit_test(test_short_names_are_as_long_ones),
         cmocka_unit_test(test_names_that_do_not_fit),
         cmocka_unit_test(test_addresses_as_inet),
         cmocka_unit_test(test_search_by_blocks),
