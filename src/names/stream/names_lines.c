@@ -2,12 +2,16 @@
 /* Answers as lines of tab-separated values or JSON. */
 #include "names_lines.h"
 
+#include <emmintrin.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/utf8.h"
 
-enum { TEXT_MAX = 4 * SL_NAME_LEN_MAX + 64 }; /* a written name: four characters a byte at most */
+enum {
+    TEXT_MAX = 4 * SL_NAME_LEN_MAX + 64, /* a written name: four characters a byte at most */
+    VECTOR = 16
+};
 
 /* ---- the buffer ------------------------------------------------------------------------------ */
 
@@ -65,16 +69,36 @@ static bool are_plain(const uint8_t bytes[8])
     return (((low + each * (0x80 - 0x20)) & ~(low + each) & ~eight) & each * 0x80) == each * 0x80;
 }
 
-/* How many bytes of printable ASCII it begins with. */
-static size_t plain_len(const uint8_t *at, const uint8_t *end)
+/* A bit for each of sixteen bytes that is not plain. */
+static uint32_t not_plain(const uint8_t *bytes)
 {
-    const uint8_t *const begin = at;
+    const __m128i each = _mm_loadu_si128((const __m128i *)bytes);
+    const __m128i low = _mm_cmplt_epi8(each, _mm_set1_epi8(0x20)); /* and from 0x80 on */
 
-    while (end - at >= 8 && are_plain(at))
-        at += 8;
+    return (uint32_t)_mm_movemask_epi8(
+        _mm_or_si128(low, _mm_cmpeq_epi8(each, _mm_set1_epi8(0x7F))));
+}
+
+/* How many bytes of printable ASCII it begins with. The last of many are looked at together with
+ * some before them. */
+static size_t plain_len(const uint8_t *text, const uint8_t *end)
+{
+    const uint8_t *at = text;
+
+    for (; end - at >= VECTOR; at += VECTOR) {
+        const uint32_t others = not_plain(at);
+        if (others != 0)
+            return (size_t)(at - text) + (uint32_t)__builtin_ctz(others);
+    }
+    if (at > text) {
+        const uint32_t others = not_plain(end - VECTOR);
+        return (size_t)(end - text) - (others == 0 ? 0 : VECTOR - (uint32_t)__builtin_ctz(others));
+    }
+    if (end - at >= 8 && are_plain(at) && are_plain(end - 8))
+        return (size_t)(end - text);
     while (at < end && is_plain(*at))
         at++;
-    return (size_t)(at - begin);
+    return (size_t)(at - text);
 }
 
 static void put_escapes(struct names_lines *out, const uint8_t *bytes, size_t n, const char *before)
@@ -136,15 +160,31 @@ static void put_json(struct names_lines *out, const char *text, size_t len)
 }
 
 /* The rule's name, in the syntax of the name that was looked up. */
-static size_t write_prefix(const struct sl_name *name, const struct sl_names_answer *answer,
-                           char text[TEXT_MAX])
+static size_t write_prefix(const struct sl_names_result *result, char text[TEXT_MAX])
 {
-    struct sl_name prefix = *name;
+    struct sl_name prefix = *result->name;
 
-    prefix.len = answer->prefix_len;
+    prefix.len = result->answer->prefix_len;
     if (prefix.host_len > prefix.len)
         prefix.host_len = prefix.len;
     return sl_name_write(&prefix, text, TEXT_MAX);
+}
+
+/* As a column: where it lies, and where that will not do once more. */
+static void put_prefix(struct names_lines *out, const struct sl_names_result *result)
+{
+    char text[TEXT_MAX];
+
+    if (sizeof out->bytes - out->len < TEXT_MAX)
+        drain(out);
+    char *const to = out->bytes + out->len;
+    const size_t len = write_prefix(result, to);
+    if (plain_len((const uint8_t *)to, (const uint8_t *)to + len) == len) {
+        out->len += len;
+        return;
+    }
+    memcpy(text, to, len);
+    put_column(out, text, len);
 }
 
 /* ---- tab-separated values -------------------------------------------------------------------- */
@@ -152,21 +192,21 @@ static size_t write_prefix(const struct sl_name *name, const struct sl_names_ans
 static void write_values(struct names_lines *out, const struct sl_names_answer *answer)
 {
     const char *value;
+    uint32_t n = 0;
     size_t len;
 
-    for (uint32_t i = 0; (value = sl_names_value(out->names, answer, i, &len)) != NULL; i++) {
-        if (i > 0)
+    for (; (value = sl_names_value(out->names, answer, n, &len)) != NULL; n++) {
+        if (n > 0)
             put_text(out, ",");
         put_column(out, value, len);
     }
-    if (sl_names_value(out->names, answer, 0, &len) == NULL)
+    if (n == 0)
         put_text(out, "-");
 }
 
 static void write_tsv(struct names_lines *out, const struct sl_names_result *result)
 {
     const struct sl_names_answer *answer = result->answer;
-    char text[TEXT_MAX];
 
     put_column(out, result->text, result->text_len);
     if (result->why != NULL) {
@@ -180,7 +220,7 @@ static void write_tsv(struct names_lines *out, const struct sl_names_result *res
         return;
     }
     put_text(out, "\t");
-    put_column(out, text, write_prefix(result->name, answer, text));
+    put_prefix(out, result);
     put_text(out, "\t");
     put_text(out, sl_names_action_name(answer->action));
     put_text(out, "\t");
@@ -250,7 +290,7 @@ static void write_json(struct names_lines *out, const struct sl_names_result *re
     put_text(out, "\"");
     if (answer->action != SL_NAMES_NONE) {
         put_text(out, ",\"prefix\":");
-        put_json(out, text, write_prefix(result->name, answer, text));
+        put_json(out, text, write_prefix(result, text));
         write_json_values(out, answer);
         if (out->explain) {
             const char *format = "", *list = sl_names_list(out->names, answer->list, &format);

@@ -11,6 +11,7 @@
 #include "sluice/device.h"
 
 enum {
+    WAY_AHEAD = 8,      /* answers whose rules are fetched into the cache ahead */
     BATCH_LEN = 4 << 20 /* bytes: some 1,000 bytes a name of a full batch */
 };
 
@@ -217,6 +218,14 @@ uint32_t names_highest_rank(const struct sl_names *names)
     return rank;
 }
 
+static void fetch_rule(const struct sl_names_reader *reader, uint32_t k)
+{
+    const uint32_t node = reader->answers->next_hop[k];
+
+    if (node != SL_FIB_NONE)
+        __builtin_prefetch(pool_at(&reader->names->rules, node));
+}
+
 /* Rounds: the longest prefix of each name first; then, for those that it did not settle, the
  * longest one shorter than that. */
 static enum sl_status answer_all(struct sl_names_reader *reader, const struct sl_name *name,
@@ -235,6 +244,7 @@ static enum sl_status answer_all(struct sl_names_reader *reader, const struct sl
             if (status != SL_OK)
                 return status;
             for (uint32_t k = 0; k < filled; k++) {
+                fetch_rule(reader, k + WAY_AHEAD < filled ? k + WAY_AHEAD : k);
                 const uint32_t i = waiting[begin + k].name,
                                prefix_len = reader->answers->prefix_len[k];
 

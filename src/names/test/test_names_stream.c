@@ -386,6 +386,41 @@ static void test_long_lines_have_one_result(void **state)
     sl_names_free(names);
 }
 
+/* A byte that no column has, at each place of texts of each length. */
+static void test_a_byte_that_is_escaped_is_found(void **state)
+{
+    static char expected[1 << 17], lines[1 << 17];
+    struct sl_names_stream_config config;
+    struct sl_names_stream *stream;
+    FILE *const out = tmpfile();
+    size_t n = 0;
+
+    (void)state;
+    sl_names_stream_config_init(&config);
+    config.names = table();
+    config.out = fileno(out);
+    assert_int_equal(sl_names_stream_open(&stream, &config, NULL), SL_OK);
+    for (int i = 0; i < 41 * 40; i++) {
+        const int len = i / 41, at = i % 41;
+        char text[41];
+
+        if (at >= len)
+            continue;
+        memset(text, 'a', sizeof text);
+        text[at] = '\x7F';
+        assert_int_equal(sl_names_stream_add(stream, text, (size_t)len, NULL), SL_OK);
+        assert_int_equal(sl_names_stream_flush(stream, NULL), SL_OK);
+        n += (size_t)sprintf(expected + n, "%.*s\\x7f%.*s\t-\tinvalid\t%s\n", at, text,
+                             len - at - 1, text + at + 1, "a character that no host name has");
+    }
+    sl_names_stream_close(stream);
+    assert_int_equal(fseek(out, 0, SEEK_SET), 0);
+    assert_int_equal(fread(lines, 1, sizeof lines, out), n);
+    assert_memory_equal(lines, expected, n);
+    fclose(out);
+    sl_names_free(config.names);
+}
+
 static void test_updates_from_a_file(void **state)
 {
     static const char changes[] = "-0.0.0.0 gone.example\n+0.0.0.0 n9.example\nno sign\n";
@@ -429,6 +464,7 @@ int main(void)
         cmocka_unit_test(test_a_failure_ends_the_wait_for_input),
         cmocka_unit_test(test_a_file_that_takes_no_lines),
         cmocka_unit_test(test_long_lines_have_one_result),
+        cmocka_unit_test(test_a_byte_that_is_escaped_is_found),
         cmocka_unit_test(test_updates_from_a_file),
     };
 
