@@ -494,6 +494,9 @@ static const char *hash_check(const struct fib_view *view, uint64_t n_hops)
     if (n_slots == 0 || view->part_len[0] != n_slots * SLOT_LEN)
         return "its buckets are not where it says";
     for (uint64_t i = 0; i < n_slots; i++) {
+        const uint64_t ahead = slots[i + WAY_AHEAD < n_slots ? i + WAY_AHEAD : i];
+
+        __builtin_prefetch(hash_record(view, hash_piece(ahead))); /* it may lie anywhere */
         if ((slots[i] & HASH_USED) != 0 && hash_piece(slots[i]) != 0) {
             if (!record_fits(view, hash_piece(slots[i])))
                 return "a key lies outside it";
