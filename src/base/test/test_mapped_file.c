@@ -132,6 +132,32 @@ static void test_a_handler_names_the_file_that_was_cut(void **state)
 
 /* ---- all bytes of a file --------------------------------------------------------------------- */
 
+/* Threads each read a share of it. */
+static void test_all_bytes_come_where_they_belong(void **state)
+{
+    enum { STEP = 1 << 20, N = 35 };
+    struct file_bytes bytes;
+    struct sl_diag diag;
+    const int fd = open(path, O_WRONLY);
+
+    (void)state;
+    assert_int_equal(ftruncate(fd, 0), 0);
+    for (uint32_t i = 0; i < N; i++)
+        assert_int_equal(pwrite(fd, &i, sizeof i, (off_t)i * STEP), sizeof i);
+    close(fd);
+    assert_int_equal(file_bytes_open(&bytes, path, false, &diag), SL_OK);
+    assert_true(bytes.len == (size_t)(N - 1) * STEP + sizeof(uint32_t));
+    for (size_t at = 0; at < bytes.len; at += sizeof(uint32_t)) {
+        uint32_t word;
+
+        memcpy(&word, (const uint8_t *)bytes.at + at, sizeof word);
+        if (word != (at % STEP == 0 ? at / STEP : 0))
+            fail_msg("byte %zu is wrong", at);
+    }
+    file_bytes_close(&bytes);
+    assert_int_equal(truncate(path, MAPPED_LEN), 0);
+}
+
 static void test_a_small_file_is_read_and_a_large_one_is_mapped(void **state)
 {
     struct file_bytes bytes;
@@ -189,6 +215,7 @@ int main(void)
         cmocka_unit_test(test_only_mappings_are_discarded),
         cmocka_unit_test(test_threads_map_at_once),
         cmocka_unit_test(test_a_handler_names_the_file_that_was_cut),
+        cmocka_unit_test(test_all_bytes_come_where_they_belong),
         cmocka_unit_test(test_a_small_file_is_read_and_a_large_one_is_mapped),
         cmocka_unit_test(test_what_was_read_stays),
         cmocka_unit_test(test_other_paths_are_refused),
