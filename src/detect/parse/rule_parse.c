@@ -233,6 +233,14 @@ static bool begins_with(struct rule_text text, const char *word)
     return text.len >= len && rule_text_is((struct rule_text){text.at, len}, word);
 }
 
+/* The first quote or bracket, or the first ';', or `end`. */
+static const char *next_mark(const char *at, const char *end)
+{
+    while (at < end && *at != '"' && *at != ';' && *at != '(')
+        at++;
+    return at;
+}
+
 /* Whether the options show that the rule is Snort 3's, which has other senses for some names: by
  * "service:", or by modifiers behind the quotes of a content. */
 static bool shows_snort3(struct rule_text options)
@@ -240,22 +248,24 @@ static bool shows_snort3(struct rule_text options)
     const char *const end = options.at + options.len;
     struct rule_text option = {options.at, 0};
 
-    for (const char *at = options.at; at < end; at++) {
+    for (const char *at = options.at; (at = next_mark(at, end)) < end; at++) {
         const bool quoted = *at == '"';
 
         for (at += quoted; quoted && at < end && *at != '"'; at++)
             at += *at == '\\';
         if (at >= end)
             return false;
+        if (quoted && !begins_with(option, "content"))
+            continue;
 
         const struct rule_text behind =
-            rule_trim((struct rule_text){at + 1, (size_t)(end - at - 1)});
+            rule_trim_begin((struct rule_text){at + 1, (size_t)(end - at - 1)});
 
-        if (quoted && begins_with(option, "content") && begins_with(behind, ","))
+        if (quoted && begins_with(behind, ","))
             return true;
-        if (*at == ';' || *at == '(')
+        if (!quoted)
             option = behind;
-        if (begins_with(option, "service:"))
+        if (!quoted && begins_with(option, "service:"))
             return true;
     }
     return false;

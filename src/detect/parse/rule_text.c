@@ -4,12 +4,18 @@
 #include <string.h>
 #include <strings.h>
 
-struct rule_text rule_trim(struct rule_text text)
+struct rule_text rule_trim_begin(struct rule_text text)
 {
     while (text.len != 0 && rule_blank(text.at[0])) {
         text.at++;
         text.len--;
     }
+    return text;
+}
+
+struct rule_text rule_trim(struct rule_text text)
+{
+    text = rule_trim_begin(text);
     while (text.len != 0 && rule_blank(text.at[text.len - 1]))
         text.len--;
     return text;

@@ -21,7 +21,9 @@ static inline bool rule_blank(char c)
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
+/* Without the blanks around it; without those before it. */
 struct rule_text rule_trim(struct rule_text text);
+struct rule_text rule_trim_begin(struct rule_text text);
 
 bool rule_text_equals(struct rule_text text, const char *word);
 
