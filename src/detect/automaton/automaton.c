@@ -75,6 +75,20 @@ static void add(struct positions *to, const struct positions *from)
         to->word[i] |= from->word[i];
 }
 
+/* The next position from i on, or `n`: there is none below that. */
+static uint32_t next(const struct positions *positions, uint32_t i, uint32_t n)
+{
+    while (i < n) {
+        const uint64_t left = positions->word[i / 64] >> i % 64;
+
+        if (left != 0)
+            return i + (uint32_t)__builtin_ctzll(left) < n ? i + (uint32_t)__builtin_ctzll(left)
+                                                           : n;
+        i = (i / 64 + 1) * 64;
+    }
+    return n;
+}
+
 static bool none(const struct positions *positions)
 {
     uint64_t any = 0;
@@ -182,9 +196,8 @@ static struct part make_position(struct maker *maker, const struct tree_node *no
 static void link_positions(struct maker *maker, const struct positions *before,
                            const struct positions *behind)
 {
-    for (uint32_t i = 0; i < maker->n; i++)
-        if (has(before, i))
-            add(&maker->follow[i], behind);
+    for (uint32_t i = 0; (i = next(before, i, maker->n)) < maker->n; i++)
+        add(&maker->follow[i], behind);
 }
 
 static struct part join(struct maker *maker, const struct part *a, const struct part *b)
@@ -313,17 +326,15 @@ static bool place_before(struct automaton *made, struct maker *maker, struct rul
 
     memset(before, 0, maker->n * sizeof *before);
     for (uint32_t i = 0; i < maker->n; i++)
-        for (uint32_t k = 0; k < maker->n; k++)
-            if (has(&maker->follow[i], k)) {
-                if (k == i)
-                    set(&made->loop, k);
-                else if (k == i + 1)
-                    set(&made->chain, k);
-                else if (k == i + 2)
-                    set(&made->skip, k);
-                else
-                    set(&before[k], i);
-            }
+        for (uint32_t k = 0; (k = next(&maker->follow[i], k, maker->n)) < maker->n; k++)
+            if (k == i)
+                set(&made->loop, k);
+            else if (k == i + 1)
+                set(&made->chain, k);
+            else if (k == i + 2)
+                set(&made->skip, k);
+            else
+                set(&before[k], i);
     for (uint32_t i = 0; i < maker->n; i++)
         n_exceptions += !none(&before[i]);
     made->before = row =
@@ -341,27 +352,34 @@ static bool place_before(struct automaton *made, struct maker *maker, struct rul
     return true;
 }
 
-/* The positions that take a byte. */
-static struct positions takers(const struct maker *maker, unsigned byte)
+/* Sets the positions that take each byte. Neighbours often take the same, as a repeat copies them.
+ */
+static void find_takers(const struct maker *maker, struct positions *takers)
 {
-    struct positions positions = {{0}};
+    memset(takers, 0, 256 * sizeof *takers);
+    for (uint32_t i = 0; i < maker->n;) {
+        const struct byte_set *bytes = &maker->set[i];
+        struct positions same = {{0}};
 
-    for (uint32_t i = 0; i < maker->n; i++)
-        if (byte_set_has(&maker->set[i], byte))
-            set(&positions, i);
-    return positions;
+        for (; i < maker->n && memcmp(&maker->set[i], bytes, sizeof *bytes) == 0; i++)
+            set(&same, i);
+        for (unsigned word = 0; word < 4; word++)
+            for (uint64_t left = bytes->word[word]; left != 0; left &= left - 1)
+                add(&takers[64 * word + (unsigned)__builtin_ctzll(left)], &same);
+    }
 }
 
 /* Sets the classes of bytes. False: no memory. */
 static bool place_classes(struct automaton *made, const struct maker *maker,
                           struct rule_arena *arena)
 {
-    struct positions class[256];
+    struct positions takers[256], class[256];
     unsigned n = 0;
     uint64_t *row;
 
+    find_takers(maker, takers);
     for (unsigned byte = 0; byte < 256; byte++) {
-        const struct positions positions = takers(maker, byte);
+        const struct positions positions = takers[byte];
         unsigned i = 0;
 
         while (i < n && memcmp(&class[i], &positions, sizeof positions) != 0)
