@@ -25,8 +25,9 @@
 extern "C" {
 #endif
 
-/* A set of rules. It is filled and compiled by one thread. Compiled rules are immutable, but for
- * profiles; any number of threads read them. */
+/* A set of rules. It is filled and compiled by one thread. Other threads help it on the cores of
+ * the process, and end before the call returns. Compiled rules are immutable, but for profiles; any
+ * number of threads read them. */
 struct sl_rules;
 
 /* Creates an empty set with the default variables. HOME_NET is the private networks. EXTERNAL_NET

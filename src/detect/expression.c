@@ -3,6 +3,7 @@
 #include "expression.h"
 
 #include <pcre2.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,6 +83,32 @@ static struct rule_expression *add(struct sl_rules *rules, const void *key, size
     return made;
 }
 
+static struct rule_expression *find(struct sl_rules *rules, const char *key, size_t key_len)
+{
+    pthread_mutex_lock(&rules->lock);
+
+    struct rule_expression *found = rule_map_get(&rules->expressions, key, key_len);
+
+    pthread_mutex_unlock(&rules->lock);
+    return found;
+}
+
+/* Adds an expression, unless another thread has done that meanwhile. NULL: no memory. */
+static struct rule_expression *add_once(struct sl_rules *rules, const char *key, size_t key_len,
+                                        pcre2_code *code)
+{
+    pthread_mutex_lock(&rules->lock);
+
+    struct rule_expression *made = rule_map_get(&rules->expressions, key, key_len);
+
+    if (made != NULL)
+        pcre2_code_free(code);
+    else
+        made = add(rules, key, key_len, code);
+    pthread_mutex_unlock(&rules->lock);
+    return made;
+}
+
 enum sl_status rule_expression_read(struct sl_rules *rules, const char *text, size_t len,
                                     uint32_t options, struct rule_expression **expression,
                                     char *reason, size_t reason_len, size_t *at)
@@ -94,7 +121,7 @@ enum sl_status rule_expression_read(struct sl_rules *rules, const char *text, si
         return SL_ENOMEM;
     memcpy(key, &options, sizeof options);
     memcpy(key + sizeof options, text, len);
-    *expression = rule_map_get(&rules->expressions, key, key_len);
+    *expression = find(rules, key, key_len);
     if (*expression == NULL) {
         pcre2_code *code = compile(text, len, pcre_options(options), &error, at);
 
@@ -103,14 +130,14 @@ enum sl_status rule_expression_read(struct sl_rules *rules, const char *text, si
             free(key);
             return error == PCRE2_ERROR_NOMEMORY ? SL_ENOMEM : SL_EFORMAT;
         }
-        *expression = add(rules, key, key_len, code);
+        *expression = add_once(rules, key, key_len, code);
     }
     free(key);
     return *expression != NULL ? SL_OK : SL_ENOMEM;
 }
 
 /* Code that calls back before each item. */
-static bool make_counted(struct sl_rules *rules, struct rule_expression *expression)
+static bool make_counted(struct rule_arena *arena, struct rule_expression *expression)
 {
     size_t len, at;
     int error;
@@ -121,27 +148,25 @@ static bool make_counted(struct sl_rules *rules, struct rule_expression *express
     expression->counted = compile(
         text, len, pcre_options(expression->options) | PCRE2_NO_AUTO_POSSESS | PCRE2_AUTO_CALLOUT,
         &error, &at);
-    expression->counted_text = rule_arena_copy(&rules->shared, text, len);
+    expression->counted_text = rule_arena_copy(arena, text, len);
     free(text);
     return expression->counted != NULL && expression->counted_text != NULL;
 }
 
 /* Machine code, and an automaton where there is one. Without machine code PCRE2 interprets. */
-static bool make_searched(struct sl_rules *rules, struct rule_expression *expression)
+static bool make_searched(struct rule_arena *arena, struct rule_expression *expression)
 {
     (void)pcre2_jit_compile(expression->code, PCRE2_JIT_COMPLETE);
-    return automaton_make(&rules->shared, expression->text, expression->len, expression->options,
+    return automaton_make(arena, expression->text, expression->len, expression->options,
                           &expression->automaton);
 }
 
-bool rule_expression_make_fast(struct sl_rules *rules, struct rule_expression *expression)
+bool rule_expression_make_fast(struct rule_arena *arena, struct rule_expression *expression)
 {
-    if (expression->is_fast)
-        return true;
-    if ((expression->options & RULE_CAPTURES) == 0 && !make_searched(rules, expression))
+    if ((expression->options & RULE_CAPTURES) == 0 && !make_searched(arena, expression))
         return false;
     if ((expression->automaton == NULL || automaton_nests(expression->automaton)) &&
-        !make_counted(rules, expression))
+        !make_counted(arena, expression))
         return false;
     expression->is_fast = true;
     return true;

@@ -10,6 +10,7 @@
 #include "sluice/status.h"
 
 struct automaton;
+struct rule_arena;
 struct sl_rules;
 struct pcre2_real_code_8;
 
@@ -34,6 +35,7 @@ struct rule_expression {
     size_t len;
     uint32_t options;                  /* RULE_* */
     const struct automaton *automaton; /* NULL: it has none, or is not fast */
+    bool is_asked;                     /* by a rule of the compiled set */
     bool is_fast;
     bool anchored; /* it matches where its subject begins, or not at all */
     uint32_t own;  /* the first places of a subject, where a match may depend on where it begins */
@@ -45,9 +47,9 @@ enum sl_status rule_expression_read(struct sl_rules *rules, const char *text, si
                                     uint32_t options, struct rule_expression **expression,
                                     char *reason, size_t reason_len, size_t *at);
 
-/* Compiles it to machine code, where the machine allows that, and makes its automaton. False: no
- * memory. */
-bool rule_expression_make_fast(struct sl_rules *rules, struct rule_expression *expression);
+/* Compiles it to machine code, where the machine allows that, and makes its automaton, once.
+ * Threads may make several at a time, each in an arena of its own. False: no memory. */
+bool rule_expression_make_fast(struct rule_arena *arena, struct rule_expression *expression);
 
 /* How many groups it has whose matches can be asked for. */
 uint32_t rule_expression_groups(const struct rule_expression *expression);

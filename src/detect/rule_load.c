@@ -14,6 +14,7 @@
 #include "detect/parse/rule_config.h"
 #include "detect/parse/rule_lex.h"
 #include "detect/parse/rule_parse.h"
+#include "rule_block.h"
 #include "rule_set.h"
 
 enum { FILE_MAX = 256 << 20 /* bytes of a file of rules */ };
@@ -26,6 +27,7 @@ struct loader {
     uint32_t line;
     struct rule_lexer lexer;
     struct sl_diag diag; /* why a line does not load */
+    struct rule_block block;
 };
 
 static enum sl_status add_note(struct loader *loader, struct rule_notes *notes, const char *text,
@@ -50,7 +52,7 @@ static enum sl_status count_bad(struct loader *loader, const char *at)
 
     rules->count.bad++;
     return add_note(loader, &rules->bad, rule_arena_text(&rules->shared, reason, strlen(reason)),
-                    rule_lexer_place(&loader->lexer, at));
+                    rule_lexer_place(&loader->lexer, loader->line, at));
 }
 
 static struct sl_rules_lack *add_skip(struct sl_rules *rules, const char *keyword)
@@ -146,16 +148,15 @@ static enum sl_status add_rule(struct loader *loader, struct rule *rule, bool *k
 }
 
 /* Counts a rule that was loaded, and whose class is not known. */
-static enum sl_status check_class(struct loader *loader)
+static enum sl_status check_class(struct loader *loader, struct rule_text class)
 {
     struct sl_rules *rules = loader->rules;
-    const struct rule_text class = loader->parser.class;
 
     if (class.len == 0 || rule_class_find(rules, class) != NULL)
         return SL_OK;
     rules->count.unknown_class++;
     return add_note(loader, &rules->unclassed, rule_arena_text(&rules->shared, class.at, class.len),
-                    rule_lexer_place(&loader->lexer, class.at));
+                    rule_lexer_place(&loader->lexer, loader->line, class.at));
 }
 
 static enum sl_status load_rule(struct loader *loader, struct rule_text line)
@@ -175,7 +176,7 @@ static enum sl_status load_rule(struct loader *loader, struct rule_text line)
     if (status == SL_OK)
         status = add_rule(loader, rule, &kept);
     if (status == SL_OK && kept)
-        status = check_class(loader);
+        status = check_class(loader, loader->parser.class);
     else if (status == SL_EFORMAT)
         status = count_bad(loader, loader->parser.where);
     else if (status == SL_EUNSUPPORTED)
@@ -183,6 +184,43 @@ static enum sl_status load_rule(struct loader *loader, struct rule_text line)
     if (!kept)
         rule_arena_release(arena, mark);
     return status;
+}
+
+/* Takes a rule that was read beside others. */
+static enum sl_status take_rule(struct loader *loader, const struct rule_read *read)
+{
+    bool kept;
+
+    loader->rules->count.lines++;
+    const enum sl_status status = add_rule(loader, read->rule, &kept);
+    return status == SL_OK && kept ? check_class(loader, read->class) : status;
+}
+
+/* Loads the rules of the block, which may be full or not, in their order. */
+static enum sl_status load_block(struct loader *loader)
+{
+    struct rule_block *block = &loader->block;
+    const uint32_t line = loader->line;
+    enum sl_status status = SL_OK;
+
+    rule_block_read(block, loader->rules);
+    for (size_t i = 0; i < block->n && status == SL_OK; i++) {
+        const struct rule_read *read = &block->rule[i];
+
+        loader->line = read->number;
+        status = read->rule != NULL ? take_rule(loader, read) : load_rule(loader, read->line);
+    }
+    block->n = 0;
+    loader->line = line;
+    return status;
+}
+
+/* A rule that lies in the text waits for others. */
+static enum sl_status add_to_block(struct loader *loader, struct rule_text line)
+{
+    if (!rule_block_add(&loader->block, line, loader->line))
+        return SL_ENOMEM;
+    return loader->block.n < RULE_BLOCK_MAX ? SL_OK : load_block(loader);
 }
 
 /* A line of configuration; `known`: it has its form. */
@@ -233,6 +271,24 @@ static int compare_skips(const void *a, const void *b)
     return strcmp(left->keyword, right->keyword);
 }
 
+static enum sl_status load_line(struct loader *loader, struct rule_text line, bool config_only)
+{
+    const bool config = rule_config_line(line), filter = rule_filter_line(line);
+
+    if (!config && !filter && !config_only && loader->lexer.n_lines == 0)
+        return add_to_block(loader, line);
+
+    const enum sl_status status = load_block(loader); /* the line may change what rules mean */
+
+    if (status != SL_OK)
+        return status;
+    if (config)
+        return load_config(loader, line, true);
+    if (filter)
+        return load_filter(loader, line);
+    return config_only ? load_config(loader, line, false) : load_rule(loader, line);
+}
+
 static enum sl_status load_lines(struct loader *loader, const char *text, size_t text_len,
                                  bool config_only)
 {
@@ -241,19 +297,15 @@ static enum sl_status load_lines(struct loader *loader, const char *text, size_t
 
     rule_lexer_init(&loader->lexer, text, text_len);
     while ((status = rule_lexer_next(&loader->lexer, &line, &loader->line)) == SL_OK) {
-        const bool config = rule_config_line(line);
-
-        if (config)
-            status = load_config(loader, line, true);
-        else if (rule_filter_line(line))
-            status = load_filter(loader, line);
-        else
-            status = config_only ? load_config(loader, line, false) : load_rule(loader, line);
+        status = load_line(loader, line, config_only);
         if (status != SL_OK)
             break;
     }
+    if (status == SL_END)
+        status = load_block(loader);
     rule_lexer_free(&loader->lexer);
-    return status == SL_END ? SL_OK : status;
+    rule_block_free(&loader->block);
+    return status;
 }
 
 static enum sl_status load_text(struct sl_rules *rules, const char *name, const char *text,
@@ -265,6 +317,7 @@ static enum sl_status load_text(struct sl_rules *rules, const char *name, const 
     if (loader.file == NULL)
         return rule_set_no_memory(diag);
     loader.parser.rules = rules;
+    loader.parser.arena = &rules->arena;
     loader.parser.diag = &loader.diag;
     loader.parser.file = loader.file;
 

@@ -3,11 +3,13 @@
 #include "rule_set.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/cpu.h"
 #include "base/diag.h"
 #include "detect/compile/rule_compile.h"
 #include "detect/data/rule_data.h"
@@ -27,6 +29,8 @@ enum sl_status sl_rules_create(struct sl_rules **rules, struct sl_diag *diag)
     if (made == NULL)
         return rule_set_no_memory(diag);
 
+    made->threads = cpu_cores();
+    pthread_mutex_init(&made->lock, NULL);
     enum sl_status status = rule_variable_defaults(made, diag);
     if (status == SL_OK)
         status = rule_class_defaults(made, diag);
@@ -67,7 +71,10 @@ void sl_rules_free(struct sl_rules *rules)
     rule_map_free(&rules->expressions);
     rule_expressions_free(rules->expression);
     rule_arena_free(&rules->arena);
+    for (unsigned i = 0; i < RULE_THREADS_MAX; i++)
+        rule_arena_free(&rules->of_thread[i]);
     rule_arena_free(&rules->shared);
+    pthread_mutex_destroy(&rules->lock);
     free(rules);
 }
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "rule_compile.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
 #include "detect/parse/filter_config.h"
 #include "detect/parse/rule_list.h"
+#include "detect/rule_spread.h"
 #include "detect/state/rule_state.h"
 #include "detect/state/state_data.h"
 #include "rule_literal.h"
@@ -225,28 +227,64 @@ static bool asks(const struct rule *rule, enum rule_field first, enum rule_field
     return false;
 }
 
-/* Makes an expression fast, where there is one. False: no memory. */
-static bool place_expression(struct compiler *compiler, struct rule_expression *expression)
-{
-    if (expression == NULL)
-        return true;
-    compiler->index->any_expression = true;
-    return rule_expression_make_fast(compiler->rules, expression);
-}
-
-/* Those of the rule's steps, and of the transforms before them. */
-static bool place_expressions(struct compiler *compiler, const struct rule *rule)
+/* Asks for the expressions of the rule's steps, and of the transforms before them. */
+static void ask_expressions(const struct rule *rule)
 {
     for (size_t i = 0; i < rule->n_payloads; i++) {
         const struct transform_chain *chain = rule->payload[i].chain;
 
-        if (!place_expression(compiler, rule->payload[i].expression))
-            return false;
+        if (rule->payload[i].expression != NULL)
+            rule->payload[i].expression->is_asked = true;
         for (uint32_t k = 0; chain != NULL && k < chain->n; k++)
-            if (!place_expression(compiler, chain->step[k].expression))
-                return false;
+            if (chain->step[k].expression != NULL)
+                chain->step[k].expression->is_asked = true;
     }
-    return true;
+}
+
+/* The expressions that threads make fast. */
+struct fast_work {
+    struct sl_rules *rules;
+    struct rule_expression **expression;
+    atomic_bool failed; /* there is no memory */
+};
+
+static void make_fast(void *context, unsigned thread, size_t i)
+{
+    struct fast_work *work = context;
+
+    if (!rule_expression_make_fast(&work->rules->of_thread[thread], work->expression[i]))
+        atomic_store_explicit(&work->failed, true, memory_order_relaxed);
+}
+
+/* Makes the expressions that rules ask for fast. False: no memory. */
+static bool make_expressions_fast(struct compiler *compiler)
+{
+    enum { SHARE = 32 /* a thread's, at least */ };
+    struct sl_rules *rules = compiler->rules;
+    struct fast_work work = {.rules = rules};
+    size_t n = 0, cap = 0;
+    bool done = true;
+
+    for (size_t i = 0; i < rules->n_rules; i++)
+        ask_expressions(rules->rule[i]);
+    for (struct rule_expression *each = rules->expression; each != NULL && done;
+         each = each->next) {
+        struct rule_expression **grown = NULL;
+
+        compiler->index->any_expression |= each->is_asked;
+        if (!each->is_asked || each->is_fast)
+            continue;
+        grown = rule_grow(work.expression, &cap, n, sizeof(void *));
+        done = grown != NULL;
+        if (done) {
+            work.expression = grown;
+            work.expression[n++] = each;
+        }
+    }
+    if (done)
+        rule_spread(rules->threads, n, SHARE, make_fast, &work);
+    free(work.expression);
+    return done && !work.failed;
 }
 
 /* Whether the rule asks that a value which its message has once begins with the content. */
@@ -271,8 +309,6 @@ static bool place(struct compiler *compiler, uint32_t i)
 {
     struct rule *rule = compiler->rules->rule[i];
 
-    if (!place_expressions(compiler, rule))
-        return false;
     rule->opening = opening_of(rule);
     compiler->index->any_app |= rule->app != SL_APP_UNKNOWN || asks(rule, RULE_APP, RULE_APP);
     compiler->index->any_stream |= (rule->sees & RULE_SEES_STREAMS) != 0;
@@ -318,7 +354,8 @@ static bool compile(struct compiler *compiler)
 {
     struct rule_index *index = compiler->index;
 
-    if (!rule_address_index_make(&index->by_source, compiler->rules, RULE_BY_SOURCE) ||
+    if (!make_expressions_fast(compiler) ||
+        !rule_address_index_make(&index->by_source, compiler->rules, RULE_BY_SOURCE) ||
         !rule_address_index_make(&index->by_destination, compiler->rules, RULE_BY_DESTINATION))
         return false;
     for (uint32_t i = 0; i < compiler->rules->n_rules; i++)

@@ -43,7 +43,7 @@ static enum sl_status read_word(struct rule_parser *parser, struct rule_text wor
 
 enum sl_status rule_read_base64_decode(struct rule_parser *parser, struct rule_text value)
 {
-    struct rule_bytes *bytes = rule_arena_alloc(&parser->rules->arena, sizeof *bytes);
+    struct rule_bytes *bytes = rule_arena_alloc(parser->arena, sizeof *bytes);
     struct rule_payload *step = rule_payload_add(parser, RULE_BASE64);
     enum sl_status status = SL_OK;
     struct rule_text word;

@@ -146,7 +146,7 @@ enum sl_status rule_read_sip_word(struct rule_parser *parser, struct rule_text v
         .buffer = (enum rule_buffer)(RULE_BUFFER_SIP + (is_code ? SIP_STAT_CODE : SIP_METHOD))};
 
     struct rule_payload *content = rule_payload_add(parser, RULE_CONTENT);
-    char *bytes = rule_arena_text(&parser->rules->arena, word.at, word.len);
+    char *bytes = rule_arena_text(parser->arena, word.at, word.len);
 
     parser->section = section;
     if (content == NULL || bytes == NULL)

@@ -346,7 +346,7 @@ static enum sl_status begin(struct reading *reading, struct rule_parser *parser,
                             struct rule_text value, enum rule_payload_kind kind)
 {
     *reading = (struct reading){.parser = parser, .rest = value};
-    reading->bytes = rule_arena_alloc(&parser->rules->arena, sizeof *reading->bytes);
+    reading->bytes = rule_arena_alloc(parser->arena, sizeof *reading->bytes);
     if (reading->bytes == NULL)
         return rule_no_memory(parser);
     reading->step = rule_payload_add(parser, kind);

@@ -108,7 +108,7 @@ enum sl_status rule_read_content(struct rule_parser *parser, struct rule_text va
     if (inner.len > UINT32_MAX / 2)
         return rule_bad(parser, "a content is too long");
 
-    uint8_t *bytes = rule_arena_alloc(&parser->rules->arena, inner.len);
+    uint8_t *bytes = rule_arena_alloc(parser->arena, inner.len);
     if (bytes == NULL)
         return rule_no_memory(parser);
     content->bytes = bytes;
@@ -463,7 +463,7 @@ enum sl_status rule_content_finish(struct rule_parser *parser)
     for (size_t i = parser->n_payloads; i > 0; i--) /* first_only asks for what is behind */
         finish_step(parser, i - 1);
     rule->n_payloads = parser->n_payloads;
-    rule->payload = rule_arena_copy(&parser->rules->arena, parser->payload,
+    rule->payload = rule_arena_copy(parser->arena, parser->payload,
                                     parser->n_payloads * sizeof *parser->payload);
     if (rule->payload == NULL)
         return rule_no_memory(parser);

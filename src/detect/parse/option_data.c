@@ -298,6 +298,8 @@ static enum sl_status find_set(struct rule_parser *parser, const struct words *w
     char name[NAME_MAX_LEN + 1] = {0};
     enum sl_status status;
 
+    if (parser->helps) /* the first rule that names a set says what it is */
+        return rule_skip(parser, "", parser->option.name);
     if (words->name.len == 0 || words->name.len > NAME_MAX_LEN)
         return rule_bad(parser, "a set of data has no name of 1 to %d bytes", NAME_MAX_LEN);
     for (size_t i = 0; i < words->name.len; i++) {
@@ -349,7 +351,7 @@ static enum sl_status add_step(struct rule_parser *parser, const struct words *w
     step = rule_payload_add(parser, RULE_DATA);
     if (step == NULL)
         return rule_no_memory(parser);
-    step->data = rule_arena_copy(&parser->rules->arena, &data, sizeof data);
+    step->data = rule_arena_copy(parser->arena, &data, sizeof data);
     return step->data != NULL ? SL_OK : rule_no_memory(parser);
 }
 

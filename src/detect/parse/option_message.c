@@ -539,7 +539,7 @@ enum sl_status rule_read_ssl_state(struct rule_parser *parser, struct rule_text 
     if (memmem(value.at, value.len, "unknown", strlen("unknown")) != NULL)
         return rule_skip(parser, "ssl_state unknown", (struct rule_text){NULL, 0});
     if (memchr(value.at, '|', value.len) != NULL) {
-        char *text = rule_arena_text(&parser->rules->arena, value.at, value.len);
+        char *text = rule_arena_text(parser->arena, value.at, value.len);
 
         for (size_t i = 0; text != NULL && i < value.len; i++)
             text[i] = (char)(text[i] == '|' ? ',' : text[i]);
@@ -646,7 +646,7 @@ static enum sl_status add_text(struct rule_parser *parser, struct rule_text valu
     if (value.len == 0 || value.len > UINT16_MAX)
         return rule_bad(parser, "%.*s has no text", RULE_QUOTE(parser->option.name));
 
-    uint8_t *bytes = rule_arena_alloc(&parser->rules->arena, value.len + 1);
+    uint8_t *bytes = rule_arena_alloc(parser->arena, value.len + 1);
 
     content = rule_payload_add(parser, RULE_CONTENT);
     if (bytes == NULL || content == NULL)

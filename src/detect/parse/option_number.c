@@ -169,7 +169,7 @@ enum sl_status rule_read_wide_range(struct rule_parser *parser, struct rule_text
     const struct rule_wide_range wide = {(uint64_t)range.first, (uint64_t)range.last};
 
     *check = (struct rule_check){.negated = range.negated, .mask = UINT32_MAX};
-    check->wide = rule_arena_copy(&parser->rules->arena, &wide, sizeof wide);
+    check->wide = rule_arena_copy(parser->arena, &wide, sizeof wide);
     return check->wide != NULL ? SL_OK : rule_no_memory(parser);
 }
 

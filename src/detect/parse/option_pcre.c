@@ -95,7 +95,7 @@ static enum sl_status check_captures(struct rule_parser *parser, const struct pa
 static enum sl_status take_literal(struct rule_parser *parser, struct rule_payload *step,
                                    struct rule_text expression, uint32_t options)
 {
-    uint8_t *bytes = rule_arena_alloc(&parser->rules->arena, expression.len);
+    uint8_t *bytes = rule_arena_alloc(parser->arena, expression.len);
 
     if (bytes == NULL)
         return rule_no_memory(parser);

@@ -11,7 +11,7 @@
 /* Takes the backslash off each character behind one. */
 static char *unescape(struct rule_parser *parser, struct rule_text inner)
 {
-    char *text = rule_arena_text(&parser->rules->arena, inner.at, inner.len);
+    char *text = rule_arena_text(parser->arena, inner.at, inner.len);
     size_t len = 0;
 
     if (text == NULL)
@@ -103,7 +103,7 @@ enum sl_status rule_read_classtype(struct rule_parser *parser, struct rule_text 
 static const char *address_of(struct rule_parser *parser, struct rule_text system,
                               struct rule_text place)
 {
-    struct rule_arena *arena = &parser->rules->arena;
+    struct rule_arena *arena = parser->arena;
     const char *prefix = rule_reference_find(parser->rules, system);
     const char *text = unescape(parser, place);
     char *address;
@@ -179,8 +179,7 @@ static const char *const *end_strings(struct rule_parser *parser, struct rule_st
     if (add_string(parser, strings, "") != SL_OK)
         return NULL;
     strings->text[strings->n - 1] = NULL;
-    return rule_arena_copy(&parser->rules->arena, strings->text,
-                           strings->n * sizeof *strings->text);
+    return rule_arena_copy(parser->arena, strings->text, strings->n * sizeof *strings->text);
 }
 
 enum sl_status rule_signature_finish(struct rule_parser *parser)

@@ -10,7 +10,7 @@
 static struct rule_state *state_of(struct rule_parser *parser)
 {
     if (parser->state == NULL)
-        parser->state = rule_arena_alloc(&parser->rules->arena, sizeof *parser->state);
+        parser->state = rule_arena_alloc(parser->arena, sizeof *parser->state);
     parser->rule->state = parser->state;
     return parser->state;
 }
@@ -23,8 +23,7 @@ static enum sl_status add_option(struct rule_parser *parser, struct state_option
     if (grown == NULL || state_of(parser) == NULL)
         return rule_no_memory(parser);
     parser->state_option = grown;
-    option.text =
-        rule_arena_text(&parser->rules->arena, parser->option.value.at, parser->option.value.len);
+    option.text = rule_arena_text(parser->arena, parser->option.value.at, parser->option.value.len);
     if (option.text == NULL)
         return rule_no_memory(parser);
     parser->state_option[parser->n_state_options++] = option;
@@ -66,7 +65,7 @@ static enum sl_status read_names(struct rule_parser *parser, struct rule_text na
 
     for (size_t i = 0; i < names.len; i++)
         n += names.at[i] == separator;
-    keys = rule_arena_alloc(&parser->rules->arena, n * sizeof *keys);
+    keys = rule_arena_alloc(parser->arena, n * sizeof *keys);
     if (keys == NULL)
         return rule_no_memory(parser);
     option->key = keys;
@@ -255,7 +254,7 @@ enum sl_status rule_filter_add(struct rule_parser *parser, const struct state_fi
         return rule_no_memory(parser);
     if (state->n_filters != 0)
         return rule_bad_at(parser, parser->name, "the rule has more than one threshold");
-    state->filter = rule_arena_copy(&parser->rules->arena, filter, sizeof *filter);
+    state->filter = rule_arena_copy(parser->arena, filter, sizeof *filter);
     if (state->filter == NULL)
         return rule_no_memory(parser);
     state->n_filters = 1;
@@ -266,7 +265,7 @@ enum sl_status rule_tag_add(struct rule_parser *parser, const struct state_tag *
 {
     struct rule_state *state = state_of(parser);
     struct state_tag *added =
-        state != NULL ? rule_arena_copy(&parser->rules->arena, tag, sizeof *tag) : NULL;
+        state != NULL ? rule_arena_copy(parser->arena, tag, sizeof *tag) : NULL;
 
     if (added == NULL)
         return rule_no_memory(parser);
@@ -293,8 +292,7 @@ enum sl_status rule_state_finish(struct rule_parser *parser)
         return SL_OK;
     if (lacks_message(parser))
         return rule_skip(parser, "xbits ", (struct rule_text){"tx", strlen("tx")});
-    option =
-        rule_arena_alloc(&parser->rules->arena, (parser->n_state_options + 1) * sizeof *option);
+    option = rule_arena_alloc(parser->arena, (parser->n_state_options + 1) * sizeof *option);
     if (option == NULL)
         return rule_no_memory(parser);
     for (int effects = 0; effects < 2; effects++)

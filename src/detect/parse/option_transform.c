@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The options that transform a buffer before its contents are looked for. */
+#include <pthread.h>
 #include <string.h>
 
 #include "base/hex.h"
@@ -34,7 +35,7 @@ static char *chain_text(struct rule_parser *parser, const struct transform_chain
 {
     const struct rule_text name = parser->option.name, value = parser->option.value;
     const size_t before_len = before != NULL ? strlen(before->text) : 0;
-    char *text = rule_arena_alloc(&parser->rules->arena, before_len + name.len + value.len + 3);
+    char *text = rule_arena_alloc(parser->arena, before_len + name.len + value.len + 3);
     size_t len = before_len;
 
     if (text == NULL)
@@ -102,7 +103,9 @@ static enum sl_status add_transform(struct rule_parser *parser, const struct tra
     const char *text = chain_text(parser, before);
 
     if (text != NULL)
-        parser->section.chain = find_chain(parser->rules, text, before, transform);
+        pthread_mutex_lock(&parser->rules->lock);
+    parser->section.chain = find_chain(parser->rules, text, before, transform);
+    pthread_mutex_unlock(&parser->rules->lock);
     return text != NULL && parser->section.chain != NULL ? SL_OK : rule_no_memory(parser);
 }
 
@@ -145,7 +148,9 @@ static enum sl_status read_key(struct rule_parser *parser, struct rule_text digi
         return rule_bad(parser, "xor needs a key of 1 to %d bytes in hexadecimal digits",
                         KEY_LEN_MAX);
 
+    pthread_mutex_lock(&parser->rules->lock);
     uint8_t *key = rule_arena_alloc(&parser->rules->shared, digits.len / 2);
+    pthread_mutex_unlock(&parser->rules->lock);
     if (key == NULL)
         return rule_no_memory(parser);
     for (size_t i = 0; i < digits.len; i += 2) {

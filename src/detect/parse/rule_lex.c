@@ -219,12 +219,12 @@ enum sl_status rule_lexer_next(struct rule_lexer *lexer, struct rule_text *line,
     return SL_END;
 }
 
-struct rule_place rule_lexer_place(const struct rule_lexer *lexer, const char *at)
+struct rule_place rule_lexer_place(const struct rule_lexer *lexer, uint32_t number, const char *at)
 {
-    uint32_t number = lexer->number;
+    const uintptr_t byte = (uintptr_t)at, text = (uintptr_t)lexer->text;
     size_t text_at, begin, n = lexer->n_lines;
 
-    if (n == 0) {
+    if (n == 0 || (byte >= text && byte <= text + lexer->len)) {
         text_at = (size_t)(at - lexer->text);
     } else {
         const size_t joined_at = (size_t)(at - lexer->joined);

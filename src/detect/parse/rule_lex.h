@@ -38,8 +38,9 @@ void rule_lexer_init(struct rule_lexer *lexer, const char *text, size_t text_len
  * a rule is taken for the end of another. SL_END: there is none. SL_ENOMEM. */
 enum sl_status rule_lexer_next(struct rule_lexer *lexer, struct rule_text *line, uint32_t *number);
 
-/* The place in the file of a byte of the last rule, or of the byte behind it. */
-struct rule_place rule_lexer_place(const struct rule_lexer *lexer, const char *at);
+/* The place in the file of a byte of the rule whose first line has this number, or of the byte
+ * behind it. The rule is the last, or one before that lies in the text. */
+struct rule_place rule_lexer_place(const struct rule_lexer *lexer, uint32_t number, const char *at);
 
 void rule_lexer_free(struct rule_lexer *lexer);
 

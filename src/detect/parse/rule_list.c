@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "rule_list.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -213,9 +214,9 @@ static enum sl_status read_list(struct sl_rules *rules, enum rule_list_kind kind
     return status;
 }
 
-enum sl_status rule_list_read(struct sl_rules *rules, enum rule_list_kind kind,
-                              struct rule_text text, const struct rule_ranges **ranges,
-                              const char **where, struct sl_diag *diag)
+static enum sl_status find_list(struct sl_rules *rules, enum rule_list_kind kind,
+                                struct rule_text text, const struct rule_ranges **ranges,
+                                const char **where, struct sl_diag *diag)
 {
     const struct rule_list *known = rule_map_get(&rules->lists[kind], text.at, text.len);
 
@@ -237,6 +238,18 @@ enum sl_status rule_list_read(struct sl_rules *rules, enum rule_list_kind kind,
         return out_of_memory(diag);
     list->ranges = *ranges;
     return SL_OK;
+}
+
+enum sl_status rule_list_read(struct sl_rules *rules, enum rule_list_kind kind,
+                              struct rule_text text, const struct rule_ranges **ranges,
+                              const char **where, struct sl_diag *diag)
+{
+    pthread_mutex_lock(&rules->lock);
+
+    const enum sl_status status = find_list(rules, kind, text, ranges, where, diag);
+
+    pthread_mutex_unlock(&rules->lock);
+    return status;
 }
 
 enum sl_status rule_variable_set(struct sl_rules *rules, const char *name, const char *value,

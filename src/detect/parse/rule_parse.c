@@ -32,7 +32,7 @@ static enum sl_status read_action(struct rule_parser *parser, struct rule_text *
     if (!action->supported)
         return rule_skip(parser, "action ", word);
     parser->rule->pass = rule_text_is(word, "pass");
-    parser->rule->signature.action = rule_arena_text(&parser->rules->arena, word.at, word.len);
+    parser->rule->signature.action = rule_arena_text(parser->arena, word.at, word.len);
     return parser->rule->signature.action != NULL ? SL_OK : rule_no_memory(parser);
 }
 
@@ -179,7 +179,7 @@ static enum sl_status add_lack(struct rule_parser *parser)
     if (grown == NULL)
         return rule_no_memory(parser);
     lacks->text = grown;
-    lacks->text[lacks->n] = rule_arena_text(&parser->rules->arena, keyword, strlen(keyword));
+    lacks->text[lacks->n] = rule_arena_text(parser->arena, keyword, strlen(keyword));
     return lacks->text[lacks->n++] != NULL ? SL_EUNSUPPORTED : rule_no_memory(parser);
 }
 
@@ -318,8 +318,8 @@ static enum sl_status finish(struct rule_parser *parser)
     struct rule *rule = parser->rule;
 
     rule->n_checks = parser->n_checks;
-    rule->check = rule_arena_copy(&parser->rules->arena, parser->check,
-                                  parser->n_checks * sizeof *parser->check);
+    rule->check =
+        rule_arena_copy(parser->arena, parser->check, parser->n_checks * sizeof *parser->check);
     if (rule->check == NULL)
         return rule_no_memory(parser);
 
@@ -339,7 +339,7 @@ enum sl_status rule_parse(struct rule_parser *parser, struct rule_text line, str
     const char *begin = line.at;
 
     parser->where = begin;
-    parser->rule = rule_arena_alloc(&parser->rules->arena, sizeof *parser->rule);
+    parser->rule = rule_arena_alloc(parser->arena, sizeof *parser->rule);
     if (parser->rule == NULL)
         return rule_no_memory(parser);
     parser->n_payloads = parser->n_checks = parser->references.n = parser->metadata.n = 0;

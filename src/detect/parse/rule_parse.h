@@ -24,6 +24,8 @@ struct rule_option_text {
 /* A rule while it is read. The arrays serve one rule after the other. */
 struct rule_parser {
     struct sl_rules *rules;
+    struct rule_arena *arena; /* of what belongs to one rule */
+    bool helps;               /* it reads rules out of their order, beside other parsers */
     struct sl_diag *diag;
     const char *file;               /* of the rules */
     const char *where;              /* the byte of the rule that a diagnostic is about */
@@ -57,8 +59,9 @@ struct rule_parser {
 
 /* Reads a rule. SL_EFORMAT: it is none, or a broken one; the diagnostic has the reason, and
  * parser->where the place. SL_EUNSUPPORTED: the rule is well-formed, and parser->lacks are the
- * keywords that are not supported. SL_ENOMEM. Where it fails, what it took of rules->arena may be
- * released. */
+ * keywords that are not supported. SL_ENOMEM. Where it fails, what it took of the arena may be
+ * released. A parser that helps leaves rules that depend on those before: it fails, and says
+ * anything. */
 enum sl_status rule_parse(struct rule_parser *parser, struct rule_text line, struct rule **rule);
 
 void rule_parser_free(struct rule_parser *parser);

@@ -32,7 +32,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     for (int i = 0; i < N_EXPRESSIONS; i++)
         if (rule_expression_read(rules, texts[i], strlen(texts[i]), RULE_CAPTURES, &expressions[i],
                                  reason, sizeof reason, &at) != SL_OK ||
-            !rule_expression_make_fast(rules, expressions[i]))
+            !rule_expression_make_fast(&rules->shared, expressions[i]))
             abort();
     return 0;
 }
