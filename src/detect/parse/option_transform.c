@@ -102,11 +102,12 @@ static enum sl_status add_transform(struct rule_parser *parser, const struct tra
     const struct transform_chain *before = parser->section.chain;
     const char *text = chain_text(parser, before);
 
-    if (text != NULL)
-        pthread_mutex_lock(&parser->rules->lock);
+    if (text == NULL)
+        return rule_no_memory(parser);
+    pthread_mutex_lock(&parser->rules->lock);
     parser->section.chain = find_chain(parser->rules, text, before, transform);
     pthread_mutex_unlock(&parser->rules->lock);
-    return text != NULL && parser->section.chain != NULL ? SL_OK : rule_no_memory(parser);
+    return parser->section.chain != NULL ? SL_OK : rule_no_memory(parser);
 }
 
 /* ---- options --------------------------------------------------------------------------------- */
