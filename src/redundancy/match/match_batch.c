@@ -129,13 +129,21 @@ static uint64_t look_up(struct sl_matcher *m, const struct samples *samples, siz
     return prefetch_source(m, index_get(&m->index, index_hash(samples->hits[i].id)));
 }
 
-static void remember(struct sl_matcher *m, const struct samples *samples, size_t i)
+/* A sample of new content is remembered at once, while its place is at hand: nothing refers to
+ * bytes that are not acknowledged. One that has a source is remembered when its bytes are
+ * acknowledged, for the source is found until then. */
+static void remember(struct sl_matcher *m, const struct samples *samples, size_t i, bool is_new)
 {
     const struct sl_hit *const hit = &samples->hits[i];
+    const uint64_t hash = index_hash(hit->id);
+    const uint64_t offset = m->search.positions[hit->item] + hit->offset;
 
-    if (is_whole(m, samples->batch, hit) && (!is_covered(m, hit) || m->search.renew))
-        pending_push(&m->pending, index_hash(hit->id),
-                     m->search.positions[hit->item] + hit->offset);
+    if (!is_whole(m, samples->batch, hit) || (is_covered(m, hit) && !m->search.renew))
+        return;
+    if (is_new)
+        index_put(&m->index, hash, offset);
+    else
+        pending_push(&m->pending, hash, offset);
 }
 
 /* Returns whether the samples from begin on match. */
@@ -147,11 +155,13 @@ static bool match_samples(struct sl_matcher *m, const struct samples *samples, s
 
     for (size_t i = begin; i < end; i++)
         sources[i - begin] = look_up(m, samples, i);
-    for (size_t i = begin; i < end; i++)
-        if (sources[i - begin] != SEARCH_NOWHERE)
+    for (size_t i = begin; i < end; i++) {
+        const bool is_new = sources[i - begin] == SEARCH_NOWHERE;
+
+        if (!is_new)
             search_consider(&m->search, samples->batch, &samples->hits[i], sources[i - begin]);
-    for (size_t i = begin; i < end; i++)
-        remember(m, samples, i);
+        remember(m, samples, i, is_new);
+    }
     return m->search.covered_end != covered;
 }
 
@@ -163,7 +173,7 @@ static void match_item(struct sl_matcher *m, const struct samples *samples, size
     m->search.covered_end = 0;
     for (size_t i = begin; i < end;) {
         if (is_covered(m, &samples->hits[i])) {
-            remember(m, samples, i++);
+            remember(m, samples, i++, false);
             continue;
         }
         const size_t last = i + n < end ? i + n : end;
