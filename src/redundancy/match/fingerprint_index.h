@@ -121,22 +121,25 @@ static inline uint64_t index_get(const struct fingerprint_index *index, uint64_t
     return way < 0 ? UINT64_MAX : index_entry(bucket, way);
 }
 
-/* All ways move up by one; the last is lost. Three overlapping moves, each read before it is
- * overwritten. */
-static inline void index_make_room(struct index_bucket *bucket)
+/* A new entry: all ways move up by one, and the last is lost. Overlapping moves, each read before
+ * it is overwritten. The tags are one number, for no part of them is read before it is stored. */
+static inline void index_push(struct index_bucket *bucket, uint16_t tag, uint64_t offset)
 {
     typedef uint8_t sixteen __attribute__((vector_size(16)));
     uint8_t *const from = bucket->offset[0], *const to = bucket->offset[1];
-    sixteen tags, low, middle, high;
+    unsigned __int128 tags;
+    sixteen low, middle, high;
 
-    memcpy(&tags, bucket->tag, 14);
+    memcpy(&tags, bucket->tag, 16);
     memcpy(&low, from, 16);
     memcpy(&middle, from + 16, 16);
     memcpy(&high, from + 26, 16);
-    memcpy(bucket->tag + 1, &tags, 14);
+    tags = tags << 16 | tag;
+    memcpy(bucket->tag, &tags, 16);
     memcpy(to, &low, 16);
     memcpy(to + 16, &middle, 16);
     memcpy(to + 26, &high, 16);
+    index_entry_set(bucket, 0, offset);
 }
 
 /* Puts it, and returns what index_get would have. */
@@ -152,9 +155,7 @@ static inline uint64_t index_put(struct fingerprint_index *index, uint64_t hash,
         index_entry_set(bucket, way, offset);
         return before;
     }
-    index_make_room(bucket);
-    bucket->tag[0] = tag;
-    index_entry_set(bucket, 0, offset);
+    index_push(bucket, tag, offset);
     index->n_entries++;
     if (index->n_entries > index->n_buckets / 4 && index->n_buckets < index->n_max)
         index_grow(index);
