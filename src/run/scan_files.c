@@ -8,6 +8,8 @@
 #include "base/clock.h"
 #include "scan_job.h"
 
+enum { CPU_BATCH_LEN = 1 << 20 }; /* bytes, which a core keeps near */
+
 /* ---- the scanner's calls: the user is the job, the token a part --------------------------------
  */
 
@@ -258,6 +260,8 @@ static struct scan_job *job_create(struct sl_scan *scan, const struct sl_clamav_
     }
     sl_clamav_scan_config_init(&job->config);
     job->config.device = config->device;
+    if (config->device.kind == SL_DEVICE_CPU)
+        job->config.batch_len = CPU_BATCH_LEN;
     job->config.all_matches = config->all_matches;
     job->config.ignores_certificates = config->ignores_certificates;
     job->config.max_scan_len = config->scan_len_max;

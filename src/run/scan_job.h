@@ -10,7 +10,7 @@
 #include "scan_tree.h"
 #include "unpack/client.h"
 
-enum { SCAN_ENTRIES = 8192 };
+enum { SCAN_ENTRIES = 1024 };
 
 /* The token of an object that the scanner is given: a file, or an object in it. */
 struct scan_part {

@@ -13,7 +13,7 @@
 enum {
     UNPACK_SOCKET = 3, /* descriptors of the unpacker */
     UNPACK_ARENA = 4,
-    UNPACK_ARENA_LEN = 4 << 20,
+    UNPACK_ARENA_LEN = 2 << 20,
     UNPACK_ARENA_HEAD = 64, /* its first byte is a flag: the scan wants nothing more of the file */
     UNPACK_PASSWORDS_LEN_MAX = 1 << 20,
     UNPACK_CONTAINERS_MAX = 32, /* deepest nesting, whatever the limits say */
