@@ -66,8 +66,8 @@ struct clam_elem {
     uint8_t kind;
     uint8_t negated;
     uint16_t n_alts;
-    uint32_t at;
-    uint32_t len;   /* bytes */
+    uint16_t at;
+    uint16_t len;   /* bytes */
     uint32_t bytes; /* in the pool; alternates: index of the first */
     uint32_t masks; /* in the pool, where CLAM_MASKED */
 };
@@ -82,14 +82,15 @@ struct clam_alt {
 struct clam_seg {
     uint32_t gap_min, gap_max; /* bytes between the segment before and this one; gap_max may be
                                   CLAM_UNBOUNDED */
-    uint32_t elems, n_elems;
-    uint32_t len;      /* bytes; of a variable one the shortest alternate */
-    uint32_t len_max;  /* of a variable one the longest */
-    uint32_t key;      /* its rarest literal: bytes in the pool, */
+    uint32_t elems; /* n_elems 0: its bytes in the pool, which are all there is to compare */
+    uint32_t key;   /* its rarest literal: bytes in the pool */
+    float key_bits; /* how rare: -log2 of the chance to meet it at a place */
+    uint16_t n_elems;
+    uint16_t len;      /* bytes; of a variable one the shortest alternate */
+    uint16_t len_max;  /* of a variable one the longest */
+    uint16_t key_at;   /* bytes from the segment's first */
     uint16_t key_len;  /* 0: it has none */
     uint16_t key_case; /* 1: ASCII case is ignored */
-    uint32_t key_at;   /* bytes from the segment's first */
-    float key_bits;    /* how rare: -log2 of the chance to meet it at a place */
 };
 
 /* Of the segments from first to last the one with the rarest literal; the first, where none has
@@ -119,14 +120,17 @@ enum clam_offset_kind {
 
 /* A body: segments in order. Segments with bounded gaps between them are a group. */
 struct clam_pattern {
-    uint32_t segs, n_segs;
-    uint32_t last_part; /* index, from segs, of the segment that begins the last part. `{}` and `*`
+    uint32_t segs;
+    uint16_t n_segs;
+    uint16_t last_part; /* index, from segs, of the segment that begins the last part. `{}` and `*`
                            separate parts, and the begin of its last part counts a match */
-    uint32_t groups;    /* number of groups */
-    uint32_t offset_kind, section, offset, shift;
-    uint32_t targets;      /* bits of the targets of the signatures that it anchors */
+    uint16_t groups;    /* number of groups */
+    uint8_t offset_kind;
+    uint8_t looked_for; /* 1: the matcher searches for a literal of it */
+    uint16_t targets;   /* bits of the targets of the signatures that it anchors */
+    uint16_t section;   /* UINT16_MAX: one that no program has */
+    uint32_t offset, shift;
     uint32_t sigs, n_sigs; /* in the list of signatures that it anchors */
-    uint32_t looked_for;   /* 1: the matcher searches for a literal of it */
     uint32_t count_max;    /* the highest count that an expression asks about */
 };
 
@@ -134,8 +138,9 @@ enum { CLAM_SUB_BODY, CLAM_SUB_PCRE };
 
 /* A subsignature: a body in one or two variants (ascii, wide), or a PCRE. */
 struct clam_sub {
-    uint32_t kind;
-    uint32_t first, n; /* body: in the list of variants; PCRE: its index, 1 */
+    uint16_t kind;
+    uint16_t n;
+    uint32_t first; /* body: in the list of variants; PCRE: its index, and n is 1 */
 };
 
 struct clam_pcre {
@@ -166,14 +171,8 @@ enum { CLAM_DEPTH_MAX = 200 };
 enum { CLAM_OFFICIAL = 1, CLAM_LOGICAL = 2 };
 enum { CLAM_KIND_ANY = 0xFF, CLAM_IN_MAX = 8 };
 
-struct clam_sig {
-    uint32_t name; /* in the text pool */
-    uint8_t target;
-    uint8_t flags;
-    uint16_t n_subs;
-    uint32_t subs;
-    uint32_t node;             /* root of the expression */
-    uint32_t count_max;        /* the highest count that an expression asks about */
+/* What a signature wants of the object. */
+struct clam_demand {
     uint32_t nos_min, nos_max; /* sections */
     uint32_t ep_min, ep_max;
     uint64_t size_min, size_max; /* bytes of the file */
@@ -181,6 +180,17 @@ struct clam_sig {
     /* The kinds of the containers around it, the next one last. n_in 0: any. */
     uint8_t n_in;
     uint8_t in[CLAM_IN_MAX - 1];
+};
+
+struct clam_sig {
+    uint32_t name; /* in the text pool */
+    uint8_t target;
+    uint8_t flags;
+    uint16_t n_subs;
+    uint32_t subs;
+    uint32_t node;      /* root of the expression */
+    uint32_t count_max; /* the highest count that an expression asks about */
+    uint32_t demand;    /* CLAM_NONE: none */
 };
 
 /* A number that a container says about a member. */
@@ -247,6 +257,7 @@ enum clam_array {
     CLAM_A_SUBS,         /* struct clam_sub */
     CLAM_A_PCRES,        /* struct clam_pcre */
     CLAM_A_NODES,        /* struct clam_node */
+    CLAM_A_DEMANDS,      /* struct clam_demand */
     CLAM_A_SIGS,         /* struct clam_sig */
     CLAM_A_MEMBERS,      /* struct clam_member: signatures of containers' members (.cdb) */
     CLAM_A_PASSWORDS,    /* uint8_t: of archives (.pwdb), each behind its length */

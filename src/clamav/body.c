@@ -148,10 +148,13 @@ static bool has_content(const struct body *body)
     const struct clam_seg *segs = (const struct clam_seg *)body->set->records[CLAM_A_SEGS].at;
     const struct clam_elem *elems = (const struct clam_elem *)body->set->records[CLAM_A_ELEMS].at;
 
-    for (uint32_t s = body->segs; s < body->segs + body->n_segs; s++)
+    for (uint32_t s = body->segs; s < body->segs + body->n_segs; s++) {
+        if (segs[s].n_elems == 0)
+            return true;
         for (uint32_t e = segs[s].elems; e < segs[s].elems + segs[s].n_elems; e++)
             if (elems[e].kind <= CLAM_VARIABLE)
                 return true;
+    }
     return false;
 }
 
@@ -164,11 +167,11 @@ static enum clam_taken put_pattern(struct body *body, const struct clam_offset *
     if (room == NULL)
         return CLAM_NO_MEMORY;
     room->segs = body->segs;
-    room->n_segs = body->n_segs;
-    room->last_part = body->last_part;
-    room->groups = body->groups;
-    room->offset_kind = offset->kind;
-    room->section = offset->section;
+    room->n_segs = (uint16_t)body->n_segs;
+    room->last_part = (uint16_t)body->last_part;
+    room->groups = (uint16_t)body->groups;
+    room->offset_kind = (uint8_t)offset->kind;
+    room->section = (uint16_t)(offset->section < UINT16_MAX ? offset->section : UINT16_MAX);
     room->offset = offset->offset;
     room->shift = offset->shift;
     return CLAM_TAKEN;
@@ -211,7 +214,7 @@ enum clam_taken clam_body_read(struct sl_clamav_set *set, struct clam_text hex, 
     uint64_t key[2];
 
     key_of(hex, options, offset, key);
-    *pattern = clam_chain_find(set, key);
+    *pattern = clam_chain_find(&set->bodies, key);
     if (*pattern != CLAM_NONE)
         return CLAM_TAKEN;
     if ((options & CLAM_FULLWORD) != 0) {
@@ -223,7 +226,7 @@ enum clam_taken clam_body_read(struct sl_clamav_set *set, struct clam_text hex, 
     enum clam_taken taken = read_parts(&body, hex);
     if (taken == CLAM_TAKEN)
         taken = put_pattern(&body, offset, pattern);
-    if (taken == CLAM_TAKEN && !clam_chain_add(set, key))
+    if (taken == CLAM_TAKEN && !clam_chain_add(&set->bodies, key))
         taken = CLAM_NO_MEMORY;
     free(framed);
     free(body.cells.at);

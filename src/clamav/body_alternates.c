@@ -75,7 +75,7 @@ static enum clam_taken add_extra(struct body *body, struct clam_elem elem)
 static enum clam_taken put_variable(struct body *body, struct clam_elem elem, uint32_t min,
                                     uint32_t max)
 {
-    struct clam_seg seg = {.n_elems = 1, .len = min, .len_max = max};
+    struct clam_seg seg = {.n_elems = 1, .len = (uint16_t)min, .len_max = (uint16_t)max};
     enum clam_taken taken = body_end_segment(body);
 
     if (taken != CLAM_TAKEN)
@@ -95,7 +95,8 @@ static enum clam_taken put_alternates(struct body *body, uint32_t first, bool ne
 {
     const struct clam_alt *alts = (const struct clam_alt *)body->set->records[CLAM_A_ALTS].at;
     const uint32_t n = clam_count(body->set, CLAM_A_ALTS) - first;
-    struct clam_elem elem = {.kind = CLAM_ALTS, .negated = negated, .at = body_here(body)};
+    struct clam_elem elem = {
+        .kind = CLAM_ALTS, .negated = negated, .at = (uint16_t)body_here(body)};
     uint32_t min = UINT32_MAX, max = 0;
 
     if (n > ALTS_MAX)
@@ -110,7 +111,7 @@ static enum clam_taken put_alternates(struct body *body, uint32_t first, bool ne
         return clam_bad(body->set, "alternates of several lengths cannot be negated");
     if (min != max)
         return put_variable(body, elem, min, max);
-    elem.len = min;
+    elem.len = (uint16_t)min;
     return add_extra(body, elem);
 }
 
@@ -163,7 +164,7 @@ static enum clam_taken read_class(struct body *body, char class, bool negated)
                                      : class == 'L' ? CLAM_LEFT_L
                                      : wide         ? CLAM_LEFT_WIDE
                                                     : CLAM_LEFT_W;
-    struct clam_elem elem = {.negated = negated, .at = body_here(body)};
+    struct clam_elem elem = {.negated = negated, .at = (uint16_t)body_here(body)};
 
     if (body_part_ends(body)) {
         elem.kind = (uint8_t)(left + (CLAM_RIGHT_B - CLAM_LEFT_B));

@@ -7,9 +7,9 @@
 #include "clamav/body_internal.h"
 
 enum {
-    SEG_MAX = 1 << 16, /* bytes of a segment */
-    KEY_MAX = 24,      /* bytes of a literal for the matcher */
-    SEGS_MAX = 1024    /* of a body */
+    SEG_MAX = UINT16_MAX, /* bytes of a segment, and its elements */
+    KEY_MAX = 24,         /* bytes of a literal for the matcher */
+    SEGS_MAX = 1024       /* of a body */
 };
 
 /* ---- cells ----------------------------------------------------------------------------------- */
@@ -77,11 +77,12 @@ static enum clam_taken put_run(struct body *body, uint32_t begin, uint32_t end, 
 {
     uint32_t index;
     struct clam_elem *elem = clam_push(body->set, CLAM_A_ELEMS, 1, &index);
-    struct clam_elem run = {.kind = exact ? CLAM_EXACT : CLAM_MASKED, .at = begin};
+    struct clam_elem run = {.kind = exact ? CLAM_EXACT : CLAM_MASKED,
+                            .at = (uint16_t)begin,
+                            .len = (uint16_t)(end - begin)};
 
     if (elem == NULL)
         return CLAM_NO_MEMORY;
-    run.len = end - begin;
     enum clam_taken taken = body_put_pool(body, begin, run.len, false, &run.bytes);
     if (taken == CLAM_TAKEN && !exact)
         taken = body_put_pool(body, begin, run.len, true, &run.masks);
@@ -152,10 +153,24 @@ static void choose_key(const struct body_cell *cells, uint32_t begin, uint32_t e
         bits += bits_of(cells[i].value, i > from ? cells[i - 1].value : -1);
         if (bits > seg->key_bits) {
             seg->key_bits = bits;
-            seg->key_at = from;
+            seg->key_at = (uint16_t)from;
             seg->key_len = (uint16_t)(i + 1 - from);
         }
     }
+}
+
+/* Whether the bytes of the literal lie in those of one element. */
+static bool key_is_there(const struct body *body, struct clam_seg *seg)
+{
+    const struct clam_elem *elems = (const struct clam_elem *)body->set->records[CLAM_A_ELEMS].at;
+
+    for (uint32_t e = seg->elems; e < clam_count(body->set, CLAM_A_ELEMS); e++)
+        if (elems[e].kind <= CLAM_MASKED && elems[e].at <= seg->key_at &&
+            seg->key_at + seg->key_len <= elems[e].at + elems[e].len) {
+            seg->key = elems[e].bytes + (uint32_t)(seg->key_at - elems[e].at);
+            return true;
+        }
+    return false;
 }
 
 static enum clam_taken put_key(struct body *body, struct clam_seg *seg)
@@ -171,10 +186,11 @@ static enum clam_taken put_key(struct body *body, struct clam_seg *seg)
         choose_key(cells, begin, i, seg);
         i += i == begin;
     }
-    for (uint32_t i = seg->key_at; i < seg->key_at + seg->key_len; i++)
+    for (uint32_t i = seg->key_at; i < (uint32_t)seg->key_at + seg->key_len; i++)
         seg->key_case |= cells[i].mask == 0xDF;
-    return seg->key_len > 0 ? body_put_pool(body, seg->key_at, seg->key_len, false, &seg->key)
-                            : CLAM_TAKEN;
+    return seg->key_len == 0 || key_is_there(body, seg)
+               ? CLAM_TAKEN
+               : body_put_pool(body, seg->key_at, seg->key_len, false, &seg->key);
 }
 
 /* ---- segments -------------------------------------------------------------------------------- */
@@ -198,6 +214,19 @@ enum clam_taken body_append_seg(struct body *body, const struct clam_seg *seg)
     return CLAM_TAKEN;
 }
 
+/* Most segments are bytes, and no more: these need no element. */
+static void drop_lone_elem(struct body *body, struct clam_seg *seg)
+{
+    const struct clam_elem *elem =
+        (const struct clam_elem *)body->set->records[CLAM_A_ELEMS].at + seg->elems;
+
+    if (seg->n_elems == 1 && elem->kind == CLAM_EXACT && elem->len == seg->len) {
+        seg->elems = elem->bytes;
+        seg->n_elems = 0;
+        body->set->records[CLAM_A_ELEMS].n--;
+    }
+}
+
 /* Ends the segment being read, if there is one. */
 enum clam_taken body_end_segment(struct body *body)
 {
@@ -208,6 +237,8 @@ enum clam_taken body_end_segment(struct body *body)
         return CLAM_TAKEN;
     seg.elems = clam_count(body->set, CLAM_A_ELEMS);
     enum clam_taken taken = put_runs(body);
+    if (body->extra.n > (size_t)(SEG_MAX - body_here(body)))
+        return clam_bad(body->set, "the body is too long");
     if (taken == CLAM_TAKEN && body->extra.n > 0) {
         void *room = clam_push(body->set, CLAM_A_ELEMS, body->extra.n, &index);
 
@@ -215,10 +246,11 @@ enum clam_taken body_end_segment(struct body *body)
             return CLAM_NO_MEMORY;
         memcpy(room, body->extra.at, body->extra.n * sizeof(struct clam_elem));
     }
-    seg.n_elems = clam_count(body->set, CLAM_A_ELEMS) - seg.elems;
-    seg.len = seg.len_max = body_here(body);
+    seg.n_elems = (uint16_t)(clam_count(body->set, CLAM_A_ELEMS) - seg.elems);
+    seg.len = seg.len_max = (uint16_t)body_here(body);
     if (taken == CLAM_TAKEN)
         taken = put_key(body, &seg);
+    drop_lone_elem(body, &seg);
     if (taken == CLAM_TAKEN)
         taken = body_append_seg(body, &seg);
     body->cells.n = 0;

@@ -50,7 +50,7 @@ static void fill_block(const struct compile *c, struct clam_block *block)
     for (size_t p = 0; p < c->n_patterns; p++) {
         patterns[p].sigs = c->first[p];
         patterns[p].n_sigs = c->n[p];
-        patterns[p].targets = c->targets[p];
+        patterns[p].targets = (uint16_t)c->targets[p];
         patterns[p].looked_for = c->n[p] > 0 && !c->fixed[p];
         patterns[p].count_max = c->count_max[p];
     }

@@ -24,7 +24,7 @@ static enum clam_taken put_body_sig(struct sl_clamav_set *set, struct clam_text 
     if (variant == NULL || sub == NULL || node == NULL || sig == NULL)
         return CLAM_NO_MEMORY;
     *variant = pattern;
-    *sub = (struct clam_sub){CLAM_SUB_BODY, at_variant, 1};
+    *sub = (struct clam_sub){CLAM_SUB_BODY, 1, at_variant};
     node->depth = 1;
     node->first = at_node;
     sig->name = text;

@@ -66,9 +66,8 @@ struct clam_sig *line_new_sig(struct sl_clamav_set *set, uint8_t target)
     if (sig != NULL) {
         sig->target = target;
         sig->flags = set->official ? CLAM_OFFICIAL : 0;
-        sig->size_max = UINT64_MAX;
-        sig->ep_max = sig->nos_max = UINT32_MAX;
         sig->count_max = 1;
+        sig->demand = CLAM_NONE;
     }
     return sig;
 }

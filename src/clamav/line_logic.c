@@ -4,12 +4,16 @@
 
 #include "clamav/line_internal.h"
 
+static const struct clam_demand no_demand = {
+    .size_max = UINT64_MAX, .ep_max = UINT32_MAX, .nos_max = UINT32_MAX};
+
 /* The next container is of this kind, and of the one that was said before. */
-static enum clam_taken put_container(struct sl_clamav_set *set, struct clam_sig *sig, uint8_t kind)
+static enum clam_taken put_container(struct sl_clamav_set *set, struct clam_demand *demand,
+                                     uint8_t kind)
 {
-    if (sig->n_in == 0)
-        sig->in[sig->n_in++] = CLAM_KIND_ANY;
-    uint8_t *const next = &sig->in[sig->n_in - 1];
+    if (demand->n_in == 0)
+        demand->in[demand->n_in++] = CLAM_KIND_ANY;
+    uint8_t *const next = &demand->in[demand->n_in - 1];
     if (*next != CLAM_KIND_ANY && kind != CLAM_KIND_ANY && *next != kind)
         return clam_skip(set, "Container is not the last of Intermediates");
     *next = kind != CLAM_KIND_ANY ? kind : *next;
@@ -17,37 +21,37 @@ static enum clam_taken put_container(struct sl_clamav_set *set, struct clam_sig 
 }
 
 static enum clam_taken read_container(struct sl_clamav_set *set, struct clam_text argument,
-                                      struct clam_sig *sig)
+                                      struct clam_demand *demand)
 {
     uint8_t kind;
     const enum clam_taken taken = line_read_kind(set, argument, &kind);
 
-    return taken == CLAM_TAKEN ? put_container(set, sig, kind) : taken;
+    return taken == CLAM_TAKEN ? put_container(set, demand, kind) : taken;
 }
 
 /* The kinds of containers, "A>B": B is the next one, and A around it. */
 static enum clam_taken read_intermediates(struct sl_clamav_set *set, struct clam_text argument,
-                                          struct clam_sig *sig)
+                                          struct clam_demand *demand)
 {
-    const uint8_t next = sig->n_in > 0 ? sig->in[sig->n_in - 1] : CLAM_KIND_ANY;
+    const uint8_t next = demand->n_in > 0 ? demand->in[demand->n_in - 1] : CLAM_KIND_ANY;
     struct clam_text kind;
     bool more = true;
 
-    sig->n_in = 0;
+    demand->n_in = 0;
     while (more) {
         more = clam_text_cut(&argument, '>', &kind);
-        if (sig->n_in == sizeof sig->in)
-            return clam_skip(set, "more than %d Intermediates", (int)sizeof sig->in);
-        const enum clam_taken taken = line_read_kind(set, kind, &sig->in[sig->n_in++]);
+        if (demand->n_in == sizeof demand->in)
+            return clam_skip(set, "more than %d Intermediates", (int)sizeof demand->in);
+        const enum clam_taken taken = line_read_kind(set, kind, &demand->in[demand->n_in++]);
         if (taken != CLAM_TAKEN)
             return taken;
     }
-    return put_container(set, sig, next);
+    return put_container(set, demand, next);
 }
 
 /* One Arg:Val of the target description block. */
 static enum clam_taken read_argument(struct sl_clamav_set *set, struct clam_text argument,
-                                     struct clam_sig *sig)
+                                     struct clam_sig *sig, struct clam_demand *demand)
 {
     struct clam_text name;
     uint64_t from = 0, to = 0;
@@ -62,9 +66,9 @@ static enum clam_taken read_argument(struct sl_clamav_set *set, struct clam_text
         return line_check_target(set, from);
     }
     if (clam_text_is(name, "Container"))
-        return read_container(set, argument, sig);
+        return read_container(set, argument, demand);
     if (clam_text_is(name, "Intermediates"))
-        return read_intermediates(set, argument, sig);
+        return read_intermediates(set, argument, demand);
     if (clam_text_is(name, "IconGroup1") || clam_text_is(name, "IconGroup2"))
         return clam_skip(set, "icon groups are not supported");
     if (clam_text_is(name, "HandlerType"))
@@ -79,21 +83,33 @@ static enum clam_taken read_argument(struct sl_clamav_set *set, struct clam_text
     if (clam_text_is(name, "Engine"))
         return line_check_level(set, from, to);
     if (clam_text_is(name, "FileSize")) {
-        sig->size_min = from;
-        sig->size_max = to;
+        demand->size_min = from;
+        demand->size_max = to;
     } else if (clam_text_is(name, "EntryPoint")) {
-        sig->ep_min = (uint32_t)from;
-        sig->ep_max = (uint32_t)to;
+        demand->ep_min = (uint32_t)from;
+        demand->ep_max = (uint32_t)to;
     } else {
-        sig->nos_min = (uint32_t)from;
-        sig->nos_max = (uint32_t)to;
+        demand->nos_min = (uint32_t)from;
+        demand->nos_max = (uint32_t)to;
     }
     return CLAM_TAKEN;
+}
+
+static bool put_demand(struct sl_clamav_set *set, struct clam_sig *sig,
+                       const struct clam_demand *demand)
+{
+    if (memcmp(demand, &no_demand, sizeof no_demand) == 0)
+        return true;
+    struct clam_demand *room = clam_push(set, CLAM_A_DEMANDS, 1, &sig->demand);
+    if (room != NULL)
+        *room = *demand;
+    return room != NULL;
 }
 
 static enum clam_taken read_description(struct sl_clamav_set *set, struct clam_text block,
                                         struct clam_sig *sig)
 {
+    struct clam_demand demand = no_demand;
     struct clam_text argument;
     enum clam_taken taken = CLAM_TAKEN;
     bool more = true;
@@ -101,15 +117,15 @@ static enum clam_taken read_description(struct sl_clamav_set *set, struct clam_t
     sig->target = CLAM_TARGETS;
     while (more && taken == CLAM_TAKEN) {
         more = clam_text_cut(&block, ',', &argument);
-        taken = read_argument(set, argument, sig);
+        taken = read_argument(set, argument, sig, &demand);
     }
     if (taken == CLAM_TAKEN && sig->target == CLAM_TARGETS)
         return clam_bad(set, "the target description has no Target");
-    const bool wants_header = sig->ep_min > 0 || sig->ep_max != UINT32_MAX || sig->nos_min > 0 ||
-                              sig->nos_max != UINT32_MAX;
+    const bool wants_header = demand.ep_min > 0 || demand.ep_max != UINT32_MAX ||
+                              demand.nos_min > 0 || demand.nos_max != UINT32_MAX;
     if (taken == CLAM_TAKEN && wants_header && !clam_is_executable(sig->target))
         return clam_bad(set, "EntryPoint and NumberOfSections need target 1, 6 or 9");
-    return taken;
+    return taken == CLAM_TAKEN && !put_demand(set, sig, &demand) ? CLAM_NO_MEMORY : taken;
 }
 
 enum clam_taken line_read_ldb(struct sl_clamav_set *set, struct clam_text line)

@@ -90,7 +90,7 @@ static enum clam_taken read_pcre(struct sl_clamav_set *set, struct clam_text tex
     pcre.section = place.section;
     pcre.offset = place.offset;
     pcre.shift = place.shift;
-    *sub = (struct clam_sub){CLAM_SUB_PCRE, 0, 1};
+    *sub = (struct clam_sub){CLAM_SUB_PCRE, 1, 0};
     room = clam_push(set, CLAM_A_PCRES, 1, &sub->first);
     if (room == NULL)
         return CLAM_NO_MEMORY;
@@ -124,7 +124,7 @@ static enum clam_taken put_variants(struct sl_clamav_set *set, struct clam_text 
     const unsigned own = options & ~(unsigned)CLAM_ASCII_TOO;
     uint32_t patterns[2], *variants;
 
-    *sub = (struct clam_sub){CLAM_SUB_BODY, 0, both ? 2 : 1};
+    *sub = (struct clam_sub){CLAM_SUB_BODY, both ? 2 : 1, 0};
     enum clam_taken taken = clam_body_read(set, hex, own, place, &patterns[0]);
     if (taken == CLAM_TAKEN && both)
         taken = clam_body_read(set, hex, own & ~(unsigned)CLAM_WIDE, place, &patterns[1]);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Logical expressions (ClamAV: LogicalSignatures). Operators have no precedence: `a&b|c` is
  * `a&(b|c)`, as libclamav evaluates it. */
+#include <xxhash.h>
+
 #include "clamav/set.h"
 
 struct logic {
@@ -140,16 +142,52 @@ static enum clam_taken read_expression(struct logic *logic, unsigned depth, uint
     return CLAM_TAKEN;
 }
 
-enum clam_taken clam_logic_read(struct sl_clamav_set *set, struct clam_text text, uint32_t *node,
-                                uint32_t *n_subs, uint32_t *count_max)
+static enum clam_taken read_tree(struct sl_clamav_set *set, struct clam_text text,
+                                 struct clam_tree *tree)
 {
-    struct logic logic = {.set = set, .rest = text, .count_max = *count_max};
-    const enum clam_taken taken = read_expression(&logic, 0, node);
+    struct logic logic = {.set = set, .rest = text};
+    const enum clam_taken taken = read_expression(&logic, 0, &tree->node);
 
     if (taken == CLAM_TAKEN && logic.rest.len > 0)
         return clam_bad(set, "the expression is wrong at '%.*s'",
                         (int)(logic.rest.len < 16 ? logic.rest.len : 16), logic.rest.at);
-    *n_subs = logic.n_subs;
-    *count_max = logic.count_max;
+    tree->n_subs = logic.n_subs;
+    tree->count_max = logic.count_max;
     return taken;
+}
+
+/* A set has few expressions, and many signatures with each. */
+static bool put_tree(struct sl_clamav_set *set, const uint64_t key[2], const struct clam_tree *tree)
+{
+    struct clam_tree *room = clam_grow(&set->trees, sizeof *room, 1);
+
+    if (room == NULL || !clam_chain_add(&set->expressions, key))
+        return false;
+    *room = *tree;
+    return true;
+}
+
+enum clam_taken clam_logic_read(struct sl_clamav_set *set, struct clam_text text, uint32_t *node,
+                                uint32_t *n_subs, uint32_t *count_max)
+{
+    const XXH128_hash_t hash = XXH3_128bits(text.at, text.len);
+    const uint64_t key[2] = {hash.low64, hash.high64};
+    const uint32_t number = clam_chain_find(&set->expressions, key);
+    struct clam_tree tree = {0};
+
+    if (number != CLAM_NONE) {
+        tree = ((const struct clam_tree *)set->trees.at)[number];
+    } else {
+        const enum clam_taken taken = read_tree(set, text, &tree);
+
+        if (taken != CLAM_TAKEN)
+            return taken;
+        if (!put_tree(set, key, &tree))
+            return CLAM_NO_MEMORY;
+    }
+    *node = tree.node;
+    *n_subs = tree.n_subs;
+    if (tree.count_max > *count_max)
+        *count_max = tree.count_max;
+    return CLAM_TAKEN;
 }

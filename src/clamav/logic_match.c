@@ -145,10 +145,10 @@ bool clam_match_only_gains(const struct clam_match *match, uint32_t number)
 }
 
 /* Whether the object lies in containers of these kinds. */
-static bool lies_in(const struct clam_object *object, const struct clam_sig *sig)
+static bool lies_in(const struct clam_object *object, const struct clam_demand *demand)
 {
-    for (unsigned i = 1; i <= sig->n_in; i++) {
-        const uint8_t kind = sig->in[sig->n_in - i];
+    for (unsigned i = 1; i <= demand->n_in; i++) {
+        const uint8_t kind = demand->in[demand->n_in - i];
 
         if (kind != CLAM_KIND_ANY &&
             (object->n_containers < i ||
@@ -159,22 +159,27 @@ static bool lies_in(const struct clam_object *object, const struct clam_sig *sig
     return true;
 }
 
+static bool is_as_demanded(const struct clam_object *object, const struct clam_demand *demand)
+{
+    if ((!object->part && object->stated_len < demand->size_min) ||
+        object->stated_len > demand->size_max || !lies_in(object, demand))
+        return false;
+    if (demand->ep_min == 0 && demand->ep_max == UINT32_MAX && demand->nos_min == 0 &&
+        demand->nos_max == UINT32_MAX)
+        return true;
+    const struct clam_exe *exe = object->exe;
+    return exe->good && exe->entry >= demand->ep_min && exe->entry <= demand->ep_max &&
+           exe->n_sections >= demand->nos_min && exe->n_sections <= demand->nos_max;
+}
+
 bool clam_match_applies(const struct clam_match *match, uint32_t number)
 {
     const struct clam_sig *sig = &match->sigs[number];
     const struct clam_object *object = match->object;
 
-    if (!object->part && ((sig->target != CLAM_GENERIC && sig->target != object->target) ||
-                          object->stated_len < sig->size_min))
+    if (!object->part && sig->target != CLAM_GENERIC && sig->target != object->target)
         return false;
-    if (object->stated_len > sig->size_max || !lies_in(object, sig))
-        return false;
-    if (sig->ep_min == 0 && sig->ep_max == UINT32_MAX && sig->nos_min == 0 &&
-        sig->nos_max == UINT32_MAX)
-        return true;
-    const struct clam_exe *exe = object->exe;
-    return exe->good && exe->entry >= sig->ep_min && exe->entry <= sig->ep_max &&
-           exe->n_sections >= sig->nos_min && exe->n_sections <= sig->nos_max;
+    return sig->demand == CLAM_NONE || is_as_demanded(object, &match->demands[sig->demand]);
 }
 
 bool clam_match_sig(struct clam_match *match, uint32_t number)

@@ -56,6 +56,7 @@ struct clam_match {
     const struct clam_sub *subs;
     const struct clam_pcre *pcres;
     const struct clam_node *nodes;
+    const struct clam_demand *demands;
     const struct clam_sig *sigs;
     clam_find_fn *find;
     clam_many_fn *find_many;

@@ -97,6 +97,8 @@ bool match_seg_at(struct clam_match *match, const struct clam_seg *seg, uint64_t
     bytes = clam_object_at(match->object, at, seg->len);
     if (bytes == NULL)
         return false;
+    if (seg->n_elems == 0)
+        return memcmp(bytes, match->bytes + seg->elems, seg->len) == 0;
     for (uint32_t i = 0; i < seg->n_elems; i++)
         if (elems[i].kind < CLAM_VARIABLE && !elem_holds(match, &elems[i], bytes))
             return false;

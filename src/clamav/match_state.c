@@ -20,6 +20,7 @@ bool clam_match_open(struct clam_match *match, const struct clam_block *block)
     match->subs = clam_at(block, CLAM_A_SUBS);
     match->pcres = clam_at(block, CLAM_A_PCRES);
     match->nodes = clam_at(block, CLAM_A_NODES);
+    match->demands = clam_at(block, CLAM_A_DEMANDS);
     match->sigs = clam_at(block, CLAM_A_SIGS);
     match->find = clam_find_choose();
     match->find_many = clam_many_choose();

@@ -65,7 +65,7 @@ static void move_segs(const struct merge *merge)
     struct clam_seg *segs = appended(merge, CLAM_A_SEGS);
 
     for (uint64_t i = 0; i < merge->block->n[CLAM_A_SEGS]; i++) {
-        segs[i].elems += merge->base[CLAM_A_ELEMS];
+        segs[i].elems += merge->base[segs[i].n_elems == 0 ? CLAM_A_BYTES : CLAM_A_ELEMS];
         segs[i].key += merge->base[CLAM_A_BYTES];
     }
 }
@@ -87,7 +87,7 @@ static bool add_keys(const struct merge *merge)
         const uint64_t number = merge->base[CLAM_A_PATTERNS] + i;
         const uint64_t key[2] = {number, ~number};
 
-        if (!clam_chain_add(merge->set, key))
+        if (!clam_chain_add(&merge->set->bodies, key))
             return false;
     }
     return true;
@@ -172,6 +172,8 @@ static bool append_sig(const struct merge *merge, const struct clam_sig *from)
     sig->name += merge->base[CLAM_A_TEXT];
     sig->subs += merge->base[CLAM_A_SUBS];
     sig->node += merge->base[CLAM_A_NODES];
+    if (sig->demand != CLAM_NONE)
+        sig->demand += merge->base[CLAM_A_DEMANDS];
     return true;
 }
 

@@ -24,6 +24,7 @@ const uint32_t clam_record_len[CLAM_ARRAYS] = {
     [CLAM_A_SUBS] = sizeof(struct clam_sub),
     [CLAM_A_PCRES] = sizeof(struct clam_pcre),
     [CLAM_A_NODES] = sizeof(struct clam_node),
+    [CLAM_A_DEMANDS] = sizeof(struct clam_demand),
     [CLAM_A_SIGS] = sizeof(struct clam_sig),
     [CLAM_A_MEMBERS] = sizeof(struct clam_member),
     [CLAM_A_PASSWORDS] = 1,
@@ -68,19 +69,31 @@ void *clam_push(struct sl_clamav_set *set, enum clam_array array, size_t n, uint
     return clam_grow(&set->records[array], clam_record_len[array], n);
 }
 
+static bool chains_open(struct clam_chains *chains)
+{
+    chains->heads = malloc(CHAIN_HEADS * sizeof *chains->heads);
+    if (chains->heads != NULL)
+        memset(chains->heads, 0xFF, CHAIN_HEADS * sizeof *chains->heads);
+    return chains->heads != NULL;
+}
+
+static void chains_close(struct clam_chains *chains)
+{
+    free(chains->heads);
+    free(chains->entries.at);
+}
+
 enum sl_status sl_clamav_set_create(struct sl_clamav_set **set, struct sl_diag *diag)
 {
     struct sl_clamav_set *made = calloc(1, sizeof *made);
 
     if (made == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "out of memory");
-    made->chain_head = malloc(CHAIN_HEADS * sizeof *made->chain_head);
     made->shown = calloc(1, sizeof *made->shown);
-    if (made->chain_head == NULL || made->shown == NULL) {
+    if (!chains_open(&made->bodies) || !chains_open(&made->expressions) || made->shown == NULL) {
         sl_clamav_set_free(made);
         return diag_set(diag, SL_ENOMEM, NULL, 0, "out of memory");
     }
-    memset(made->chain_head, 0xFF, CHAIN_HEADS * sizeof *made->chain_head);
     made->md5_is_refused = clam_md5_is_refused();
     made->header_key = &clam_header_key;
     made->list_key = &clam_list_key;
@@ -118,8 +131,9 @@ void sl_clamav_set_free(struct sl_clamav_set *set)
     free(set->files);
     free(set->ignores.at);
     free(set->hashes.at);
-    free(set->chains.at);
-    free(set->chain_head);
+    chains_close(&set->bodies);
+    chains_close(&set->expressions);
+    free(set->trees.at);
     free(set->shown);
     free(set);
 }
@@ -202,6 +216,7 @@ void clam_mark_take(const struct sl_clamav_set *set, struct clam_mark *mark)
     for (int i = 0; i < CLAM_A_READ; i++)
         mark->n[i] = set->records[i].n;
     mark->hashes = set->hashes.n;
+    mark->trees = set->trees.n;
 }
 
 struct clam_chain {
@@ -209,40 +224,48 @@ struct clam_chain {
     uint32_t next;
 };
 
-void clam_mark_restore(struct sl_clamav_set *set, const struct clam_mark *mark)
+/* Drops all texts from number n on. */
+static void chains_cut(struct clam_chains *chains, size_t n)
 {
-    const struct clam_chain *chains = (const struct clam_chain *)set->chains.at;
+    const struct clam_chain *entries = (const struct clam_chain *)chains->entries.at;
 
     /* The last one of a chain is its head. */
-    while (set->chains.n > mark->n[CLAM_A_PATTERNS]) {
-        const struct clam_chain *last = &chains[--set->chains.n];
+    while (chains->entries.n > n) {
+        const struct clam_chain *last = &entries[--chains->entries.n];
 
-        set->chain_head[last->key[0] % CHAIN_HEADS] = last->next;
+        chains->heads[last->key[0] % CHAIN_HEADS] = last->next;
     }
+}
+
+void clam_mark_restore(struct sl_clamav_set *set, const struct clam_mark *mark)
+{
+    chains_cut(&set->bodies, mark->n[CLAM_A_PATTERNS]);
+    chains_cut(&set->expressions, mark->trees);
+    set->trees.n = mark->trees;
     for (int i = 0; i < CLAM_A_READ; i++)
         set->records[i].n = mark->n[i];
     set->hashes.n = mark->hashes;
 }
 
-uint32_t clam_chain_find(const struct sl_clamav_set *set, const uint64_t key[2])
+uint32_t clam_chain_find(const struct clam_chains *chains, const uint64_t key[2])
 {
-    const struct clam_chain *chains = (const struct clam_chain *)set->chains.at;
-    uint32_t i = set->chain_head[key[0] % CHAIN_HEADS];
+    const struct clam_chain *entries = (const struct clam_chain *)chains->entries.at;
+    uint32_t i = chains->heads[key[0] % CHAIN_HEADS];
 
-    while (i != CLAM_NONE && (chains[i].key[0] != key[0] || chains[i].key[1] != key[1]))
-        i = chains[i].next;
+    while (i != CLAM_NONE && (entries[i].key[0] != key[0] || entries[i].key[1] != key[1]))
+        i = entries[i].next;
     return i;
 }
 
-bool clam_chain_add(struct sl_clamav_set *set, const uint64_t key[2])
+bool clam_chain_add(struct clam_chains *chains, const uint64_t key[2])
 {
-    struct clam_chain *chain = clam_grow(&set->chains, sizeof *chain, 1);
-    uint32_t *head = &set->chain_head[key[0] % CHAIN_HEADS];
+    struct clam_chain *chain = clam_grow(&chains->entries, sizeof *chain, 1);
+    uint32_t *head = &chains->heads[key[0] % CHAIN_HEADS];
 
     if (chain == NULL)
         return false;
     *chain = (struct clam_chain){{key[0], key[1]}, *head};
-    *head = (uint32_t)set->chains.n - 1;
+    *head = (uint32_t)chains->entries.n - 1;
     return true;
 }
 

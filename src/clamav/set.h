@@ -42,6 +42,17 @@ struct clam_ignore {
     uint8_t digest[16];
 };
 
+/* Texts that were read, by a hash: chains of equal remainders. */
+struct clam_chains {
+    uint32_t *heads;
+    struct clam_records entries; /* struct clam_chain */
+};
+
+/* What an expression became. */
+struct clam_tree {
+    uint32_t node, n_subs, count_max;
+};
+
 struct clam_read_hash {
     struct clam_hash hash;
     uint8_t kind, purpose;
@@ -63,9 +74,9 @@ struct sl_clamav_set {
     size_t n_allowed;
     uint64_t n_bad_before, n_skipped_before; /* when blocks that were merged were compiled */
 
-    /* Equal bodies are one pattern: chains by a hash of their text. */
-    uint32_t *chain_head;       /* CHAIN_HEADS of them */
-    struct clam_records chains; /* struct clam_chain, one a pattern */
+    struct clam_chains bodies;      /* equal bodies are one pattern */
+    struct clam_chains expressions; /* equal expressions are one tree */
+    struct clam_records trees;      /* struct clam_tree, one an expression */
 
     struct sl_diag *shown; /* the result of sl_clamav_skipped and _bad_line */
 
@@ -118,7 +129,7 @@ bool clam_note(struct sl_clamav_set *set, enum clam_taken taken, struct clam_tex
 /* The lengths of the arrays before a line: a line that fails adds nothing. */
 struct clam_mark {
     size_t n[CLAM_A_READ];
-    size_t hashes;
+    size_t hashes, trees;
 };
 
 void clam_mark_take(const struct sl_clamav_set *set, struct clam_mark *mark);
@@ -189,8 +200,8 @@ enum sl_status clam_container_read(struct sl_clamav_set *set, const char *path,
 enum sl_status clam_set_merge(struct sl_clamav_set *set, const struct clam_block *block,
                               const char *path, struct sl_diag *diag);
 
-/* Chains of patterns whose text has this hash. CLAM_NONE: none. */
-uint32_t clam_chain_find(const struct sl_clamav_set *set, const uint64_t key[2]);
-bool clam_chain_add(struct sl_clamav_set *set, const uint64_t key[2]);
+/* The number of the text that has this hash, from 0. CLAM_NONE: none. */
+uint32_t clam_chain_find(const struct clam_chains *chains, const uint64_t key[2]);
+bool clam_chain_add(struct clam_chains *chains, const uint64_t key[2]);
 
 #endif

@@ -159,7 +159,8 @@ static bool check_segs(const struct clam_block *block)
     for (uint64_t s = 0; s < block->n[CLAM_A_SEGS]; s++) {
         const struct clam_seg *seg = &segs[s];
 
-        if (!within(block, CLAM_A_ELEMS, seg->elems, seg->n_elems) || seg->len > 1 << 16 ||
+        if (!(seg->n_elems == 0 ? within(block, CLAM_A_BYTES, seg->elems, seg->len)
+                                : within(block, CLAM_A_ELEMS, seg->elems, seg->n_elems)) ||
             seg->len_max < seg->len || seg->gap_max < seg->gap_min ||
             !within(block, CLAM_A_BYTES, seg->key, seg->key_len) || seg->key_at > seg->len ||
             seg->key_len > seg->len - seg->key_at)
@@ -169,6 +170,16 @@ static bool check_segs(const struct clam_block *block)
                 (elems[seg->elems + e].kind == CLAM_VARIABLE && seg->n_elems != 1))
                 return false;
     }
+    return true;
+}
+
+static bool check_demands(const struct clam_block *block)
+{
+    const struct clam_demand *demands = clam_at(block, CLAM_A_DEMANDS);
+
+    for (uint64_t i = 0; i < block->n[CLAM_A_DEMANDS]; i++)
+        if (demands[i].n_in > sizeof demands->in)
+            return false;
     return true;
 }
 
@@ -229,8 +240,8 @@ static bool check_sig(const struct clam_block *block, const struct clam_sig *sig
     const struct clam_pcre *pcres = clam_at(block, CLAM_A_PCRES);
 
     if (sig->name >= block->n[CLAM_A_TEXT] || sig->target >= CLAM_TARGETS ||
-        sig->n_in > sizeof sig->in || sig->n_subs > CLAM_SUBS_MAX ||
-        !within(block, CLAM_A_SUBS, sig->subs, sig->n_subs) ||
+        (sig->demand != CLAM_NONE && sig->demand >= block->n[CLAM_A_DEMANDS]) ||
+        sig->n_subs > CLAM_SUBS_MAX || !within(block, CLAM_A_SUBS, sig->subs, sig->n_subs) ||
         sig->node >= block->n[CLAM_A_NODES] || !names_below(nodes, sig->node, sig->n_subs))
         return false;
     for (uint32_t i = 0; i < sig->n_subs; i++) {
@@ -358,7 +369,7 @@ static bool sum_block(const void *memory, uint64_t *sum)
 const struct block_kind clam_block_kind = {
     .name = "compiled database",
     .magic = UINT64_C(0x31304D414C434C53), /* "SLCLAM01" */
-    .version = 6,
+    .version = 7,
     .pointer_len = sizeof(void *),
     .len_min = sizeof(struct clam_block),
     .sum = sum_block,
@@ -366,9 +377,10 @@ const struct block_kind clam_block_kind = {
 
 static bool check_parts(const struct clam_block *block)
 {
-    return check_segs(block) && check_patterns(block) && check_nodes(block) && check_sigs(block) &&
-           check_anchors(block) && check_members(block) && check_passwords(block) &&
-           check_certificates(block) && check_hashes(block);
+    return check_segs(block) && check_patterns(block) && check_demands(block) &&
+           check_nodes(block) && check_sigs(block) && check_anchors(block) &&
+           check_members(block) && check_passwords(block) && check_certificates(block) &&
+           check_hashes(block);
 }
 
 /* ---- load ------------------------------------------------------------------------------------ */
