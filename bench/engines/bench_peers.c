@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* Peers over the same data: zstd, and clamscan beside sluice's own scanner with the same
  * signatures. Vectorscan is a variant of the matcher. */
-#include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "bench/data/virus_database.h"
 #include "bench/frame/team.h"
 #include "bench/peers/clamscan.h"
 #include "bench/peers/zstd_frames.h"
@@ -18,8 +18,7 @@
 enum {
     ZSTD_LEVEL = 1,         /* its fastest regular one */
     SCANNED_LEN = 16 << 20, /* bytes of the file that is scanned: clamscan takes seconds for it */
-    SCANNERS_MAX = 1024,
-    LINE_LEN = 96 /* of a signature */
+    SCANNERS_MAX = 1024
 };
 
 static bool rows_of_zstd(const struct bench_whole *whole)
@@ -60,28 +59,6 @@ struct scan {
     atomic_bool failed;
 };
 
-/* As .ndb lines: Name:Target:Offset:Hex. */
-static bool write_signatures(struct scan *scan)
-{
-    static const char hex[] = "0123456789abcdef";
-    struct bench_literals viruses;
-    const bool made = bench_viruses_make(&viruses, scan->n_signatures);
-
-    scan->text = made ? malloc(scan->n_signatures * LINE_LEN) : NULL;
-    for (size_t i = 0; i < viruses.n && scan->text != NULL; i++) {
-        const struct sl_literal *virus = &viruses.literal[i];
-
-        scan->text_len += (size_t)snprintf(scan->text + scan->text_len, 24, "V%zu:0:*:", i);
-        for (uint32_t at = 0; at < virus->len; at++) {
-            scan->text[scan->text_len++] = hex[virus->bytes[at] >> 4];
-            scan->text[scan->text_len++] = hex[virus->bytes[at] & 15];
-        }
-        scan->text[scan->text_len++] = '\n';
-    }
-    bench_literals_free(&viruses);
-    return scan->text != NULL;
-}
-
 static void append_payloads(struct scan *scan, const struct sl_batch *batch)
 {
     for (uint32_t i = 0; i < batch->n_items; i++) {
@@ -110,38 +87,21 @@ static bool write_payloads(struct scan *scan, const struct bench_data *data)
     return true;
 }
 
-static bool write_file(const char *path, const void *bytes, size_t len)
-{
-    FILE *file = fopen(path, "wb");
-    const bool written = file != NULL && fwrite(bytes, 1, len, file) == len;
-
-    if (file == NULL || fclose(file) != 0 || !written) {
-        cli_error("%s: %s", path, strerror(errno));
-        return false;
-    }
-    return true;
-}
-
 static bool make_scan(struct scan *scan, const struct bench_data *data)
 {
-    const char *temporary = getenv("TMPDIR");
-
-    snprintf(scan->folder, sizeof scan->folder, "%.40s/sluice-bench.XXXXXX",
-             temporary != NULL ? temporary : "/tmp");
-    if (!write_signatures(scan) || !write_payloads(scan, data)) {
-        cli_error("no memory for what is scanned");
+    scan->text = virus_database_make(scan->n_signatures, &scan->text_len);
+    if (scan->text == NULL || !bench_make_folder(scan->folder))
         return false;
-    }
-    if (mkdtemp(scan->folder) == NULL) {
-        cli_error("%s: %s", scan->folder, strerror(errno));
-        scan->folder[0] = '\0';
+    if (!write_payloads(scan, data)) {
+        cli_error("no memory for what is scanned");
         return false;
     }
     snprintf(scan->database, sizeof scan->database, "%s/virus.ndb", scan->folder);
     snprintf(scan->scanned, sizeof scan->scanned, "%s/scanned", scan->folder);
     snprintf(scan->nothing, sizeof scan->nothing, "%s/nothing", scan->folder);
-    return write_file(scan->database, scan->text, scan->text_len) &&
-           write_file(scan->scanned, scan->bytes, scan->len) && write_file(scan->nothing, "x", 1);
+    return bench_write_file(scan->database, scan->text, scan->text_len) &&
+           bench_write_file(scan->scanned, scan->bytes, scan->len) &&
+           bench_write_file(scan->nothing, "x", 1);
 }
 
 static void end_scan(struct scan *scan)

@@ -237,8 +237,11 @@ static bool rows_of_scanners(struct scan *scan)
 
 bool bench_scan(const struct bench *bench)
 {
-    struct scan *scan = calloc(1, sizeof *scan);
+    struct scan *scan;
 
+    if (bench->input.n_file_paths == 0)
+        return bench_scan_trees(bench);
+    scan = calloc(1, sizeof *scan);
     if (scan == NULL || bench->n_database_paths == 0) {
         cli_error(scan == NULL ? "out of memory"
                                : "bench scan: no database was named (--database names them)");

@@ -18,6 +18,7 @@ bool bench_stream_runs(const struct bench *bench); /* the rest of it: bench_stre
 bool bench_header(const struct bench *bench);
 bool bench_mpm(const struct bench *bench);
 bool bench_scan(const struct bench *bench);
+bool bench_scan_trees(const struct bench *bench); /* where no file is named */
 bool bench_sampling(const struct bench *bench);
 bool bench_redundancy(const struct bench *bench);
 bool bench_batch_encoder(const struct bench *bench); /* a part of it, for GPUs */

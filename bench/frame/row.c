@@ -33,6 +33,10 @@ static json_t *row_json(const struct bench_row *row)
     set_number(line, "best_ceiling", row->best_ceiling / row->unit);
     set_number(line, "scaling", row->scaling);
     set_number(line, "items_per_s", row->items);
+    if (row->peer > 0) {
+        set_number(line, "times_peer", rate->median / row->peer);
+        json_object_set_new(line, "peer", json_string(row->peer_name));
+    }
     set_number(line, "p50_us", row->p50_us);
     set_number(line, "p99_us", row->p99_us);
     if (row->hits != NULL)
@@ -75,6 +79,8 @@ static void print_text(const json_t *row)
     if (bench_number_of(row, "scaling") > 0)
         printf("  %.2f x one %s", bench_number_of(row, "scaling"),
                json_object_get(row, "cores") != NULL ? "core" : "GPU");
+    if (bench_number_of(row, "times_peer") > 0)
+        printf("  %.1f x %s", bench_number_of(row, "times_peer"), bench_text_of(row, "peer"));
     if (bench_number_of(row, "items_per_s") > 0)
         printf("  %.2f M items/s", bench_number_of(row, "items_per_s") / 1e6);
     if (bench_number_of(row, "p99_us") > 0)

@@ -21,9 +21,11 @@ struct bench_row {
     enum bench_role role;
     const char *ceiling_of; /* the name of the ceiling */
     const char *series;     /* equal in rows that differ in cores alone */
-    unsigned cores;        /* cores that it ran on; 0: another device, or as the variant names it */
-    double scaling;        /* times the rate of one core; 0: none is printed */
-    double items;          /* a second, beside bytes */
+    unsigned cores; /* cores that it ran on; 0: another device, or as the variant names it */
+    double scaling; /* times the rate of one core; 0: none is printed */
+    double items;   /* a second, beside bytes */
+    double peer;    /* its rate; 0: none is printed */
+    const char *peer_name;
     double p50_us, p99_us; /* from a batch's arrival to its results */
 };
 

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: MIT */
+#include "scanned_trees.h"
+
+#include <archive.h>
+#include <archive_entry.h>
+#include <errno.h>
+#include <ftw.h>
+#include <openssl/evp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "cli/console.h"
+#include "random.h"
+#include "tunnel_content.h"
+#include "virus_database.h"
+
+enum {
+    FILES = 8,
+    IN_EACH = 8, /* documents */
+    SHORTEST = 2 << 10,
+    SIZES = 8, /* each twice the one before */
+    PATH_LEN = 128
+};
+
+const char *const scanned_tree_names[SCANNED_TREES] = {"plain", "mail", "stored", "deflated",
+                                                       "bz2",   "xz",   "7z"};
+
+struct document {
+    uint8_t *bytes;
+    size_t len;
+};
+
+/* Words, and in every fourth document, as in programs, noise and zeros between them. */
+static bool make_document(struct document *document, uint32_t number)
+{
+    enum { PIECE = 512 };
+    uint64_t random = number + 1;
+
+    (void)bench_random(&random);
+    document->len = (size_t)SHORTEST << number % SIZES;
+    document->bytes = malloc(document->len);
+    if (document->bytes == NULL)
+        return false;
+    tunnel_content_fill(document->bytes, document->len, TUNNEL_TEXT, number + 1);
+    for (size_t at = 0; number % 4 == 3 && at < document->len; at += 3 * PIECE) {
+        tunnel_content_fill(document->bytes + at, PIECE, TUNNEL_NEW, bench_random(&random));
+        memset(document->bytes + at, 0, bench_random(&random) % PIECE);
+    }
+    return true;
+}
+
+/* ---- files ----------------------------------------------------------------------------------- */
+
+static bool write_plain(const char *path, const struct document *documents)
+{
+    char name[PATH_LEN + 8];
+
+    for (int i = 0; i < IN_EACH; i++) {
+        snprintf(name, sizeof name, "%s.%d", path, i);
+        if (!bench_write_file(name, documents[i].bytes, documents[i].len))
+            return false;
+    }
+    return true;
+}
+
+/* In lines of 76 characters. */
+static void write_base64(FILE *file, const struct document *document)
+{
+    enum { LINE = 57 };
+    unsigned char line[LINE * 4 / 3 + 4];
+
+    for (size_t at = 0; at < document->len; at += LINE) {
+        const size_t len = document->len - at < LINE ? document->len - at : LINE;
+        const int n = EVP_EncodeBlock(line, document->bytes + at, (int)len);
+
+        fprintf(file, "%.*s\r\n", n, (const char *)line);
+    }
+}
+
+static bool write_mail(const char *path, const struct document *documents)
+{
+    FILE *file = fopen(path, "wb");
+
+    if (file != NULL) {
+        fputs("From: a@example.com\r\nSubject: documents\r\nMIME-Version: 1.0\r\n"
+              "Content-Type: multipart/mixed; boundary=\"next\"\r\n\r\n",
+              file);
+        for (int i = 0; i < IN_EACH; i++) {
+            fputs("--next\r\nContent-Type: application/octet-stream\r\n"
+                  "Content-Transfer-Encoding: base64\r\n\r\n",
+                  file);
+            write_base64(file, &documents[i]);
+        }
+        fputs("--next--\r\n", file);
+    }
+    if (file != NULL && fclose(file) == 0)
+        return true;
+    cli_error("%s: %s", path, strerror(errno));
+    return false;
+}
+
+static bool set_format(struct archive *archive, enum scanned_tree kind)
+{
+    switch (kind) {
+    case TREE_STORED:
+    case TREE_DEFLATED:
+        return archive_write_set_format_zip(archive) == ARCHIVE_OK &&
+               archive_write_set_options(archive, kind == TREE_STORED
+                                                      ? "zip:compression=store"
+                                                      : "zip:compression=deflate") == ARCHIVE_OK;
+    case TREE_SEVENZIP:
+        return archive_write_set_format_7zip(archive) == ARCHIVE_OK;
+    case TREE_BZ2:
+        return archive_write_add_filter_bzip2(archive) == ARCHIVE_OK &&
+               archive_write_set_format_ustar(archive) == ARCHIVE_OK;
+    default:
+        return archive_write_add_filter_xz(archive) == ARCHIVE_OK &&
+               archive_write_set_format_ustar(archive) == ARCHIVE_OK;
+    }
+}
+
+static bool put_document(struct archive *archive, struct archive_entry *entry, int number,
+                         const struct document *document)
+{
+    char name[16];
+
+    snprintf(name, sizeof name, "%d", number);
+    archive_entry_clear(entry);
+    archive_entry_set_pathname(entry, name);
+    archive_entry_set_filetype(entry, AE_IFREG);
+    archive_entry_set_perm(entry, 0644);
+    archive_entry_set_size(entry, (int64_t)document->len);
+    return archive_write_header(archive, entry) == ARCHIVE_OK &&
+           archive_write_data(archive, document->bytes, document->len) == (la_ssize_t)document->len;
+}
+
+static bool write_archive(const char *path, const struct document *documents,
+                          enum scanned_tree kind)
+{
+    struct archive *archive = archive_write_new();
+    struct archive_entry *entry = archive_entry_new();
+    bool good = archive != NULL && entry != NULL && set_format(archive, kind) &&
+                archive_write_open_filename(archive, path) == ARCHIVE_OK;
+
+    for (int i = 0; i < IN_EACH && good; i++)
+        good = put_document(archive, entry, i, &documents[i]);
+    good = good && archive_write_close(archive) == ARCHIVE_OK;
+    if (!good)
+        cli_error("%s: %s", path,
+                  archive != NULL ? archive_error_string(archive) : "out of memory");
+    archive_entry_free(entry);
+    archive_write_free(archive);
+    return good;
+}
+
+static bool write_file_of(const char *folder, const struct document *documents, int number)
+{
+    char path[PATH_LEN];
+    bool good = true;
+
+    for (int kind = 0; kind < SCANNED_TREES && good; kind++) {
+        snprintf(path, sizeof path, "%.80s/%s/%d", folder, scanned_tree_names[kind], number);
+        if (kind == TREE_PLAIN)
+            good = write_plain(path, documents);
+        else if (kind == TREE_MAIL)
+            good = write_mail(path, documents);
+        else
+            good = write_archive(path, documents, (enum scanned_tree)kind);
+    }
+    return good;
+}
+
+bool scanned_trees_make(const char *folder, uint64_t *len)
+{
+    char path[PATH_LEN];
+
+    *len = 0;
+    for (int kind = 0; kind < SCANNED_TREES; kind++) {
+        snprintf(path, sizeof path, "%.80s/%s", folder, scanned_tree_names[kind]);
+        if (mkdir(path, 0700) != 0) {
+            cli_error("%s: %s", path, strerror(errno));
+            return false;
+        }
+    }
+    bool good = true;
+    for (int number = 0; number < FILES && good; number++) {
+        struct document documents[IN_EACH] = {0};
+
+        for (int i = 0; i < IN_EACH && good; i++) {
+            good = make_document(&documents[i], (uint32_t)(number * IN_EACH + i));
+            *len += documents[i].len;
+        }
+        if (!good)
+            cli_error("no memory for documents");
+        good = good && write_file_of(folder, documents, number);
+        for (int i = 0; i < IN_EACH; i++)
+            free(documents[i].bytes);
+    }
+    return good;
+}
+
+/* ---- unpacked -------------------------------------------------------------------------------- */
+
+/* The bytes of a member; below 0: it is damaged. */
+static int64_t read_member(struct archive *archive)
+{
+    uint8_t bytes[1 << 14];
+    int64_t len = 0;
+    la_ssize_t n;
+
+    while ((n = archive_read_data(archive, bytes, sizeof bytes)) > 0)
+        len += n;
+    return n < 0 ? n : len;
+}
+
+static uint64_t unpack_file(const char *path)
+{
+    struct archive *archive = archive_read_new();
+    struct archive_entry *entry;
+    uint64_t len = 0;
+    int64_t n = 0;
+
+    if (archive == NULL)
+        return 0;
+    archive_read_support_filter_all(archive);
+    archive_read_support_format_all(archive);
+    int status = archive_read_open_filename(archive, path, 1 << 16);
+    while (status == ARCHIVE_OK && n >= 0) {
+        status = archive_read_next_header(archive, &entry);
+        n = status == ARCHIVE_OK ? read_member(archive) : 0;
+        len += n > 0 ? (uint64_t)n : 0;
+    }
+    archive_read_free(archive);
+    return status == ARCHIVE_EOF ? len : 0;
+}
+
+uint64_t scanned_tree_unpack(const char *folder)
+{
+    char path[PATH_LEN];
+    uint64_t all = 0;
+
+    for (int number = 0; number < FILES; number++) {
+        snprintf(path, sizeof path, "%.110s/%d", folder, number);
+        const uint64_t len = unpack_file(path);
+        if (len == 0)
+            return 0;
+        all += len;
+    }
+    return all;
+}
+
+static int remove_one(const char *path, const struct stat *file, int kind, struct FTW *place)
+{
+    (void)file;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+void scanned_trees_remove(const char *folder)
+{
+    (void)nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
