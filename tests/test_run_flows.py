@@ -348,9 +348,10 @@ class RunFlows(case.Case):
             alerts = self.events(packets[:end], "--events", "alert,flow", "--scan",
                                  self.path("a.ndb"), "--scan", self.path("b.hdb"))
             self.assertEqual([alert["alert"]["signature"] for alert in alerts[:-1]],
-                             ["Cut.UNOFFICIAL", "Whole.UNOFFICIAL"])
+                             ["Cut.UNOFFICIAL", "Cut.UNOFFICIAL", "Whole.UNOFFICIAL"])
             self.assertTrue(alerts[-1]["flow"]["alerted"])
-            for alert in alerts[:-1]:
+            self.assertNotIn("files", alerts[0])  # it is the packet's, and others are the file's
+            for alert in alerts[1:-1]:
                 self.assertEqual((alert["files"][0]["filename"], alert["files"][0]["sha256"]),
                                  ("/etc/passwd", hashlib.sha256(content).hexdigest()))
                 self.assertEqual(alert["http"]["hostname"], "a")

@@ -440,6 +440,10 @@ struct sl_flow_settler {
     /* The same for a flow that ended, at this index (struct sl_flow_ended), after its packets;
      * NULL: not called. A shard's indices ascend. */
     bool (*ended)(void *user, uint32_t shard, size_t index, void *const *slot);
+
+    /* The items of the shard, in their order, whose flows count as alerted without a mark. */
+    const uint32_t *alerted;
+    size_t n_alerted;
 };
 
 /* Adds the marks to their flows, and keeps those of flows that ended. A shard settles the batches

@@ -111,6 +111,7 @@ static void step_back(struct clam_match *match, const struct clam_seg *seg,
         const uint64_t near = len + behind->gap_min, far = len + behind->gap_max;
         uint64_t from = at > far ? at - far : 0;
 
+        match->object->before |= at < far;
         if (at < near)
             continue;
         if (from < tested)

@@ -111,6 +111,16 @@ bool match_seg_at(struct clam_match *match, const struct clam_seg *seg, uint64_t
 
 /* ---- from a place on ------------------------------------------------------------------------- */
 
+/* Bounds *to, so that so many bytes fit behind it. False: they fit nowhere. */
+static bool ends_here(struct clam_object *object, uint64_t len, uint64_t *to)
+{
+    if (object->len >= len && *to <= object->len - len)
+        return true;
+    object->behind = true;
+    *to = object->len - len;
+    return object->len >= len;
+}
+
 /* The first place in [from, to] where the segment's literal begins. */
 static uint64_t key_from(struct clam_match *match, const struct clam_seg *seg, uint64_t from,
                          uint64_t to)
@@ -118,10 +128,8 @@ static uint64_t key_from(struct clam_match *match, const struct clam_seg *seg, u
     struct clam_object *object = match->object;
     struct clam_needle needle;
 
-    if (object->len < seg->key_len)
+    if (!ends_here(object, seg->key_len, &to))
         return MATCH_NOWHERE;
-    if (to > object->len - seg->key_len)
-        to = object->len - seg->key_len;
     clam_needle_init(&needle, match->bytes + seg->key, seg->key_len, seg->key_case != 0);
     while (from <= to && !clam_match_is_late(match)) {
         size_t len;
@@ -142,12 +150,8 @@ static uint64_t key_from(struct clam_match *match, const struct clam_seg *seg, u
 uint64_t match_seg_from(struct clam_match *match, const struct clam_seg *seg, uint64_t from,
                         uint64_t to)
 {
-    const uint64_t len = match->object->len;
-
-    if (len < seg->len)
+    if (!ends_here(match->object, seg->len, &to))
         return MATCH_NOWHERE;
-    if (to > len - seg->len)
-        to = len - seg->len;
     for (; from <= to && !clam_match_is_late(match); from++) {
         if (seg->key_len > 0 && to - from > 8) {
             const uint64_t key = key_from(match, seg, from + seg->key_at, to + seg->key_at);

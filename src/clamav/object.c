@@ -79,8 +79,10 @@ static const uint8_t *bytes_of(const struct part *part, uint64_t at, size_t *mor
 
 const uint8_t *clam_object_from(struct clam_object *object, uint64_t at, size_t len, size_t *more)
 {
-    if (len > object->len || at > object->len - len)
+    if (len > object->len || at > object->len - len) {
+        object->behind = true;
         return NULL;
+    }
     if (object->bytes == NULL) {
         const struct part piece = {object->piece, object->piece_at, object->piece_len};
         struct part window = {object->window, object->window_at, object->window_len};

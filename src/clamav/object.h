@@ -15,6 +15,9 @@ enum {
     CLAM_WINDOW_LEN = 1 << 18 /* bytes of a file in memory at a time */
 };
 
+/* The begin of the file is not known: it lies before, and nothing has an absolute offset. */
+#define CLAM_NO_ORIGIN (UINT64_C(1) << 62)
+
 /* Bytes of a file that is read as a whole where it is searched again and again. New memory costs as
  * much as some passes with the window, which stays in the cache. */
 #define CLAM_WHOLE_MAX (UINT64_C(512) << 20)
@@ -39,7 +42,8 @@ struct clam_object {
     uint64_t len;
     int fd;
     bool part;           /* of a file of any type, which begins at `origin` if it does here */
-    uint64_t origin;     /* absolute offsets count from here; 0 of whole files */
+    bool before, behind; /* set where a body might lie, but for bytes that the part has not */
+    uint64_t origin;     /* absolute offsets count from here; 0 of whole files; CLAM_NO_ORIGIN */
     uint64_t stated_len; /* by which sizes and ends of files count; len, but for a normal form */
     const uint8_t *containers; /* enum kind, the next one last */
     uint8_t n_containers;

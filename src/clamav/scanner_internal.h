@@ -9,6 +9,7 @@
 #include "clamav/db.h"
 #include "clamav/filter.h"
 #include "clamav/match.h"
+#include "clamav/payload.h"
 
 struct sl_clamav_scanner {
     const struct sl_clamav_db *db;
@@ -30,6 +31,9 @@ struct sl_clamav_scanner {
     void *token;
     struct clam_authenticode *signature; /* of a program that may be trusted; or NULL */
     bool over;                           /* no more matches are wanted */
+    bool all_hits;                       /* of a part: the matcher searched all of it */
+    bool lacks_bytes;                    /* an expression may hold with more bytes than a part's */
+    struct clam_open *open;              /* takes hits of parts; NULL: they are not wanted */
 
     struct scanner_names *names; /* expressions of members' names; NULL: none was needed */
 

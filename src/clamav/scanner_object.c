@@ -27,7 +27,7 @@ void scanner_begin_part(struct sl_clamav_scanner *scanner, void *token, uint64_t
     clam_match_begin(&scanner->match, object);
     scanner->n_candidates = 0;
     scanner->object_hits = 0;
-    scanner->over = false;
+    scanner->over = scanner->lacks_bytes = false;
     scanner->token = token;
     memset(&scanner->result, 0, sizeof scanner->result);
 }
@@ -67,23 +67,28 @@ static void add_candidates(struct sl_clamav_scanner *scanner, uint32_t number)
         add_candidate(scanner, sigs[pattern->sigs + i]);
 }
 
-/* An anchor ends before byte `end` of the object. */
-static void take_hit(struct sl_clamav_scanner *scanner, uint64_t literal, uint64_t end)
+/* An anchor ends before byte `end` of the object. Whether its body lies there. */
+static bool take_hit(struct sl_clamav_scanner *scanner, uint64_t literal, uint64_t end)
 {
     const struct clam_block *block = scanner->db->block;
     const uint32_t *literals = clam_at(block, CLAM_A_LITERALS);
     const struct clam_use *uses = clam_at(block, CLAM_A_USES);
     const uint32_t targets = clam_targets(&scanner->object);
+    bool matches = false;
 
+    scanner->object.before = scanner->object.behind = false;
     for (uint32_t i = literals[literal]; i < literals[literal + 1]; i++) {
         const struct clam_use *use = &uses[i];
 
+        scanner->object.before |= end < use->back;
         if ((scanner->match.patterns[use->pattern].targets & targets) == 0 || end < use->back ||
-            !clam_match_wanted(&scanner->match, use->pattern))
+            !clam_match_wanted(&scanner->match, use->pattern) ||
+            !clam_match_at(&scanner->match, use->pattern, use->seg, end - use->back))
             continue;
-        if (clam_match_at(&scanner->match, use->pattern, use->seg, end - use->back))
-            add_candidates(scanner, use->pattern);
+        add_candidates(scanner, use->pattern);
+        matches = true;
     }
+    return matches;
 }
 
 void scanner_take_hits(struct sl_clamav_scanner *scanner, const struct sl_hits *hits, uint32_t item,
@@ -101,7 +106,9 @@ void scanner_take_hits(struct sl_clamav_scanner *scanner, const struct sl_hits *
             continue;
         }
         scanner->object_hits++;
-        take_hit(scanner, hits->hit[*next].id, base + hits->hit[*next].offset);
+        const bool matches = take_hit(scanner, hits->hit[*next].id, base + hits->hit[*next].offset);
+        if (scanner->open != NULL)
+            clam_open_add(scanner->open, &hits->hit[*next], matches, &scanner->object);
     }
 }
 
@@ -115,9 +122,14 @@ static int compare_numbers(const void *a, const void *b)
 }
 
 /* Where the time is over, an expression that could be refuted is not decided. */
-static bool holds(struct clam_match *match, uint32_t sig)
+static bool holds(struct sl_clamav_scanner *scanner, uint32_t sig)
 {
-    return clam_match_sig(match, sig) && (!match->late || clam_match_only_gains(match, sig));
+    struct clam_match *match = &scanner->match;
+
+    if (clam_match_sig(match, sig) && (!match->late || clam_match_only_gains(match, sig)))
+        return true;
+    scanner->lacks_bytes |= scanner->object.part && clam_match_applies(match, sig);
+    return false;
 }
 
 /* The order is clamscan's, as far as it has one: signatures of bodies, then hashes, then logical
@@ -129,7 +141,7 @@ static void match_candidates_of(struct sl_clamav_scanner *scanner, unsigned logi
         const struct clam_sig *sig = &scanner->match.sigs[number];
 
         if ((sig->flags & CLAM_LOGICAL) == logical && (sig->target == CLAM_GENERIC) == generic &&
-            holds(&scanner->match, number))
+            holds(scanner, number))
             scanner_report(scanner, sig->name, (sig->flags & CLAM_OFFICIAL) != 0);
     }
 }
@@ -197,7 +209,7 @@ enum sl_status scanner_end_part(struct sl_clamav_scanner *scanner)
 {
     struct sl_clamav_result *result = &scanner->result;
 
-    scanner->match.complete = !result->suspect;
+    scanner->match.complete = scanner->all_hits && !result->suspect;
     sort_candidates(scanner);
     match_candidates(scanner, 0);
     match_candidates(scanner, CLAM_LOGICAL);

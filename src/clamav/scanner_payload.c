@@ -1,8 +1,14 @@
 /* SPDX-License-Identifier: MIT */
-/* Payloads of packets, by the hits of an engine over their batch. */
+/* Payloads of packets and windows of streams, by the hits of an engine. */
+#include "clamav/payload.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 #include "clamav/scanner_internal.h"
+
+/* Of a hit whose body lies in the part: it is open if an expression is. */
+#define MATCHES (UINT64_C(1) << 63)
 
 void sl_clamav_engine(const struct sl_clamav_db *db, const struct sl_engine **engine,
                       const void **table)
@@ -10,6 +16,58 @@ void sl_clamav_engine(const struct sl_clamav_db *db, const struct sl_engine **en
     *engine = sl_mpm_engine(db->mpm);
     *table = db->mpm;
 }
+
+uint32_t clam_literal_len(const struct sl_clamav_db *db, uint64_t literal)
+{
+    const uint32_t *literals = clam_at(db->block, CLAM_A_LITERALS);
+    const struct clam_use *uses = clam_at(db->block, CLAM_A_USES);
+    const struct clam_pattern *patterns = clam_at(db->block, CLAM_A_PATTERNS);
+    const struct clam_seg *segs = clam_at(db->block, CLAM_A_SEGS);
+    const struct clam_use *use = &uses[literals[literal]];
+
+    return segs[patterns[use->pattern].segs + use->seg].key_len;
+}
+
+/* ---- open hits ------------------------------------------------------------------------------- */
+
+void clam_open_free(struct clam_open *open)
+{
+    free(open->hit);
+}
+
+void clam_open_add(struct clam_open *open, const struct sl_hit *hit, bool matches,
+                   const struct clam_object *object)
+{
+    if (!matches && !object->behind && !(object->before && open->has_before))
+        return;
+    if (open->n == open->max) {
+        const size_t max = 2 * open->max + 64;
+        struct sl_hit *more = reallocarray(open->hit, max, sizeof *more);
+
+        open->no_memory |= more == NULL;
+        if (more == NULL)
+            return;
+        open->hit = more;
+        open->max = max;
+    }
+    open->hit[open->n] = *hit;
+    open->hit[open->n++].id |= matches ? MATCHES : 0;
+}
+
+/* Ends a part: drops the hits of bodies that were found where no expression waits for others. */
+static void decide(struct clam_open *open, bool lacks_bytes)
+{
+    size_t n = open->n_decided;
+
+    for (size_t i = n; i < open->n; i++)
+        if ((open->hit[i].id & MATCHES) == 0 || lacks_bytes) {
+            open->hit[n] = open->hit[i];
+            open->hit[n++].id &= ~MATCHES;
+        }
+    open->n = open->n_decided = n;
+}
+
+/* ---- parts ----------------------------------------------------------------------------------- */
 
 /* The first byte of content: behind the empty line, if the payload begins as an HTTP message. */
 static uint64_t content_of(const uint8_t *bytes, uint64_t len)
@@ -28,28 +86,61 @@ static uint64_t content_of(const uint8_t *bytes, uint64_t len)
     return 0;
 }
 
-enum sl_status sl_clamav_scan_hits(struct sl_clamav_scanner *scanner, const struct sl_batch *batch,
-                                   const struct sl_hits *hits)
+/* Scans a part by the hits from *next on that belong to the item. */
+static enum sl_status scan_part(struct sl_clamav_scanner *scanner, const struct clam_window *part,
+                                void *token, const struct sl_hits *hits, uint32_t item,
+                                size_t *next)
+{
+    struct clam_object *object = &scanner->object;
+
+    object->bytes = part->bytes;
+    scanner_begin_part(scanner, token, part->len);
+    object->part = true;
+    object->origin = part->begins ? content_of(object->bytes, object->len) : CLAM_NO_ORIGIN;
+    object->target = CLAM_GENERIC;
+    scanner->exe.good = false;
+    scanner->exe.n_sections = 0;
+    scanner_take_hits(scanner, hits, item, 0, next);
+    const enum sl_status status = scanner_end_part(scanner);
+    if (scanner->open != NULL)
+        decide(scanner->open, scanner->lacks_bytes);
+    return status;
+}
+
+enum sl_status clam_scan_payloads(struct sl_clamav_scanner *scanner, const struct sl_batch *batch,
+                                  const struct sl_hits *hits, struct clam_open *open)
 {
     enum sl_status status = SL_OK;
 
     if (batch->memory == SL_MEMORY_DEVICE || hits->n > hits->cap)
         return SL_EINVAL;
+    scanner->open = open;
+    scanner->all_hits = true;
     for (size_t next = 0; next < hits->n && status == SL_OK;) {
         const uint32_t item = hits->hit[next].item;
-        struct clam_object *object = &scanner->object;
 
         if (item >= batch->n_items)
             return SL_EINVAL;
-        object->bytes = batch->bytes + batch->payload[item].offset;
-        scanner_begin_part(scanner, (void *)(uintptr_t)item, batch->payload[item].len);
-        object->part = true;
-        object->origin = content_of(object->bytes, object->len);
-        object->target = CLAM_GENERIC;
-        scanner->exe.good = false;
-        scanner->exe.n_sections = 0;
-        scanner_take_hits(scanner, hits, item, 0, &next);
-        status = scanner_end_part(scanner);
+        const struct clam_window part = {.bytes = batch->bytes + batch->payload[item].offset,
+                                         .len = batch->payload[item].len,
+                                         .begins = true};
+        status = scan_part(scanner, &part, (void *)(uintptr_t)item, hits, item, &next);
     }
     return status;
+}
+
+enum sl_status sl_clamav_scan_hits(struct sl_clamav_scanner *scanner, const struct sl_batch *batch,
+                                   const struct sl_hits *hits)
+{
+    return clam_scan_payloads(scanner, batch, hits, NULL);
+}
+
+enum sl_status clam_scan_window(struct sl_clamav_scanner *scanner, const struct clam_window *window,
+                                const struct sl_hits *hits, void *token, struct clam_open *open)
+{
+    size_t next = 0;
+
+    scanner->open = open;
+    scanner->all_hits = false;
+    return scan_part(scanner, window, token, hits, 0, &next);
 }

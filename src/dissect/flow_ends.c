@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 
+#include "base/least.h"
 #include "flow_clock.h"
 
 enum { ENDS_MIN = 256 }; /* for which memory is taken, and kept */
@@ -171,7 +172,7 @@ static void settle_packet(const struct sl_flow_table *table, uint32_t shard,
     settled->alerted |= mark->alerted;
     if (settled->app == 0)
         settled->app = mark->app;
-    if (mark->call == 0)
+    if (mark->call == 0 || settler == NULL)
         return;
     flow_slots_list(&table->slots, slots, slot);
     settled->alerted |= settler->packet(settler->user, shard, mark, slot);
@@ -191,6 +192,22 @@ static void settle_end(const struct sl_flow_table *table, uint32_t shard, size_t
     flow_slots_release(&table->slots, shard, slots);
 }
 
+/* The entry of the item's flow. */
+static uint32_t entry_of(const struct sl_flow_keys *keys, uint32_t item)
+{
+    uint32_t from = 0, to = keys->n_runs - 1;
+
+    while (from < to) {
+        const uint32_t middle = from + (to - from) / 2;
+
+        if (keys->run[middle].end <= item)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return keys->packet[keys->run[from].one_by_one ? item : keys->run[from].first].entry;
+}
+
 /* Ends come before the marks of their packet: an entry may be that of the next flow then. */
 void sl_flow_settle_shard(struct sl_flow_table *table, struct sl_flow_keys *keys, uint32_t shard,
                           const struct sl_flow_settler *settler)
@@ -199,15 +216,22 @@ void sl_flow_settle_shard(struct sl_flow_table *table, struct sl_flow_keys *keys
     struct flow_ends *ends = &keys->ends[shard];
     const struct flow_mark *mark = keys->mark + keys->first_mark[shard];
     const struct flow_mark *last = keys->mark + keys->first_mark[shard + 1];
-    size_t e = 0;
+    const size_t n_alerted = settler != NULL ? settler->n_alerted : 0;
+    size_t e = 0, a = 0;
 
-    while (e < ends->n || mark != last) {
-        if (e < ends->n && (mark == last || ends->end[e].item <= mark->mark.item)) {
+    while (e < ends->n || mark != last || a < n_alerted) {
+        const uint32_t marked = mark != last ? mark->mark.item : UINT32_MAX;
+        const uint32_t alerted = a < n_alerted ? settler->alerted[a] : UINT32_MAX;
+
+        if (e < ends->n && ends->end[e].item <= least(marked, alerted)) {
             settle_end(table, shard, e, &ends->end[e], settler);
             e++;
-        } else {
+        } else if (marked <= alerted) {
             settle_packet(table, shard, &mark->mark, flow_slots_of(mine, mark->entry), settler);
             mark++;
+        } else {
+            flow_slots_settled(flow_slots_of(mine, entry_of(keys, alerted)))->alerted = true;
+            a++;
         }
     }
 }

@@ -9,7 +9,7 @@
 #include "base/diag.h"
 
 struct found {
-    uint32_t item;
+    uint32_t item, nth;
     struct sl_clamav_match match;
 };
 
@@ -18,6 +18,8 @@ struct payload_scan {
     struct found *found;
     size_t n, max;
     bool no_memory;
+    struct sl_hits alone, made; /* in payloads and in made items, where there are both */
+    struct clam_open open;
     struct virus_signature lent;
 };
 
@@ -59,10 +61,8 @@ const struct sl_signature *virus_signature_of(struct virus_signature *to,
     return &to->signature;
 }
 
-static void on_match(void *user, void *token, const struct sl_clamav_match *match)
+void payload_scan_add(struct payload_scan *scan, uint32_t item, const struct sl_clamav_match *match)
 {
-    struct payload_scan *scan = user;
-
     if (scan->n == scan->max) {
         const size_t max = scan->max * 2 + 64;
         struct found *more = reallocarray(scan->found, max, sizeof *more);
@@ -73,7 +73,13 @@ static void on_match(void *user, void *token, const struct sl_clamav_match *matc
         scan->found = more;
         scan->max = max;
     }
-    scan->found[scan->n++] = (struct found){(uint32_t)(uintptr_t)token, *match};
+    scan->found[scan->n] = (struct found){item, (uint32_t)scan->n, *match};
+    scan->n++;
+}
+
+static void on_match(void *user, void *token, const struct sl_clamav_match *match)
+{
+    payload_scan_add(user, (uint32_t)(uintptr_t)token, match);
 }
 
 enum sl_status payload_scan_create(struct payload_scan **scan, const struct sl_clamav_db *database,
@@ -105,22 +111,108 @@ void payload_scan_free(struct payload_scan *scan)
     if (scan == NULL)
         return;
     sl_clamav_close(scan->scanner);
+    clam_open_free(&scan->open);
+    free(scan->alone.hit);
+    free(scan->made.hit);
     free(scan->found);
     free(scan);
 }
 
-enum sl_status payload_scan_run(struct payload_scan *scan, const struct sl_batch *batch,
-                                const struct sl_hits *hits, struct sl_diag *diag)
+static bool reserve(struct sl_hits *hits, size_t n)
 {
-    if (scan == NULL)
-        return SL_OK;
+    hits->n = 0;
+    if (hits->cap >= n)
+        return true;
+    free(hits->hit);
+    hits->hit = malloc(2 * n * sizeof *hits->hit);
+    hits->cap = hits->hit != NULL ? 2 * n : 0;
+    return hits->hit != NULL;
+}
+
+/* Hits in made items have buffers in their id. */
+static bool part_hits(struct payload_scan *scan, const struct sl_hits *hits)
+{
+    if (!reserve(&scan->alone, hits->n) || !reserve(&scan->made, hits->n))
+        return false;
+    for (size_t i = 0; i < hits->n; i++) {
+        struct sl_hits *const to = hits->hit[i].id >> 32 != 0 ? &scan->made : &scan->alone;
+
+        to->hit[to->n++] = hits->hit[i];
+    }
+    return true;
+}
+
+static enum sl_status scan_hits(struct payload_scan *scan, const struct sl_batch *batch,
+                                const struct sl_hits *hits, bool joins)
+{
+    enum sl_status status = SL_OK;
+
     scan->n = 0;
-    enum sl_status status = sl_clamav_scan_hits(scan->scanner, batch, hits);
+    scan->made.n = scan->open.n = scan->open.n_decided = 0;
+    scan->open.has_before = true;
+    if (!joins)
+        return sl_clamav_scan_hits(scan->scanner, batch, hits);
+    if (!part_hits(scan, hits))
+        return SL_ENOMEM;
+    status = clam_scan_payloads(scan->scanner, batch, &scan->alone, &scan->open);
+    return scan->open.no_memory ? SL_ENOMEM : status;
+}
+
+static enum sl_status check(const struct payload_scan *scan, enum sl_status status,
+                            struct sl_diag *diag)
+{
     if (status == SL_OK && scan->no_memory)
         status = SL_ENOMEM;
     return status == SL_OK
                ? SL_OK
                : diag_set(diag, status, NULL, 0, "scanning payloads: %s", sl_status_text(status));
+}
+
+enum sl_status payload_scan_run(struct payload_scan *scan, const struct sl_batch *batch,
+                                const struct sl_hits *hits, bool joins, struct sl_diag *diag)
+{
+    return scan != NULL ? check(scan, scan_hits(scan, batch, hits, joins), diag) : SL_OK;
+}
+
+const struct sl_hits *payload_scan_made(const struct payload_scan *scan)
+{
+    return &scan->made;
+}
+
+const struct clam_open *payload_scan_open(const struct payload_scan *scan)
+{
+    return &scan->open;
+}
+
+size_t payload_scan_first(const struct payload_scan *scan, uint32_t item)
+{
+    size_t from = 0, to = scan->n;
+
+    while (from < to) {
+        const size_t middle = from + (to - from) / 2;
+
+        if (scan->found[middle].item < item)
+            from = middle + 1;
+        else
+            to = middle;
+    }
+    return from;
+}
+
+static int compare_found(const void *a, const void *b)
+{
+    const struct found *x = a, *y = b;
+
+    if (x->item != y->item)
+        return x->item < y->item ? -1 : 1;
+    return x->nth < y->nth ? -1 : x->nth > y->nth;
+}
+
+enum sl_status payload_scan_sort(struct payload_scan *scan, struct sl_diag *diag)
+{
+    if (scan->n > 1)
+        qsort(scan->found, scan->n, sizeof *scan->found, compare_found);
+    return check(scan, SL_OK, diag);
 }
 
 size_t payload_scan_count(const struct payload_scan *scan)

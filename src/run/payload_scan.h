@@ -4,7 +4,7 @@
 #ifndef RUN_PAYLOAD_SCAN_H
 #define RUN_PAYLOAD_SCAN_H
 
-#include "sluice/clamav.h"
+#include "clamav/payload.h"
 #include "sluice/detect.h"
 
 enum { VIRUS_GID = 600, VIRUS_NAME_LEN = 1024 };
@@ -28,9 +28,22 @@ enum sl_status payload_scan_create(struct payload_scan **scan, const struct sl_c
                                    struct sl_diag *diag);
 void payload_scan_free(struct payload_scan *scan);
 
-/* Scans a batch with the sorted hits of the database's engine. */
+/* Scans a batch with the sorted hits of the database's engine. Those in made items are set aside,
+ * and those of signatures that payloads before or behind may complete: where `joins` is. */
 enum sl_status payload_scan_run(struct payload_scan *scan, const struct sl_batch *batch,
-                                const struct sl_hits *hits, struct sl_diag *diag);
+                                const struct sl_hits *hits, bool joins, struct sl_diag *diag);
+
+/* These, by item. */
+const struct sl_hits *payload_scan_made(const struct payload_scan *scan);
+const struct clam_open *payload_scan_open(const struct payload_scan *scan);
+
+/* The first match of the item, or of those behind. Before others are added. */
+size_t payload_scan_first(const struct payload_scan *scan, uint32_t item);
+
+/* Adds a match to those of the batch; puts all in order again. SL_ENOMEM: some were not added. */
+void payload_scan_add(struct payload_scan *scan, uint32_t item,
+                      const struct sl_clamav_match *match);
+enum sl_status payload_scan_sort(struct payload_scan *scan, struct sl_diag *diag);
 
 /* The matches of the batch in the order of items; signatures as alerts have them, lent until the
  * next. */

@@ -39,5 +39,7 @@ enum sl_status run_policy_build_viruses(struct run_policy *policy,
         return status;
     sl_clamav_engine(policy->database, &engine, &table);
     policy->virus_engine = run_add_engine(build->pipeline, engine, table);
+    policy->joins_viruses = config->stream_memory != 0;
+    build->pipeline->engines[policy->virus_engine].scans_made = policy->joins_viruses;
     return SL_OK;
 }

@@ -36,6 +36,7 @@ void run_batch_free(struct run_batch *all, struct run_source *source)
         stream_batch_clear(&all->streams);
         app_batch_clear(&all->apps);
         run_digest_free(all->digest);
+        virus_batch_clear(&all->viruses);
         run_savings_free(&all->savings);
         run_policy_release(all->policy);
         free(all);

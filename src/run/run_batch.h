@@ -7,6 +7,7 @@
 #include "run_redundancy.h"
 #include "run_streams.h"
 #include "source_batch.h"
+#include "virus_segments.h"
 
 struct run_batch {
     struct run_batch *next;
@@ -15,6 +16,7 @@ struct run_batch {
     struct app_batch apps;
     struct run_policy *policy; /* held from the moment the batch is filled until it is drained */
     struct run_digest *digest; /* NULL: none of this batch was digested yet */
+    struct virus_batch viruses;
     struct run_savings savings;
 };
 

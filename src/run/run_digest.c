@@ -103,7 +103,8 @@ enum sl_status run_digest_evaluate(struct run_digest *digest, const struct sl_ba
         status = file_scan_run(digest->file_scan, apps, diag);
     if (status != SL_OK || digest->scan == NULL)
         return status;
-    return payload_scan_run(digest->scan, batch, &hits[digest->policy->virus_engine], diag);
+    return payload_scan_run(digest->scan, batch, &hits[digest->policy->virus_engine],
+                            digest->policy->joins_viruses, diag);
 }
 
 /* ---- marks ----------------------------------------------------------------------------------- */

@@ -29,9 +29,8 @@ enum sl_status run_flows_open(struct run_source *source, struct sl_state **state
     source->joins = policy->rules != NULL || policy->reports_dns || policy->reads_apps ||
                     policy->names != NULL || policy->database != NULL;
     if (status == SL_OK)
-        status = run_source_open_flows(
-            source, slots, n_slots,
-            policy->sees_streams || policy->reads_apps || policy->joins_names, diag);
+        status =
+            run_source_open_flows(source, slots, n_slots, run_policy_has_streams(policy), diag);
     if (status == SL_OK && stated)
         status = sl_state_adopt(*state, policy->rules, diag);
     if (status == SL_OK && stated)
@@ -98,11 +97,16 @@ static bool settle_ended(void *user, uint32_t shard, size_t index, void *const *
 }
 
 void run_flows_settle(struct run_digest *digest, struct sl_state *state,
-                      const struct source_batch *part, struct run_source *source, uint32_t shard)
+                      const struct source_batch *part, struct run_source *source,
+                      const struct virus_output *viruses, uint32_t shard)
 {
     struct settling settling = {digest, state, late_marks_of(digest, shard)};
-    const struct sl_flow_settler settler = {settle_packet, &settling,
-                                            digest->n_late_marks != 0 ? settle_ended : NULL};
+    const struct sl_flow_settler settler = {.packet = settle_packet,
+                                            .user = &settling,
+                                            .ended =
+                                                digest->n_late_marks != 0 ? settle_ended : NULL,
+                                            .alerted = viruses->item,
+                                            .n_alerted = viruses->n};
 
     sl_flow_settle_shard(source->flows, part->keys, shard, &settler);
 }
@@ -112,7 +116,7 @@ void run_flows_settle_end(struct run_digest *digest, struct sl_state *state,
                           const struct late_flow *flow, const struct sl_flow_mark *mark)
 {
     struct settling settling = {digest, state, NULL};
-    const struct sl_flow_settler settler = {settle_packet, &settling, NULL};
+    const struct sl_flow_settler settler = {.packet = settle_packet, .user = &settling};
 
     sl_flow_settle_end(table, keys, flow->shard, flow->index, mark, &settler);
 }

@@ -5,6 +5,7 @@
 
 #include "run_digest.h"
 #include "source_batch.h"
+#include "virus_segments.h"
 
 /* Makes the table, and where rules have state, that as well. The rules are compiled. */
 enum sl_status run_flows_open(struct run_source *source, struct sl_state **state,
@@ -15,9 +16,10 @@ enum sl_status run_flows_open(struct run_source *source, struct sl_state **state
 void run_flows_mark(const struct run_digest *digest, struct sl_state *state,
                     const struct sl_batch *batch, const struct source_batch *part);
 
-/* Settles a shard of the batch. */
+/* Settles a shard of the batch, whose viruses across segments are alerts. */
 void run_flows_settle(struct run_digest *digest, struct sl_state *state,
-                      const struct source_batch *part, struct run_source *source, uint32_t shard);
+                      const struct source_batch *part, struct run_source *source,
+                      const struct virus_output *viruses, uint32_t shard);
 
 /* Settles what a flow said when the run ended, which is an end of these keys. */
 void run_flows_settle_end(struct run_digest *digest, struct sl_state *state,

@@ -27,6 +27,7 @@ struct sl_run {
     struct run_variants variants;
     struct run_source source;
     struct run_streams *streams; /* NULL: nothing reads them */
+    struct run_viruses *viruses; /* NULL: none is looked for across segments */
     struct run_apps *apps;       /* NULL: nobody asks what flows say */
     struct sl_state *state;      /* NULL: no rule has any */
     struct run_redundancy redundancy;

@@ -128,6 +128,7 @@ void sl_run_close(struct sl_run *run)
     run_evidence_close(run->evidence);
     run_filestore_close(run->filestore);
     run_redundancy_clear(&run->redundancy);
+    run_viruses_free(run->viruses);
     run_policy_release(run->policy);
     run_streams_free(run->streams);
     run_apps_free(run->apps);
@@ -197,8 +198,10 @@ static enum sl_status open_tables(struct sl_run *run, struct run_policy *policy,
         status = run_try_devices(run, &parts, policy, diag);
     if (status == SL_OK)
         status = run_flows_open(&run->source, &run->state, policy, diag);
-    if (status == SL_OK && (policy->sees_streams || policy->reads_apps || policy->joins_names))
+    if (status == SL_OK && run_policy_has_streams(policy))
         status = run_streams_create(&run->streams, &run->source, policy->joins_names, diag);
+    if (status == SL_OK && policy->joins_viruses)
+        status = run_viruses_create(&run->viruses, run->streams, policy->database, diag);
     if (status == SL_OK && policy->reads_apps)
         status = run_apps_create(&run->apps, run->source.flows, &policy->apps, diag);
     return status;

@@ -36,6 +36,7 @@ struct run_policy {
 
     struct sl_clamav_db *database;
     const struct sl_clamav_db *file_database; /* the same, where files are scanned */
+    bool joins_viruses;                       /* viruses lie across segments, too */
 
     struct sl_names *names;
     struct sl_packet_names_watch *watch;
@@ -49,6 +50,17 @@ struct run_policy_build {
     struct run_notices *notices;
     struct sl_pipeline_config *pipeline; /* its devices are chosen; engines are added to it */
 };
+
+/* Whether the parts that streams get are looked at; whether streams are. */
+static inline bool run_policy_takes_parts(const struct run_policy *policy)
+{
+    return policy->sees_streams || policy->joins_viruses;
+}
+
+static inline bool run_policy_has_streams(const struct run_policy *policy)
+{
+    return run_policy_takes_parts(policy) || policy->reads_apps || policy->joins_names;
+}
 
 /* An empty policy with one holder; NULL: no memory. */
 struct run_policy *run_policy_create(void);

@@ -86,7 +86,7 @@ static void apply(void *user, struct sl_batch *batch)
     struct run_batch *mine = batch->filler;
 
     source_batch_apply(&mine->source, source, batch);
-    if (mine->policy->sees_streams)
+    if (run_policy_takes_parts(mine->policy))
         stream_batch_apply(&mine->streams, batch, run->streams->n_shards);
     if (run->apps != NULL)
         app_batch_apply(&mine->apps, batch, run->apps->n_shards);
@@ -114,8 +114,9 @@ static uint64_t make_some(const struct sl_run *run, const struct sl_batch *batch
     if (which == MADE_NAMES)
         return sl_app_make(batch, to, policy->buffers, from);
     if (which == MADE_STREAMS)
-        return policy->sees_streams ? run_streams_make(mine->streams.of_item, batch, 0, to, from)
-                                    : UINT64_MAX;
+        return run_policy_takes_parts(policy)
+                   ? run_streams_make(mine->streams.of_item, batch, 0, to, from)
+                   : UINT64_MAX;
     if (which == MADE_LATE)
         return late->batch != NULL
                    ? run_streams_make(late->streams, late->batch, batch->n_items, to, from)
@@ -187,11 +188,15 @@ static enum sl_status digest(void *user, const struct sl_batch *batch, const str
 static void settle(void *user, struct sl_batch *batch, const struct sl_hits *hits, uint32_t shard)
 {
     struct sl_run *run = user;
-    const struct run_batch *mine = batch->filler;
+    struct run_batch *mine = batch->filler;
 
     (void)hits;
+    if (run->viruses != NULL)
+        virus_batch_settle(&mine->viruses, run->viruses, &mine->streams, mine->digest->scan, batch,
+                           shard);
     if (run->source.settles)
-        run_flows_settle(mine->digest, run->state, &mine->source, &run->source, shard);
+        run_flows_settle(mine->digest, run->state, &mine->source, &run->source,
+                         &mine->viruses.shard[shard], shard);
     run_redundancy_settle(&run->redundancy, &mine->savings, batch, shard, run->pipeline.n_shards);
 }
 
@@ -227,7 +232,10 @@ static enum sl_status report(void *user, const struct sl_batch *batch, const str
     enum sl_status status = SL_OK;
 
     run_redundancy_report(&run->redundancy, &mine->savings, batch);
-    if (run_source_reports_flows(&run->source))
+    if (run->viruses != NULL)
+        status =
+            virus_batch_report(&mine->viruses, mine->digest->scan, run->streams->n_shards, diag);
+    if (status == SL_OK && run_source_reports_flows(&run->source))
         status = source_batch_sort_ends(&mine->source, &run->source, diag);
     if (status != SL_OK)
         return status;
@@ -300,7 +308,10 @@ void run_set_steps(struct sl_run *run)
 void run_set_shards(struct sl_run *run, const struct run_policy *policy)
 {
     run->pipeline.n_shards = sl_flow_n_shards(run->source.flows);
-    run->pipeline.settle = run->source.settles || run->redundancy.n_samplers != 0 ? settle : NULL;
+    const bool settles =
+        run->source.settles || run->redundancy.n_samplers != 0 || run->viruses != NULL;
+
+    run->pipeline.settle = settles ? settle : NULL;
     const bool decides = run->state != NULL && sl_rules_decide(policy->rules);
 
     run->pipeline.decide = decides || run->filestore != NULL ? decide : NULL;

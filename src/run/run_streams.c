@@ -167,6 +167,21 @@ static bool waits(const struct stream *stream, const struct stream_segment *segm
     return segment->len != 0 && segment->opens_fast && stream_waits(stream, segment->half);
 }
 
+static void add_waiting(const struct collecting *collecting, const struct sl_flow_segment *seen,
+                        uint8_t half)
+{
+    struct stream_parts *const parts = &collecting->mine->shard[collecting->index];
+    struct stream_waiting *added = app_arena_take(&parts->arena, sizeof *added);
+
+    collecting->mine->of_item[seen->item] = &nothing;
+    parts->no_memory |= added == NULL;
+    if (added == NULL)
+        return;
+    *added = (struct stream_waiting){.item = seen->item, .entry = seen->entry, .half = half};
+    *parts->last_waiting = added;
+    parts->last_waiting = &added->next;
+}
+
 static void take(void *user, const struct sl_flow_segment *seen)
 {
     const struct collecting *collecting = user;
@@ -185,7 +200,7 @@ static void take(void *user, const struct sl_flow_segment *seen)
     for (uint32_t half = 0; collecting->mine->facts != NULL && half < 2; half++)
         collecting->mine->facts[seen->item].size[half] = stream_size(stream, half);
     if (waits(stream, &segment, collecting->output->stats.queued != n_queued))
-        collecting->mine->of_item[seen->item] = &nothing;
+        add_waiting(collecting, seen, segment.half);
     if (collecting->names.shard != NULL)
         name_batch_take(&collecting->names, collecting->output, n_records, seen);
     if (collecting->apps == NULL)
@@ -269,6 +284,8 @@ static void begin_ended(struct stream_parts *parts)
     parts->last = &parts->ended;
     parts->ended = NULL;
     parts->n_ended = 0;
+    parts->last_waiting = &parts->waiting;
+    parts->waiting = NULL;
     parts->no_memory = false;
 }
 
@@ -495,8 +512,7 @@ void stream_batch_list_ended(struct stream_batch *mine, uint32_t n_shards)
 
 /* ---- made items ------------------------------------------------------------------------------ */
 
-/* Copies the `len` bytes before the part, of which there are as many. */
-static void copy_before(const struct sl_stream_part *part, uint8_t *to, uint32_t len)
+void stream_part_copy_before(const struct sl_stream_part *part, uint8_t *to, uint32_t len)
 {
     while (len != 0) {
         part = part->before;
@@ -507,7 +523,7 @@ static void copy_before(const struct sl_stream_part *part, uint8_t *to, uint32_t
     }
 }
 
-static bool lies_in_packet(const struct sl_batch *batch, uint32_t item,
+bool stream_part_in_packet(const struct sl_batch *batch, uint32_t item,
                            const struct sl_stream_part *part)
 {
     const struct sl_span payload = batch->payload[item];
@@ -536,7 +552,7 @@ static bool make_piece(const struct making *making, uint32_t at, uint32_t len)
 
     if (!sl_batch_made_fits(making->to, before + len))
         return false;
-    copy_before(part, room, before - own);
+    stream_part_copy_before(part, room, before - own);
     memcpy(room + before - own, part->bytes + at - own, own + len);
     sl_batch_append_made(
         making->to, before + len,
@@ -553,7 +569,7 @@ static uint32_t make_part(const struct making *making, uint32_t skip)
 {
     const struct sl_stream_part *part = making->part;
 
-    if (lies_in_packet(making->batch, making->item, part)) {
+    if (stream_part_in_packet(making->batch, making->item, part)) {
         const uint32_t len = part->len < OVERLAP ? part->len : (uint32_t)OVERLAP;
 
         return part->known == 0 || make_piece(making, 0, len) ? UINT32_MAX : 0;
@@ -568,7 +584,7 @@ static uint32_t make_part(const struct making *making, uint32_t skip)
     return UINT32_MAX;
 }
 
-static const struct sl_stream_part *first_of(const struct sl_stream_part *part, bool reversed)
+const struct sl_stream_part *stream_part_first(const struct sl_stream_part *part, bool reversed)
 {
     while (part->reversed != reversed)
         part = part->next;
@@ -589,7 +605,7 @@ uint64_t run_streams_make(const struct sl_stream_part *const *of_item, const str
             continue;
         for (const struct sl_stream_part *part = head; part != NULL; part = part->next, i++) {
             const struct making making = {
-                batch, to, item, first + item, first_of(head, part->reversed), part};
+                batch, to, item, first + item, stream_part_first(head, part->reversed), part};
 
             if (i < n_parts)
                 continue;

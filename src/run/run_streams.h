@@ -38,6 +38,13 @@ struct stream_ended {
     struct late_flow flow;
 };
 
+/* A packet whose payload waits. */
+struct stream_waiting {
+    struct stream_waiting *next;
+    uint32_t item, entry; /* of its flow */
+    uint8_t half;         /* of its sender */
+};
+
 /* The parts of a shard. */
 struct stream_parts {
     struct stream_output output;
@@ -47,6 +54,7 @@ struct stream_parts {
     struct stream_ended *ended; /* in their order: flows that may have something to say */
     struct stream_ended **last; /* where the next of them belongs */
     uint32_t n_ended;
+    struct stream_waiting *waiting, **last_waiting; /* in their order */
     bool no_memory;
     struct app_arena arena; /* that they lie in */
 };
@@ -97,6 +105,16 @@ void stream_batch_list_ended(struct stream_batch *mine, uint32_t n_shards);
  * parts of a batch's items, as sl_evaluator_set_streams has them. Item 0 is `first` in `to`. */
 uint64_t run_streams_make(const struct sl_stream_part *const *of_item, const struct sl_batch *batch,
                           uint32_t first, struct sl_batch *to, uint64_t from);
+
+/* Copies the `len` bytes before the part, of which there are as many. */
+void stream_part_copy_before(const struct sl_stream_part *part, uint8_t *to, uint32_t len);
+
+/* The first part that a packet adds in this direction. There is one. */
+const struct sl_stream_part *stream_part_first(const struct sl_stream_part *part, bool reversed);
+
+/* Whether the part lies in its packet. */
+bool stream_part_in_packet(const struct sl_batch *batch, uint32_t item,
+                           const struct sl_stream_part *part);
 
 /* ---- counters (stream_counts.c) ---------------------------------------------------------------
  */

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/* Viruses across segments of TCP: each is found once, by the packet that completes it, however its
+ * stream is cut, and whatever the batches and threads. */
+#include "test.h"
+
+#include <unistd.h>
+
+#include "dissect/test/frame_fixture.h"
+#include "run/run_internal.h"
+
+enum { N_FLOWS = 96, MESSAGE_MAX = 6000, FIRST_PORT = 20000, N_KINDS = 8 };
+
+/* Words of digits, which the other bytes of messages are not. A kind is two words and the bytes
+ * between them; kinds 6 and 7 are nearly one of the others. Two signatures
+ * have a word of Both, and never match. */
+static const char set_ndb[] =
+    "Whole:0:*:303132333435363738393039383736353433323130303031313030313031323031"
+    "32333031323334303132333435303132333435363031323334353637\n"
+    "Gap:0:*:3131323233333434{3-200}3535363637373838\n"
+    "Star:0:*:3931393239333934*3939383937393639\n"
+    "Begin:0:7:3837383637383637363837363738373837383738373837383738\n";
+static const char set_ldb[] = "Both;Target:0;0&1;3431343234333434;3638363936383639\n"
+                              "Case;Target:0;0;78797a7a79787a7a::i\n"
+                              "FirstAndNever;Target:0;0&1;3431343234333434;39393939\n"
+                              "SecondAndNever;Target:0;0&1;3638363936383639;39393939\n";
+
+static const struct kind {
+    const char *name, *first, *second;
+    uint32_t at, gap_min, gap_max; /* at 0: anywhere */
+} kinds[N_KINDS] = {
+    {"Whole.UNOFFICIAL", "01234567890987654321000110010120123012340123450123456", "01234567", 0, 0,
+     0},
+    {"Gap.UNOFFICIAL", "11223344", "55667788", 0, 3, 200},
+    {"Star.UNOFFICIAL", "91929394", "99897969", 0, 0, 2000},
+    {"Begin.UNOFFICIAL", "87867867", "687678787878787878", 7, 0, 0},
+    {"Both.UNOFFICIAL", "41424344", "68696869", 0, 0, 2000},
+    {"Case.UNOFFICIAL", "XyZz", "YxzZ", 0, 0, 0},
+    {NULL, "11223344", "55667788", 0, 201, 300},
+    {NULL, "99897969", "91929394", 0, 0, 500},
+};
+
+/* How messages become packets. */
+struct way {
+    uint32_t segment_max, batch_max, n_workers;
+    bool repeats; /* segments come again, with the bytes before, and pairs are turned round */
+    uint64_t seed;
+};
+
+struct message {
+    uint8_t byte[MESSAGE_MAX];
+    uint32_t len, sent;
+    uint32_t held, held_len; /* a segment that waits for the next */
+};
+
+struct sensor {
+    const struct way *way;
+    struct message message[N_FLOWS];
+    uint64_t seed, batch_seed;
+    int64_t time;
+    uint32_t n_left; /* flows that have something to send */
+    uint32_t n_found[N_FLOWS], n_ended;
+    int64_t found_at[N_FLOWS];
+};
+
+static const struct kind *kind_of_flow(uint32_t flow)
+{
+    return &kinds[flow % N_KINDS];
+}
+
+static void draw(struct sensor *sensor, uint32_t flow)
+{
+    struct message *const message = &sensor->message[flow];
+    const struct kind *kind = kind_of_flow(flow);
+    const uint32_t gap =
+        kind->gap_min + test_below(&sensor->seed, kind->gap_max - kind->gap_min + 1);
+    const uint32_t n = (uint32_t)strlen(kind->first);
+    const uint32_t at = kind->at != 0 ? kind->at : test_below(&sensor->seed, 3000);
+
+    message->len = at + n + gap + (uint32_t)strlen(kind->second) + test_below(&sensor->seed, 800);
+    assert_true(message->len <= MESSAGE_MAX);
+    for (uint32_t i = 0; i < message->len; i++)
+        message->byte[i] = (uint8_t)('a' + test_below(&sensor->seed, 20));
+    memcpy(message->byte + at, kind->first, n);
+    memcpy(message->byte + at + n + gap, kind->second, strlen(kind->second));
+}
+
+static void make_packet(struct frame *f, const struct message *message, uint32_t flow,
+                        uint32_t begin, uint32_t len)
+{
+    f->len = 0;
+    frame_ethernet(f, 0x0800);
+    const uint32_t ip = frame_ipv4(f, 6, 0);
+    store_be32(f->byte + ip + 12, 0x0A000001);
+    store_be32(f->byte + ip + 16, 0xC0A80001);
+    uint8_t *tcp = frame_tcp(f, (uint16_t)(FIRST_PORT + flow), 5555, 24, 0);
+    store_be32(tcp + 4, 0xFFFFF000 + begin);
+    store_be32(tcp + 8, 1);
+    store_be16(tcp + 14, 65535);
+    frame_bytes(f, message->byte + begin, len);
+    frame_end_ipv4(f, ip);
+}
+
+static void next_packet(struct sensor *sensor, struct frame *f)
+{
+    uint32_t flow;
+
+    do
+        flow = test_below(&sensor->seed, N_FLOWS);
+    while (sensor->message[flow].sent == sensor->message[flow].len &&
+           sensor->message[flow].held_len == 0);
+
+    struct message *const message = &sensor->message[flow];
+    uint32_t len = 1 + test_below(&sensor->seed, sensor->way->segment_max), begin = message->sent;
+
+    len = len > message->len - begin ? message->len - begin : len;
+    if (sensor->way->repeats && message->held_len == 0 && begin != 0 &&
+        test_below(&sensor->seed, 4) == 0 && begin + len < message->len) {
+        message->held = begin;
+        message->held_len = len;
+        message->sent = begin += len;
+        len = len > message->len - begin ? message->len - begin : len;
+        message->sent += len;
+    } else if (message->held_len != 0) {
+        begin = message->held;
+        len = message->held_len;
+        message->held_len = 0;
+    } else {
+        message->sent += len;
+        if (sensor->way->repeats && begin > 30 && test_below(&sensor->seed, 3) == 0) {
+            const uint32_t back = 1 + test_below(&sensor->seed, 6);
+
+            begin -= back;
+            len += back;
+        }
+    }
+    sensor->n_left -= message->sent == message->len && message->held_len == 0;
+    make_packet(f, message, flow, begin, len);
+}
+
+static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    struct sensor *sensor = user;
+    static struct frame f;
+
+    (void)diag;
+    for (uint32_t room = 1 + test_below(&sensor->batch_seed, sensor->way->batch_max);
+         sensor->n_left != 0 && room != 0; room--) {
+        next_packet(sensor, &f);
+        assert_true(sl_run_add_packet(batch, f.byte, f.len, sensor->time += 1000, 1));
+    }
+    return sensor->n_left != 0 ? SL_OK : SL_END;
+}
+
+static enum sl_status on_event(void *user, const struct sl_event *event, struct sl_diag *diag)
+{
+    struct sensor *sensor = user;
+    const uint32_t flow = event->tuple.src_port - FIRST_PORT;
+
+    (void)diag;
+    assert_true(flow < N_FLOWS);
+    if (event->kind == SL_EVENT_FLOW) {
+        sensor->n_ended++;
+        assert_int_equal(event->flow->alerted, kind_of_flow(flow)->name != NULL);
+        return SL_OK;
+    }
+    assert_int_equal(event->kind, SL_EVENT_ALERT);
+    if (kind_of_flow(flow)->name == NULL)
+        fail_msg("flow %u has %s", flow, event->signature->msg);
+    assert_string_equal(event->signature->msg, kind_of_flow(flow)->name);
+    sensor->n_found[flow]++;
+    sensor->found_at[flow] = event->origin.time_ns;
+    return SL_OK;
+}
+
+static void run(struct sensor *sensor, const struct way *way, const char *const *databases)
+{
+    struct sl_run_config config;
+    struct sl_diag diag = {0};
+    struct sl_run *sluice;
+
+    memset(sensor, 0, sizeof *sensor);
+    sensor->way = way;
+    sensor->seed = way->seed;
+    sensor->batch_seed = way->batch_max;
+    sensor->time = INT64_C(1700000000000000000);
+    sensor->n_left = N_FLOWS;
+    for (uint32_t flow = 0; flow < N_FLOWS; flow++)
+        draw(sensor, flow);
+    sl_run_config_init(&config);
+    config.fill = fill;
+    config.databases = databases;
+    config.n_databases = 2;
+    config.devices = "cpu";
+    config.event = on_event;
+    config.events = 1u << SL_EVENT_ALERT | 1u << SL_EVENT_FLOW;
+    config.user = sensor;
+    config.flow_memory = 1 << 20;
+    assert_int_equal(sl_run_create(&sluice, &config, &diag), SL_OK);
+    sluice->pipeline.n_workers = way->n_workers;
+    if (sl_run_execute(sluice, &diag) != SL_OK)
+        fail_msg("%s", diag.text);
+    sl_run_close(sluice);
+    assert_int_equal(sensor->n_ended, N_FLOWS);
+    for (uint32_t flow = 0; flow < N_FLOWS; flow++)
+        if (sensor->n_found[flow] != (kind_of_flow(flow)->name != NULL))
+            fail_msg("segments up to %u, batches up to %u: flow %u has %u of %s", way->segment_max,
+                     way->batch_max, flow, sensor->n_found[flow], kind_of_flow(flow)->name);
+}
+
+/* In two ways that differ in batches and threads alone. */
+static void compare(const struct way *way, const char *const *databases)
+{
+    const struct way other = {way->segment_max, 30, 3, way->repeats, way->seed};
+    struct sensor *first = calloc(1, sizeof *first), *second = calloc(1, sizeof *second);
+
+    assert_non_null(first);
+    assert_non_null(second);
+    run(first, way, databases);
+    run(second, &other, databases);
+    assert_memory_equal(first->found_at, second->found_at, sizeof first->found_at);
+    free(first);
+    free(second);
+}
+
+static void write_set(char *path, const char *text)
+{
+    const int fd = mkstemps(path, 4);
+
+    assert_true(fd >= 0);
+    assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+    close(fd);
+}
+
+static void test_viruses_depend_on_bytes_alone(void **state)
+{
+    static const struct way ways[] = {
+        {700, 4000, 1, false, 1},
+        {700, 50, 3, true, 2},
+        {120, 4000, 2, true, 3},
+        {5, 4000, 1, true, 4},
+    };
+    char ndb[] = "/tmp/virus_segments_XXXXXX.ndb", ldb[] = "/tmp/virus_segments_XXXXXX.ldb";
+    const char *const databases[] = {ndb, ldb};
+
+    (void)state;
+    write_set(ndb, set_ndb);
+    write_set(ldb, set_ldb);
+    for (size_t w = 0; w < sizeof ways / sizeof ways[0]; w++)
+        compare(&ways[w], databases);
+    unlink(ndb);
+    unlink(ldb);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_viruses_depend_on_bytes_alone),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,615 @@
+/* SPDX-License-Identifier: MIT */
+#include "virus_segments.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/diag.h"
+#include "sluice/app.h"
+
+/* A hit that waits for bytes of its stream; or the name of a match. */
+struct virus_node {
+    union {
+        uint64_t end; /* offset in the stream behind the literal */
+        const char *name;
+    };
+    uint32_t literal;
+    uint32_t next; /* 0: none */
+};
+
+/* Of a flow's halves. 0: none. */
+struct virus_flow {
+    uint64_t flow;
+    uint32_t first[2]; /* hits that wait */
+    uint32_t told[2];  /* matches in packets that waited for others: nodes of their names */
+};
+
+struct virus_shard {
+    struct virus_flow *of_flow; /* by entry */
+    struct virus_node *node;    /* 0 is none. Those behind n_used were not touched so far */
+    uint32_t free, n_used, n_waiting;
+};
+
+/* What a thread scans windows with. */
+struct virus_scanner {
+    struct virus_scanner *next;
+    struct sl_clamav_scanner *scanner;
+    struct clam_open open;
+    struct sl_hits hits, some; /* of the window, and of a range of it */
+    uint8_t *bytes;
+    size_t bytes_max;
+    struct sl_clamav_match *match; /* of the range that is scanned */
+    size_t n, max;
+    bool no_memory;
+};
+
+struct run_viruses {
+    const struct run_streams *streams;
+    const struct sl_clamav_db *database;
+    struct virus_shard *shard;
+    uint32_t n_shards;
+
+    pthread_mutex_t lock; /* guards: */
+    struct virus_scanner *idle;
+};
+
+/* ---- the streams of all flows ---------------------------------------------------------------- */
+
+/* Pages that no flow uses are not touched. */
+enum sl_status run_viruses_create(struct run_viruses **out, const struct run_streams *streams,
+                                  const struct sl_clamav_db *database, struct sl_diag *diag)
+{
+    const size_t max = (size_t)sl_flow_shard_max(streams->flows) + SL_FLOW_ENTRIES_MORE;
+    struct run_viruses *viruses = calloc(1, sizeof *viruses);
+    bool done = viruses != NULL;
+
+    *out = viruses;
+    if (done) {
+        pthread_mutex_init(&viruses->lock, NULL);
+        viruses->streams = streams;
+        viruses->database = database;
+        viruses->shard = calloc(streams->n_shards, sizeof *viruses->shard);
+        done = viruses->shard != NULL;
+    }
+    while (done && viruses->n_shards < streams->n_shards) {
+        struct virus_shard *const shard = &viruses->shard[viruses->n_shards++];
+
+        shard->of_flow = calloc(max, sizeof *shard->of_flow);
+        shard->node = calloc(VIRUS_WAITING_MAX + 1, sizeof *shard->node);
+        done = shard->of_flow != NULL && shard->node != NULL;
+    }
+    return done ? SL_OK : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for viruses of flows");
+}
+
+static void free_scanner(struct virus_scanner *scanner)
+{
+    sl_clamav_close(scanner->scanner);
+    clam_open_free(&scanner->open);
+    free(scanner->hits.hit);
+    free(scanner->some.hit);
+    free(scanner->bytes);
+    free(scanner->match);
+    free(scanner);
+}
+
+void run_viruses_free(struct run_viruses *viruses)
+{
+    if (viruses == NULL)
+        return;
+    for (struct virus_scanner *at = viruses->idle, *next; at != NULL; at = next) {
+        next = at->next;
+        free_scanner(at);
+    }
+    for (uint32_t i = 0; i < viruses->n_shards; i++) {
+        free(viruses->shard[i].of_flow);
+        free(viruses->shard[i].node);
+    }
+    free(viruses->shard);
+    pthread_mutex_destroy(&viruses->lock);
+    free(viruses);
+}
+
+void virus_batch_clear(struct virus_batch *mine)
+{
+    for (uint32_t i = 0; i < RUN_SHARDS_MAX; i++) {
+        free(mine->shard[i].found);
+        free(mine->shard[i].item);
+    }
+}
+
+/* ---- scanners -------------------------------------------------------------------------------- */
+
+static void on_match(void *user, void *token, const struct sl_clamav_match *match)
+{
+    struct virus_scanner *const scanner = user;
+
+    (void)token;
+    if (scanner->n == scanner->max) {
+        const size_t max = 2 * scanner->max + 16;
+        struct sl_clamav_match *more = reallocarray(scanner->match, max, sizeof *more);
+
+        scanner->no_memory |= more == NULL;
+        if (more == NULL)
+            return;
+        scanner->match = more;
+        scanner->max = max;
+    }
+    scanner->match[scanner->n++] = *match;
+}
+
+static struct virus_scanner *make_scanner(const struct sl_clamav_db *database)
+{
+    struct virus_scanner *made = calloc(1, sizeof *made);
+    struct sl_clamav_scan_config config;
+
+    if (made == NULL)
+        return NULL;
+    sl_clamav_scan_config_init(&config);
+    config.all_matches = true;
+    config.batch_len = 1; /* the least: windows need none */
+    config.match = on_match;
+    config.user = made;
+    if (sl_clamav_open(&made->scanner, database, &config, NULL) == SL_OK)
+        return made;
+    free(made);
+    return NULL;
+}
+
+/* There are as many as threads scan at once. NULL: no memory. */
+static struct virus_scanner *take_scanner(struct run_viruses *viruses)
+{
+    struct virus_scanner *taken;
+
+    pthread_mutex_lock(&viruses->lock);
+    taken = viruses->idle;
+    if (taken != NULL)
+        viruses->idle = taken->next;
+    pthread_mutex_unlock(&viruses->lock);
+    return taken != NULL ? taken : make_scanner(viruses->database);
+}
+
+static void return_scanner(struct run_viruses *viruses, struct virus_scanner *scanner)
+{
+    if (scanner == NULL)
+        return;
+    pthread_mutex_lock(&viruses->lock);
+    scanner->next = viruses->idle;
+    viruses->idle = scanner;
+    pthread_mutex_unlock(&viruses->lock);
+}
+
+static bool add_hit(struct sl_hits *hits, uint64_t end, uint64_t literal)
+{
+    if (hits->n == hits->cap) {
+        const size_t cap = 2 * hits->cap + 64;
+        struct sl_hit *more = reallocarray(hits->hit, cap, sizeof *more);
+
+        if (more == NULL)
+            return false;
+        hits->hit = more;
+        hits->cap = cap;
+    }
+    hits->hit[hits->n++] = (struct sl_hit){0, (uint32_t)end, literal};
+    return true;
+}
+
+/* ---- hits that wait -------------------------------------------------------------------------- */
+
+static void drop(struct virus_shard *shard, uint32_t *first)
+{
+    for (uint32_t at = *first, next; at != 0; at = next) {
+        next = shard->node[at].next;
+        shard->node[at].next = shard->free;
+        shard->free = at;
+        shard->n_waiting--;
+    }
+    *first = 0;
+}
+
+/* The flow of this entry; an earlier one is over. */
+static struct virus_flow *flow_of(struct virus_shard *shard, size_t entry, uint64_t id)
+{
+    struct virus_flow *const flow = &shard->of_flow[entry];
+
+    for (uint32_t half = 0; half < 2 && flow->flow != id; half++) {
+        drop(shard, &flow->first[half]);
+        drop(shard, &flow->told[half]);
+    }
+    flow->flow = id;
+    return flow;
+}
+
+/* Adds a node to those of a half. NULL: there are too many. */
+static struct virus_node *keep(struct virus_shard *shard, uint32_t *first)
+{
+    uint32_t n = 0;
+
+    for (uint32_t at = *first; at != 0; at = shard->node[at].next)
+        n++;
+    if (n >= VIRUS_SIDE_MAX || shard->n_waiting == VIRUS_WAITING_MAX)
+        return NULL;
+    const uint32_t at = shard->free != 0 ? shard->free : ++shard->n_used;
+    if (shard->free != 0)
+        shard->free = shard->node[at].next;
+    shard->node[at].next = *first;
+    *first = at;
+    shard->n_waiting++;
+    return &shard->node[at];
+}
+
+/* ---- windows --------------------------------------------------------------------------------- */
+
+/* A shard while it is settled. */
+struct settling {
+    struct run_viruses *viruses;
+    struct virus_shard *shard;
+    struct virus_output *output;
+    struct virus_scanner *scanner; /* NULL: none was needed so far */
+    const struct payload_scan *scan;
+    const struct sl_batch *batch;
+    const struct sl_stream_part *const *of_item;
+    uint32_t index;       /* of the shard */
+    size_t alone, across; /* the next hits of payloads, and of made items */
+};
+
+/* The bytes of a part, with those before. */
+struct window {
+    const struct stream_record *record;
+    const struct sl_stream_part *part;
+    uint64_t begin; /* offset in the stream */
+    bool in_packet; /* the part's bytes lie in the packet */
+};
+
+/* The first hit of the item, from *at on or, where records go back, before. */
+static size_t first_hit(const struct sl_hits *hits, size_t *at, uint32_t item)
+{
+    while (*at > 0 && hits->hit[*at - 1].item >= item)
+        --*at;
+    while (*at < hits->n && hits->hit[*at].item < item)
+        ++*at;
+    return *at;
+}
+
+static bool add_waiting(const struct settling *settling, const struct window *window,
+                        uint32_t first)
+{
+    bool done = true;
+
+    for (uint32_t at = first; at != 0; at = settling->shard->node[at].next) {
+        const struct virus_node *node = &settling->shard->node[at];
+        const uint32_t len = clam_literal_len(settling->viruses->database, node->literal);
+
+        if (node->end >= window->begin + len)
+            done &= add_hit(&settling->scanner->hits, node->end - window->begin, node->literal);
+    }
+    return done;
+}
+
+/* Hits of the packet's payload, as far as the part has them. */
+static bool add_alone(struct settling *settling, const struct window *window)
+{
+    const struct clam_open *open = payload_scan_open(settling->scan);
+    const struct sl_hits hits = {open->hit, open->max, open->n, false};
+    const struct sl_stream_part *part = window->part;
+    const uint32_t item = window->record->item;
+    const uint8_t *payload = settling->batch->bytes + settling->batch->payload[item].offset;
+    bool done = true;
+
+    for (size_t i = first_hit(&hits, &settling->alone, item);
+         window->in_packet && i < hits.n && hits.hit[i].item == item; i++) {
+        const uint8_t *const end = payload + hits.hit[i].offset;
+
+        if (end > part->bytes && end <= part->bytes + part->len)
+            done &= add_hit(&settling->scanner->hits,
+                            part->offset - window->begin + (uint64_t)(end - part->bytes),
+                            hits.hit[i].id);
+    }
+    return done;
+}
+
+/* Hits over the part's begin, and in a part that does not lie in its packet. */
+static bool add_across(struct settling *settling, const struct window *window)
+{
+    const struct sl_hits *hits = payload_scan_made(settling->scan);
+    const struct sl_stream_part *part = window->part;
+    const uint32_t item = window->record->item;
+    const uint32_t buffer = part->reversed ? SL_BUFFER_STREAM_BACK : SL_BUFFER_STREAM;
+    const uint64_t base =
+        stream_part_first(settling->of_item[item], part->reversed)->offset - SL_STREAM_HIT_BASE;
+    bool done = true;
+
+    for (size_t i = first_hit(hits, &settling->across, item);
+         i < hits->n && hits->hit[i].item == item; i++) {
+        const uint64_t end = base + hits->hit[i].offset;
+        const uint64_t literal = hits->hit[i].id & UINT32_MAX;
+        const uint32_t len = clam_literal_len(settling->viruses->database, literal);
+
+        if (hits->hit[i].id >> 32 != buffer || end <= part->offset ||
+            end > part->offset + part->len || end < window->begin + len ||
+            (window->in_packet && end - len >= part->offset))
+            continue;
+        done &= add_hit(&settling->scanner->hits, end - window->begin, literal);
+    }
+    return done;
+}
+
+/* Scans bytes from `from` to `to` of the window by its hits there. `open` may be NULL. */
+static bool scan_range(const struct settling *settling, const struct window *window, uint64_t from,
+                       uint64_t to, struct clam_open *open)
+{
+    struct virus_scanner *const scanner = settling->scanner;
+    const struct clam_window range = {.bytes = scanner->bytes + from,
+                                      .len = to - from,
+                                      .begins = from != 0 || window->begin == 0};
+    bool done = true;
+
+    scanner->n = 0;
+    scanner->some.n = 0;
+    for (size_t i = 0; i < scanner->hits.n; i++) {
+        const struct sl_hit *hit = &scanner->hits.hit[i];
+        const uint32_t len = clam_literal_len(settling->viruses->database, hit->id);
+
+        if (hit->offset >= from + len && hit->offset <= to)
+            done &= add_hit(&scanner->some, hit->offset - from, hit->id);
+    }
+    return done &&
+           clam_scan_window(scanner->scanner, &range, &scanner->some, NULL, open) == SL_OK &&
+           !scanner->no_memory;
+}
+
+static bool add_found(struct virus_output *output, uint32_t item,
+                      const struct sl_clamav_match *match)
+{
+    if (output->n == output->max) {
+        const size_t max = 2 * output->max + 16;
+        struct virus_across *found = reallocarray(output->found, max, sizeof *found);
+        uint32_t *items = reallocarray(output->item, max, sizeof *items);
+
+        output->found = found != NULL ? found : output->found;
+        output->item = items != NULL ? items : output->item;
+        if (found == NULL || items == NULL)
+            return false;
+        output->max = max;
+    }
+    output->found[output->n] = (struct virus_across){item, *match};
+    output->item[output->n++] = item;
+    return true;
+}
+
+static bool is_among(const struct sl_clamav_match *match, const struct sl_clamav_match *of,
+                     size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (of[i].name == match->name)
+            return true;
+    return false;
+}
+
+/* Leaves out the matches that the bytes before the part have alone. */
+static bool leave_out(struct settling *settling, const struct window *window,
+                      struct sl_clamav_match *match, size_t *n)
+{
+    size_t kept = 0;
+
+    if (!scan_range(settling, window, 0, window->part->offset - window->begin, NULL))
+        return false;
+    for (size_t i = 0; i < *n; i++)
+        if (!is_among(&match[i], settling->scanner->match, settling->scanner->n))
+            match[kept++] = match[i];
+    *n = kept;
+    return true;
+}
+
+/* Whether a packet that the part lies in has the match alone. */
+static bool is_told(const struct settling *settling, const struct window *window, uint32_t told,
+                    const struct sl_clamav_match *match)
+{
+    const struct payload_scan *scan = settling->scan;
+    const uint32_t item = window->record->item;
+
+    for (uint32_t at = window->in_packet ? 0 : told; at != 0; at = settling->shard->node[at].next)
+        if (settling->shard->node[at].name == match->name)
+            return true;
+    for (size_t i = payload_scan_first(scan, item);
+         i < payload_scan_count(scan) && payload_scan_item(scan, i) == item; i++)
+        if (payload_scan_match(scan, i)->name == match->name)
+            return true;
+    return false;
+}
+
+/* Reports what was found in the window, but neither in the bytes before nor in a packet alone. */
+static bool report(struct settling *settling, const struct window *window, uint32_t told)
+{
+    size_t n = settling->scanner->n;
+    struct sl_clamav_match *match = malloc(n * sizeof *match);
+    bool done = match != NULL;
+
+    if (done)
+        memcpy(match, settling->scanner->match, n * sizeof *match);
+    done = done && leave_out(settling, window, match, &n);
+    for (size_t i = 0; i < n && done; i++)
+        done = is_told(settling, window, told, &match[i]) ||
+               add_found(settling->output, window->record->item, &match[i]);
+    free(match);
+    return done;
+}
+
+static bool copy_bytes(struct virus_scanner *scanner, const struct window *window)
+{
+    const uint32_t before = (uint32_t)(window->part->offset - window->begin);
+    const size_t len = (size_t)before + window->part->len;
+
+    if (scanner->bytes_max < len) {
+        free(scanner->bytes);
+        scanner->bytes_max = 2 * len;
+        scanner->bytes = malloc(scanner->bytes_max);
+        if (scanner->bytes == NULL) {
+            scanner->bytes_max = 0;
+            return false;
+        }
+    }
+    stream_part_copy_before(window->part, scanner->bytes, before);
+    memcpy(scanner->bytes + before, window->part->bytes, window->part->len);
+    return true;
+}
+
+/* The hits of the window that wait for bytes behind it are all that wait then. */
+static bool scan_window(struct settling *settling, const struct window *window,
+                        struct virus_flow *flow)
+{
+    uint32_t *const first = &flow->first[window->record->half];
+    struct virus_scanner *const scanner = settling->scanner;
+    const uint64_t before = window->part->offset - window->begin;
+    struct clam_open *const open = &scanner->open;
+
+    open->n = open->n_decided = 0;
+    if (!copy_bytes(scanner, window) ||
+        !scan_range(settling, window, 0, before + window->part->len, open) || open->no_memory)
+        return false;
+    drop(settling->shard, first);
+    for (size_t i = 0; i < open->n; i++) {
+        struct virus_node *node = keep(settling->shard, first);
+
+        if (node == NULL)
+            break;
+        node->end = window->begin + open->hit[i].offset;
+        node->literal = (uint32_t)open->hit[i].id;
+    }
+    return scanner->n == 0 || report(settling, window, flow->told[window->record->half]);
+}
+
+static bool has_hits(struct settling *settling, uint32_t item)
+{
+    const struct clam_open *open = payload_scan_open(settling->scan);
+    const struct sl_hits alone = {open->hit, open->max, open->n, false};
+    const struct sl_hits *across = payload_scan_made(settling->scan);
+    const size_t i = first_hit(&alone, &settling->alone, item);
+    const size_t k = first_hit(across, &settling->across, item);
+
+    return (i < alone.n && alone.hit[i].item == item) ||
+           (k < across->n && across->hit[k].item == item);
+}
+
+static size_t entry_of(const struct settling *settling, const struct stream_record *record)
+{
+    return (size_t)(record->stream - settling->viruses->streams->of_flow[settling->index]);
+}
+
+/* Bytes of another flow than the packet's came when their flow ended. */
+static bool take_part(struct settling *settling, const struct stream_record *record,
+                      const struct sl_stream_part *part)
+{
+    const struct window window = {.record = record,
+                                  .part = part,
+                                  .begin = part->offset - part->known,
+                                  .in_packet =
+                                      stream_part_in_packet(settling->batch, record->item, part)};
+
+    if (record->flow != settling->batch->origin[record->item].flow)
+        return true;
+    const bool has_some = has_hits(settling, record->item);
+    if (!has_some && settling->shard->n_waiting == 0)
+        return true;
+    struct virus_flow *const flow =
+        flow_of(settling->shard, entry_of(settling, record), record->flow);
+    if (!has_some && flow->first[record->half] == 0)
+        return true;
+    if (settling->scanner == NULL)
+        settling->scanner = take_scanner(settling->viruses);
+    if (settling->scanner == NULL)
+        return false;
+    settling->scanner->hits.n = 0;
+    if (!add_waiting(settling, &window, flow->first[record->half]) ||
+        !add_alone(settling, &window) || !add_across(settling, &window))
+        return false;
+    if (settling->scanner->hits.n != 0)
+        return scan_window(settling, &window, flow);
+    drop(settling->shard, &flow->first[record->half]);
+    return true;
+}
+
+/* A packet that waits: what it has alone is not told again with its stream. */
+static void take_waiting(const struct settling *settling, const struct stream_waiting *waiting)
+{
+    const struct payload_scan *scan = settling->scan;
+    const uint32_t item = waiting->item;
+
+    for (size_t i = payload_scan_first(scan, item);
+         i < payload_scan_count(scan) && payload_scan_item(scan, i) == item; i++) {
+        struct virus_flow *flow =
+            flow_of(settling->shard, waiting->entry, settling->batch->origin[item].flow);
+        struct virus_node *node = keep(settling->shard, &flow->told[waiting->half]);
+
+        if (node != NULL)
+            node->name = payload_scan_match(scan, i)->name;
+    }
+}
+
+/* ---- settling -------------------------------------------------------------------------------- */
+
+static bool take_record(struct settling *settling, const struct stream_record *record,
+                        const struct sl_stream_part *part)
+{
+    if ((record->kind == STREAM_PACKET || record->kind == STREAM_COPIED) && record->len != 0)
+        return take_part(settling, record, part);
+    if ((record->kind != STREAM_GAP && record->kind != STREAM_END) ||
+        settling->shard->n_waiting == 0)
+        return true;
+    struct virus_flow *const flow =
+        flow_of(settling->shard, entry_of(settling, record), record->flow);
+    drop(settling->shard, &flow->first[record->half]);
+    if (record->kind == STREAM_END)
+        drop(settling->shard, &flow->told[record->half]);
+    return true;
+}
+
+void virus_batch_settle(struct virus_batch *mine, struct run_viruses *viruses,
+                        const struct stream_batch *streams, const struct payload_scan *scan,
+                        const struct sl_batch *batch, uint32_t shard)
+{
+    const struct stream_parts *parts = &streams->shard[shard];
+    const struct stream_waiting *waiting = parts->waiting;
+    struct virus_output *const output = &mine->shard[shard];
+    struct settling settling = {.viruses = viruses,
+                                .shard = &viruses->shard[shard],
+                                .output = output,
+                                .scan = scan,
+                                .batch = batch,
+                                .of_item = streams->of_item,
+                                .index = shard};
+
+    output->n = 0;
+    output->no_memory = false;
+    if (settling.shard->n_waiting == 0 && payload_scan_made(scan)->n == 0 &&
+        payload_scan_open(scan)->n == 0 && payload_scan_count(scan) == 0)
+        return;
+    for (uint32_t r = 1; r < parts->output.n && !output->no_memory; r++) {
+        const struct stream_record *record = &parts->output.record[r];
+
+        for (; waiting != NULL && waiting->item < record->item; waiting = waiting->next)
+            take_waiting(&settling, waiting);
+        output->no_memory = !take_record(&settling, record, &parts->part[r]);
+    }
+    for (; waiting != NULL; waiting = waiting->next)
+        take_waiting(&settling, waiting);
+    return_scanner(viruses, settling.scanner);
+}
+
+enum sl_status virus_batch_report(const struct virus_batch *mine, struct payload_scan *scan,
+                                  uint32_t n_shards, struct sl_diag *diag)
+{
+    bool no_memory = false;
+    size_t n = 0;
+
+    for (uint32_t s = 0; s < n_shards; s++) {
+        const struct virus_output *output = &mine->shard[s];
+
+        no_memory |= output->no_memory;
+        n += output->n;
+        for (size_t i = 0; i < output->n; i++)
+            payload_scan_add(scan, output->found[i].item, &output->found[i].match);
+    }
+    if (no_memory)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for viruses across segments");
+    return n != 0 ? payload_scan_sort(scan, diag) : SL_OK;
+}

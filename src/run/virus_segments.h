@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: MIT */
+/* Virus signatures that lie across segments of TCP. The engine scans each byte of a stream once,
+ * and the seams of segments. A hit that one segment does not decide is verified in a window of its
+ * stream, and with each segment that follows, until it is decided or leaves the window.
+ *
+ * A window has a segment, and at most SL_STREAM_KNOWN bytes before it. Per stream at most
+ * VIRUS_SIDE_MAX hits wait, and per shard VIRUS_WAITING_MAX; those beyond are dropped and counted.
+ * The hits that wait follow from segments alone. */
+#ifndef RUN_VIRUS_SEGMENTS_H
+#define RUN_VIRUS_SEGMENTS_H
+
+#include "payload_scan.h"
+#include "run_streams.h"
+
+enum { VIRUS_SIDE_MAX = 32, VIRUS_WAITING_MAX = 4096 };
+
+/* The streams of all flows, and the scanners of threads. */
+struct run_viruses;
+
+/* SL_ENOMEM. */
+enum sl_status run_viruses_create(struct run_viruses **out, const struct run_streams *streams,
+                                  const struct sl_clamav_db *database, struct sl_diag *diag);
+void run_viruses_free(struct run_viruses *viruses); /* accepts NULL */
+
+/* A match, and the packet that completed it. */
+struct virus_across {
+    uint32_t item;
+    struct sl_clamav_match match;
+};
+
+/* Those of a shard, by packet. */
+struct virus_output {
+    struct virus_across *found;
+    uint32_t *item; /* of each */
+    size_t n, max;
+    bool no_memory;
+};
+
+/* Those of a batch. Zeroed at first. */
+struct virus_batch {
+    struct virus_output shard[RUN_SHARDS_MAX];
+};
+
+void virus_batch_clear(struct virus_batch *mine);
+
+/* Settling a shard: finds matches by the hits that `scan` has set aside. One thread a shard. */
+void virus_batch_settle(struct virus_batch *mine, struct run_viruses *viruses,
+                        const struct stream_batch *streams, const struct payload_scan *scan,
+                        const struct sl_batch *batch, uint32_t shard);
+
+/* Once all shards are settled: adds the matches to those of payloads. SL_ENOMEM. */
+enum sl_status virus_batch_report(const struct virus_batch *mine, struct payload_scan *scan,
+                                  uint32_t n_shards, struct sl_diag *diag);
+
+#endif
