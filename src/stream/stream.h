@@ -137,6 +137,7 @@ struct stream_config {
     uint32_t unacked_len; /* so many bytes wait for acknowledgement at most; default 1 MiB */
     uint8_t min_ttl;      /* segments of a lower TTL are left out; default 0 */
     bool is_inline;       /* bytes count at once; default false */
+    bool omits_edges;     /* no records of kind STREAM_EDGE; default false */
     bool keeps_urgent;    /* urgent bytes stay in the stream; default false, as hosts have it */
 };
 

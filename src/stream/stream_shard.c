@@ -26,6 +26,7 @@ static bool open_shard(struct stream_shard *shard, uint32_t n_blocks,
 {
     *shard = (struct stream_shard){.unacked_len = config->unacked_len,
                                    .is_inline = config->is_inline,
+                                   .omits_edges = config->omits_edges,
                                    .keeps_urgent = config->keeps_urgent,
                                    .min_ttl = config->min_ttl,
                                    .context_len = config->context_len,

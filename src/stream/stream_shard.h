@@ -56,6 +56,7 @@ struct stream_shard {
     const uint8_t *bytes; /* the batch's */
     uint32_t unacked_len;
     bool is_inline;
+    bool omits_edges;
     bool keeps_urgent;
     uint8_t min_ttl;
     uint32_t context_len, overlap_len;

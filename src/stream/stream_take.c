@@ -20,8 +20,11 @@ static uint64_t edge_of(const struct stream_site *site, uint32_t half)
 
 static void report_edge(const struct stream_site *site, uint32_t half, uint64_t edge)
 {
-    struct stream_record *record = stream_record_add(site->shard, STREAM_EDGE);
+    struct stream_record *record;
 
+    if (site->shard->omits_edges)
+        return;
+    record = stream_record_add(site->shard, STREAM_EDGE);
     record->flow = site->flow;
     record->stream = site->stream;
     record->offset = edge;
