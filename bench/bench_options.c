@@ -18,6 +18,9 @@ static const char usage[] =
     "  flow     packets and new flows a second through the flow table, on one core and on all\n"
     "  stream   segments of TCP a second, in order and not, through reassembly on one core; and\n"
     "           runs: -r with --rules (one where none) with and without it, one flow alone\n"
+    "  run      whole runs with no engine, each, four and all five, on one core up to all and "
+    "each\n"
+    "           GPU, beside page cache, link and the GPU's memory; each stage's time a packet\n"
     "  header   header checks, each backend on one core, and on the GPU\n"
     "  mpm      multi-pattern matching, each algorithm on one core, and on the GPU\n"
     "  scan     virus scan of --files: the filter alone, and the scanner from the page cache; or "
@@ -61,6 +64,9 @@ static const char usage[] =
     "                       period-change, all but the first two and closeness drawn by --plot\n\n"
     "Of scan, with --files and --device-bytes as of mpm:\n"
     "  --database PATH...   ClamAV's databases (without --files: 40,000 generated signatures)\n\n"
+    "Of run, with -r, --rules, --database, --names and --entries; files that it does not name are\n"
+    "those of SLUICE_TEST_DATA, or captures and names are generated:\n"
+    "  --bytes N            of the capture that the others are repeated into (500M)\n\n"
     "Of tunnel:\n"
     "  --bytes N            of the file that crosses a thin link (60M), and of 40 that cross a "
     "bad\n"
@@ -149,6 +155,8 @@ const struct benchmark benchmarks[N_BENCHMARKS] = {
     {"capture", bench_capture, true, false, SET(OPTION_CAPTURES)},
     {"flow", bench_flow, true, false, SET(OPTION_CAPTURES)},
     {"stream", bench_stream, false, false, SET(OPTION_CAPTURES) | SET(OPTION_RULES)},
+    {"run", bench_runs, false, false,
+     SET(OPTION_CAPTURES) | SET(OPTION_RULES) | SET(OPTION_DATABASE) | NAMES | SET(OPTION_BYTES)},
     {"header", bench_header, true, false, SET(OPTION_CAPTURES)},
     {"mpm", bench_mpm, true, false,
      SET(OPTION_CAPTURES) | SET(OPTION_FILES) | LITERALS | SET(OPTION_ALGORITHMS) |
@@ -312,7 +320,7 @@ static int read_option(struct bench_options *options, int option)
     case OPTION_DEVICE_BYTES:
         return parse_bytes("--device-bytes", optarg, &bench->device_bytes) ? -1 : EXIT_FAILED;
     case OPTION_BYTES:
-        return parse_bytes("--bytes", optarg, &bench->tunnel_bytes) ? -1 : EXIT_FAILED;
+        return parse_bytes("--bytes", optarg, &bench->bytes) ? -1 : EXIT_FAILED;
     case OPTION_RUNS:
         return parse_runs(bench, optarg) ? -1 : EXIT_FAILED;
     case OPTION_SAMPLE:
@@ -435,7 +443,6 @@ int bench_options_parse(struct bench_options *options, int argc, char **argv)
                                                 .device_name = "auto",
                                                 .entries = {1000000},
                                                 .n_entries = 1,
-                                                .tunnel_bytes = 60000000,
                                                 .device_bytes = 640000000},
                                       .words = argv};
     return allocate(&options->bench, argc) ? read_options(options, argc, argv) : EXIT_FAILED;

@@ -559,6 +559,38 @@ class Command(case.Case):
         self.assertIn("scan", {row["bench"] for row in rows})
         self.assertIn(6, {row.get("hits") for row in rows if row["bench"].startswith("anchors")})
 
+    def test_bench_run(self):
+        rules = self.path("bench.rules", b'alert tcp any any -> any any (content:"GET"; sid:1;)\n')
+        database = self.path("run.ndb", b"A:0:*:68656c6c6f2c20776f726c64\n")
+        options = ["--bytes", "200k", "--entries", "100", "--runs", "1", "--json", "--device",
+                   "cpu"]
+        result = sluice("bench", "run", "-r", CAPTURE, "--rules", rules, "--database", database,
+                        *options)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = [json.loads(line) for line in result.stdout.splitlines() if b'"bench"' in line]
+        runs = [row for row in rows if row["bench"] == "run" and "why" not in row]
+        self.assertEqual({row["series"] for row in runs if row["cores"] == 1},
+                         {"nothing", "header checks", "rules", "viruses", "names", "redundancy",
+                          "four", "all five", "all five, 800 bytes"})
+        for row in runs:
+            self.assertEqual(row["ceiling_of"], "page cache")
+            self.assertEqual(set(row["stages_ns"]),
+                             {"fill", "load", "order", "engines", "digest", "drain"})
+            self.assertGreater(row["stages_ns"]["load"], 0)
+        of = {row["series"]: row["stages_ns"] for row in runs if row["cores"] == 1}
+        self.assertGreater(of["rules"]["engines"], 0)
+
+        environment = {**os.environ, "SLUICE_TEST_DATA": self.folder.name}
+        result = sluice("bench", "run", *options, env=environment)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = [json.loads(line) for line in result.stdout.splitlines() if b'"bench"' in line]
+        why = {row["variant"]: row["why"] for row in rows if "why" in row}
+        self.assertEqual(why["rules"], "needs --rules")
+        self.assertEqual(why["viruses"], "needs --database")
+        self.assertEqual(why["all five"], "needs --rules and --database")
+        self.assertIn("generated, lengths as recorded", {row.get("data") for row in rows})
+        self.assert_refused(sluice("bench", "flow", "--bytes", "1M", "-r", CAPTURE), "--bytes")
+
     def test_studies(self):
         self.assert_refused(sluice("bench", "mpm", "--study", "x", "-r", CAPTURE, "--json"), "'x'",
                             "packet-size")

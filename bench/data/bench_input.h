@@ -5,6 +5,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
 
 #include "cli/rule_files.h"
 
@@ -26,5 +28,20 @@ bool bench_generate(struct bench_input *input);
 
 /* The same of one flow alone, whose file the caller removes. */
 bool bench_generate_flow(char path[64]);
+
+/* Packets of 800 bytes mean; of the lengths that real captures have; of one flow. */
+enum bench_traffic { BENCH_EVEN, BENCH_MIXED, BENCH_ALONE_FLOW };
+
+/* Writes a capture with packets of at least bytes_len bytes into a temporary file, which the caller
+ * removes. False: an error was printed. */
+bool bench_generate_traffic(char path[64], enum bench_traffic traffic, uint64_t bytes_len);
+
+/* The same of the packets on Ethernet that the captures hold, one pass behind the other. Time goes
+ * on. long_capture.c */
+bool bench_repeat_captures(char path[64], const struct bench_input *input, uint64_t bytes_len);
+
+/* Opens a temporary file to write to, which the caller closes and removes. NULL: an error was
+ * printed. */
+FILE *bench_temporary(char path[64]);
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Captures that are made up: 10,000 TCP flows, packets of 800 bytes mean; and one flow alone. */
+/* Captures that are made up: 10,000 TCP flows, packets of 800 bytes mean or of the lengths that
+ * real captures have; and one flow alone. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,11 +12,13 @@
 #include "sluice/dissect.h"
 
 enum {
-    GENERATED_PACKETS = 250000,
+    GENERATED_LEN = 200000000,
     GENERATED_FLOWS = 10000,
-    FLOW_PACKETS = 180000,
+    FLOW_LEN = 261720000,
     HEADERS = 54,
-    FULL = 1454 /* bytes of a long packet */
+    FULL = 1454,    /* bytes of a long packet */
+    LONGEST = 1514, /* of a real one */
+    BURST_LOG = 4   /* packets of a flow's segment number */
 };
 
 static void put32(uint8_t *to, uint32_t value)
@@ -64,11 +67,30 @@ static void fill_payload(uint8_t *payload, uint32_t len, uint64_t *state)
         payload[at] = (uint8_t)bench_random(state);
 }
 
-static uint32_t make_packet(uint8_t *packet, uint32_t number, bool alone, uint64_t *state)
+static uint32_t draw_len(enum bench_traffic traffic, uint32_t number, uint64_t *state)
 {
+    /* Of the sixteenths of 224,966 packets of test suites, shortest first. */
+    static const uint16_t mixed[16] = {HEADERS, 54,  54,  56,  60,  66,  73,   78,
+                                       94,      116, 140, 166, 214, 425, 1410, LONGEST};
+
+    switch (traffic) {
+    case BENCH_MIXED:
+        return mixed[bench_random(state) % 16];
+    case BENCH_EVEN:
+        return number % 2 == 0 ? FULL : 146; /* 800 bytes mean */
+    case BENCH_ALONE_FLOW:
+        break;
+    }
+    return FULL;
+}
+
+static uint32_t make_packet(uint8_t *packet, uint32_t number, enum bench_traffic traffic,
+                            uint64_t *state)
+{
+    const bool alone = traffic == BENCH_ALONE_FLOW;
     const uint32_t flow = alone ? 0 : bench_random(state) % GENERATED_FLOWS;
-    const uint32_t len = alone || number % 2 == 0 ? FULL : 146; /* 800 bytes mean */
-    const uint32_t seq = alone ? number * (FULL - HEADERS) : number >> 4 << 16;
+    const uint32_t len = draw_len(traffic, number, state);
+    const uint32_t seq = alone ? number * (FULL - HEADERS) : number >> BURST_LOG << 16;
     const uint32_t tcp_len = len - 34;
 
     memset(packet, 0, HEADERS);
@@ -96,17 +118,17 @@ static uint32_t make_packet(uint8_t *packet, uint32_t number, bool alone, uint64
     return len;
 }
 
-static bool write_capture(FILE *file, bool alone)
+static bool write_capture(FILE *file, enum bench_traffic traffic, uint64_t bytes_len)
 {
     static const uint8_t header[24] = {0xD4, 0xC3, 0xB2, 0xA1, 2, 0, 4, 0, 0, 0, 0, 0,
                                        0,    0,    0,    0,    0, 0, 4, 0, 1, 0, 0, 0};
-    uint8_t record[16 + 1500];
-    uint64_t state = 1;
+    uint8_t record[16 + LONGEST];
+    uint64_t state = 1, written = 0;
 
     if (fwrite(header, sizeof header, 1, file) != 1)
         return false;
-    for (uint32_t i = 0; i < (alone ? FLOW_PACKETS : GENERATED_PACKETS); i++) {
-        const uint32_t len = make_packet(record + 16, i, alone, &state);
+    for (uint32_t i = 0; written < bytes_len; i++) {
+        const uint32_t len = make_packet(record + 16, i, traffic, &state);
 
         put32(record, 1700000000 + i / 100000);
         put32(record + 4, i % 100000 * 10);
@@ -114,20 +136,33 @@ static bool write_capture(FILE *file, bool alone)
         put32(record + 12, len);
         if (fwrite(record, 16 + len, 1, file) != 1)
             return false;
+        written += len;
     }
     return true;
 }
 
-static bool generate(char path[64], bool alone)
+FILE *bench_temporary(char path[64])
 {
     const char *folder = getenv("TMPDIR");
+    FILE *file;
     int fd;
 
     snprintf(path, 64, "%.40s/sluice-bench.XXXXXX", folder != NULL ? folder : "/tmp");
     fd = mkstemp(path);
-    FILE *file = fd < 0 ? NULL : fdopen(fd, "wb");
-    const bool written = file != NULL && write_capture(file, alone);
-    if (file == NULL || fclose(file) != 0 || !written) {
+    file = fd < 0 ? NULL : fdopen(fd, "wb");
+    if (file == NULL)
+        cli_error("%s: cannot be written", path);
+    return file;
+}
+
+bool bench_generate_traffic(char path[64], enum bench_traffic traffic, uint64_t bytes_len)
+{
+    FILE *file = bench_temporary(path);
+
+    if (file == NULL)
+        return false;
+    const bool written = write_capture(file, traffic, bytes_len);
+    if (fclose(file) != 0 || !written) {
         cli_error("%s: cannot be written", path);
         return false;
     }
@@ -136,7 +171,7 @@ static bool generate(char path[64], bool alone)
 
 bool bench_generate(struct bench_input *input)
 {
-    if (!generate(input->generated, false))
+    if (!bench_generate_traffic(input->generated, BENCH_EVEN, GENERATED_LEN))
         return false;
     input->paths[input->n_paths++] = input->generated;
     return true;
@@ -144,5 +179,5 @@ bool bench_generate(struct bench_input *input)
 
 bool bench_generate_flow(char path[64])
 {
-    return generate(path, true);
+    return bench_generate_traffic(path, BENCH_ALONE_FLOW, FLOW_LEN);
 }

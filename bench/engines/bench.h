@@ -23,7 +23,8 @@ struct bench {
     size_t n_samplers;
     size_t entries[BENCH_COUNTS_MAX]; /* names of each table */
     size_t n_entries;
-    uint32_t tunnel_bytes; /* of the file that crosses a thin link */
+    uint32_t bytes;        /* of a tunnel's file that crosses a thin link, of a run's capture; 0:
+                              not named */
     uint32_t device_bytes; /* payload of the batch that lies on the GPU, at least */
     bool sample;           /* train tables on half of the data, measure on the other half */
     bool all_cores;        /* rows on all cores too */

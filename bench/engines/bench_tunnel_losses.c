@@ -16,7 +16,7 @@ enum { PARTS = 40, DELAY_US = 2000 }; /* parts of the file that crosses a thin l
 static bool fetch_all(const struct bench *bench, const struct tunnel_link *link, uint32_t loss,
                       const char *variant)
 {
-    const size_t len = bench->tunnel_bytes / PARTS + 1;
+    const size_t len = bench_tunnel_len(bench) / PARTS + 1;
     uint8_t *const content = malloc(len);
     double rates[BENCH_RUNS_MAX];
     uint32_t n = 0;

@@ -188,7 +188,7 @@ static bool print_fetches(const struct bench *bench, const char *variant, double
 /* Each run has content of its own, which crosses twice. */
 static bool run_fetches(const struct bench *bench, const struct tunnel_link *link, bool encodes)
 {
-    const size_t len = bench->tunnel_bytes;
+    const size_t len = bench_tunnel_len(bench);
     uint8_t *const content = malloc(len);
     double rates[2][BENCH_RUNS_MAX];
     uint32_t n[2] = {0};

@@ -22,6 +22,7 @@ bool bench_scan_trees(const struct bench *bench); /* where no file is named */
 bool bench_sampling(const struct bench *bench);
 bool bench_redundancy(const struct bench *bench);
 bool bench_batch_encoder(const struct bench *bench); /* a part of it, for GPUs */
+bool bench_runs(const struct bench *bench);
 bool bench_tunnel(const struct bench *bench);
 bool bench_tunnel_peers(const struct bench *bench);
 bool bench_tunnel_times(const struct bench *bench);
@@ -29,6 +30,12 @@ bool bench_tunnel_losses(const struct bench *bench);
 bool bench_fib(const struct bench *bench);
 bool bench_packet_names(const struct bench *bench);
 bool bench_all_together(const struct bench *bench);
+
+/* The bytes of the file that crosses a thin link. */
+static inline size_t bench_tunnel_len(const struct bench *bench)
+{
+    return bench->bytes != 0 ? bench->bytes : 60000000;
+}
 
 /* Whether this build has a sampler of this name. bench_sampling.c */
 bool bench_is_sampler(const char *name);

@@ -17,6 +17,15 @@ static void set_number(json_t *line, const char *name, double number)
         json_object_set_new(line, name, json_real(number));
 }
 
+static json_t *stages_json(const struct bench_stage *stages)
+{
+    json_t *all = json_object();
+
+    for (unsigned i = 0; i < BENCH_STAGES; i++)
+        json_object_set_new(all, stages[i].name, json_real(stages[i].ns));
+    return all;
+}
+
 static json_t *row_json(const struct bench_row *row)
 {
     const struct bench_rate *rate = &row->rate;
@@ -49,6 +58,8 @@ static json_t *row_json(const struct bench_row *row)
         json_object_set_new(line, "series", json_string(row->series));
     if (row->cores != 0)
         json_object_set_new(line, "cores", json_integer(row->cores));
+    if (row->stages != NULL)
+        json_object_set_new(line, "stages_ns", stages_json(row->stages));
     return line;
 }
 
@@ -58,6 +69,20 @@ static void print_share(const json_t *row, const char *ceiling, const char *befo
 
     if (of > 0)
         printf("%s%.0f %% of %.2f", before, bench_number_of(row, "median") / of * 100, of);
+}
+
+static void print_stages(json_t *stages)
+{
+    const char *name, *before = "  ";
+    json_t *ns;
+
+    json_object_foreach(stages, name, ns)
+    {
+        printf("%s%s %.0f", before, name, json_number_value(ns));
+        before = ", ";
+    }
+    if (json_object_size(stages) != 0)
+        printf(" ns a packet");
 }
 
 static void print_text(const json_t *row)
@@ -86,6 +111,7 @@ static void print_text(const json_t *row)
     if (bench_number_of(row, "p99_us") > 0)
         printf("  p50 %.0f us, p99 %.0f us", bench_number_of(row, "p50_us"),
                bench_number_of(row, "p99_us"));
+    print_stages(json_object_get(row, "stages_ns"));
     if (hits != NULL)
         printf("  %s hits", cli_count((uint64_t)json_integer_value(hits), count));
     printf("  %s\n", bench_text_of(row, "data"));

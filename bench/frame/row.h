@@ -9,6 +9,14 @@
 /* The role of a row of the whole machine, which decides how it is drawn. */
 enum bench_role { BENCH_ALONE, BENCH_CEILING, BENCH_ENGINE, BENCH_TOGETHER, BENCH_PEER };
 
+/* A stage of a run, and the time of all cores in it, a packet. */
+enum { BENCH_STAGES = 6 };
+
+struct bench_stage {
+    const char *name;
+    double ns;
+};
+
 struct bench_row {
     const char *what, *variant, *data;
     struct bench_rate rate;
@@ -27,6 +35,7 @@ struct bench_row {
     double peer;    /* its rate; 0: none is printed */
     const char *peer_name;
     double p50_us, p99_us; /* from a batch's arrival to its results */
+    const struct bench_stage *stages; /* BENCH_STAGES of them; NULL: none */
 };
 
 /* Prints a row and puts it into the results. */
