@@ -21,6 +21,7 @@ static const char usage[] =
     "  run      whole runs with no engine, each, four and all five, on one core up to all and "
     "each\n"
     "           GPU, beside page cache, link and the GPU's memory; each stage's time a packet\n"
+    "  start    the start of a run with --rules, part by part, beside a bare context of the GPU\n"
     "  header   header checks, each backend on one core, and on the GPU\n"
     "  mpm      multi-pattern matching, each algorithm on one core, and on the GPU\n"
     "  scan     virus scan of --files: the filter alone, and the scanner from the page cache; or "
@@ -157,6 +158,7 @@ const struct benchmark benchmarks[N_BENCHMARKS] = {
     {"stream", bench_stream, false, false, SET(OPTION_CAPTURES) | SET(OPTION_RULES)},
     {"run", bench_runs, false, false,
      SET(OPTION_CAPTURES) | SET(OPTION_RULES) | SET(OPTION_DATABASE) | NAMES | SET(OPTION_BYTES)},
+    {"start", bench_start, false, false, SET(OPTION_RULES)},
     {"header", bench_header, true, false, SET(OPTION_CAPTURES)},
     {"mpm", bench_mpm, true, false,
      SET(OPTION_CAPTURES) | SET(OPTION_FILES) | LITERALS | SET(OPTION_ALGORITHMS) |

@@ -57,14 +57,15 @@ static bool measure(struct bench_options *options)
 {
     struct bench *bench = &options->bench;
     struct bench_input *input = &bench->input;
-    bool any = false, traffic = false, together = false;
+    bool any = false, traffic = false, together = false, starts = false;
 
     for (int i = 0; i < N_BENCHMARKS; i++) {
         any |= options->selected[i];
         traffic |= options->selected[i] && benchmarks[i].traffic;
         together |= options->selected[i] && benchmarks[i].together;
+        starts |= options->selected[i] && benchmarks[i].run == bench_start;
     }
-    if (!choose_device(bench))
+    if ((starts && !bench_start_measure(bench)) || !choose_device(bench))
         return false;
     if ((traffic || !any) && input->n_paths == 0 && input->n_file_paths == 0 &&
         !bench_generate(input))

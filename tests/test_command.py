@@ -591,6 +591,23 @@ class Command(case.Case):
         self.assertIn("generated, lengths as recorded", {row.get("data") for row in rows})
         self.assert_refused(sluice("bench", "flow", "--bytes", "1M", "-r", CAPTURE), "--bytes")
 
+    def test_bench_start(self):
+        rules = self.path("start.rules", b'alert tcp any any -> any any (content:"GET"; sid:1;)\n')
+        result = sluice("bench", "start", "--rules", rules, "--runs", "1", "--json", "--device",
+                        "cpu")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = {row["variant"]: row for row in map(json.loads, result.stdout.splitlines())
+                if row.get("bench") == "start"}
+        for variant in ("rules read", "rules read and parsed", "rules compiled", "tables built",
+                        "first batch", "exit", "a whole run, its process"):
+            self.assertEqual(rows[variant]["unit"], "ms")
+            self.assertGreater(rows[variant]["median"], 0, variant)
+        for variant in ("device probed, context made", "bare context, its process"):
+            self.assertEqual(rows[variant]["why"], "no GPU was chosen")
+        self.assert_refused(sluice("bench", "start", "-r", CAPTURE), "-r")
+        self.assert_refused(sluice("bench", "start", "--rules", "none.rules", "--device", "cpu",
+                                   "--json"), "none.rules")
+
     def test_studies(self):
         self.assert_refused(sluice("bench", "mpm", "--study", "x", "-r", CAPTURE, "--json"), "'x'",
                             "packet-size")

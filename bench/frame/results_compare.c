@@ -25,11 +25,12 @@ static struct change judge(const json_t *then, const json_t *now)
                         bench_number_of(now, "q3") - bench_number_of(now, "q1");
     struct change change = {.percent = (after - before) / before * 100,
                             .noise = wide / before * 100};
+    const bool time = strcmp(bench_text_of(now, "unit"), "ms") == 0;
 
     if (change.noise < least_change)
         change.noise = least_change;
     if (fabs(change.percent) > change.noise)
-        change.kind = change.percent < 0 ? SLOWER : FASTER;
+        change.kind = (change.percent < 0) != time ? SLOWER : FASTER;
     return change;
 }
 

@@ -34,7 +34,7 @@ struct bench_row {
     double items;   /* a second, beside bytes */
     double peer;    /* its rate; 0: none is printed */
     const char *peer_name;
-    double p50_us, p99_us; /* from a batch's arrival to its results */
+    double p50_us, p99_us;            /* from a batch's arrival to its results */
     const struct bench_stage *stages; /* BENCH_STAGES of them; NULL: none */
 };
 

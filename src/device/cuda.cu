@@ -130,6 +130,11 @@ void device_cuda_probe(struct sl_device *device, uint32_t index)
     pthread_mutex_unlock(&probe_lock);
 }
 
+bool device_context_alone(int device)
+{
+    return cudaSetDevice(device) == cudaSuccess && cudaFree(NULL) == cudaSuccess;
+}
+
 bool device_cuda_usable(char why[SL_WHY_LEN])
 {
     bool usable = false;

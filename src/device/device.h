@@ -24,6 +24,10 @@ uint32_t device_cuda_count(void);
  * one of the thread. */
 void device_cuda_probe(struct sl_device *device, uint32_t index);
 
+/* Makes the GPU's context and nothing else: all programs with CUDA wait for it, behind
+ * device_cuda_count. False: it cannot be made. */
+bool device_context_alone(int device);
+
 /* Makes this GPU the current one of the thread. The default is the first GPU, which may not work.
  */
 void device_use(int device);
