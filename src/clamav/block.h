@@ -75,7 +75,7 @@ struct clam_elem {
 /* An alternate: value and mask for each byte. */
 struct clam_alt {
     uint32_t len;
-    uint32_t bytes, masks;
+    uint32_t bytes, masks; /* masks CLAM_NONE: all bits count */
 };
 
 /* Bytes at fixed distances from one another. */

@@ -7,9 +7,20 @@
 
 enum { ALTS_MAX = 4096 /* alternates in one block */ };
 
+/* Whether not all bits of the cells from `begin` on count. */
+static bool is_masked(const struct body *body, size_t begin)
+{
+    const struct body_cell *cells = (const struct body_cell *)body->cells.at;
+
+    for (size_t i = begin; i < body->cells.n; i++)
+        if (cells[i].mask != 0xFF)
+            return true;
+    return false;
+}
+
 static enum clam_taken read_alternate(struct body *body, struct clam_text text)
 {
-    struct clam_alt alt = {0};
+    struct clam_alt alt = {.masks = CLAM_NONE};
     const size_t begin = body->cells.n;
     enum clam_taken taken = CLAM_TAKEN;
     uint32_t index;
@@ -42,7 +53,7 @@ static enum clam_taken read_alternate(struct body *body, struct clam_text text)
         return clam_bad(body->set, "an alternate is empty");
     if (taken == CLAM_TAKEN)
         taken = body_put_pool(body, (uint32_t)begin, alt.len, false, &alt.bytes);
-    if (taken == CLAM_TAKEN)
+    if (taken == CLAM_TAKEN && is_masked(body, begin))
         taken = body_put_pool(body, (uint32_t)begin, alt.len, true, &alt.masks);
     body->cells.n = begin;
     if (taken != CLAM_TAKEN)

@@ -68,6 +68,8 @@ struct clam_match {
     struct clam_tries *tries; /* by pattern */
     bool complete;            /* all places where the matcher's literals lie have been tried */
     struct clam_positions now, next;
+    const struct clam_seg *needle_of; /* whose literal `needle` is; NULL: none */
+    struct clam_needle needle;
     struct clam_ahead *ahead; /* NULL: unknown bodies are searched for at once */
     struct clam_pcres *expressions;
     bool no_memory;
@@ -76,6 +78,7 @@ struct clam_match {
      * as absent. */
     uint64_t deadline_ns; /* 0: none */
     uint32_t ticks;       /* calls of clam_match_is_late */
+    uint64_t work;        /* comparisons of segments, alternates and places, of all objects */
     bool late;
 };
 

@@ -21,6 +21,7 @@ static bool add(struct clam_match *match, struct clam_positions *set, uint64_t a
         set->cap = cap;
     }
     set->at[set->n++] = at;
+    match->work++;
     return true;
 }
 
@@ -31,11 +32,19 @@ static int compare_positions(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
+static bool is_sorted(const struct clam_positions *set)
+{
+    for (size_t i = 1; i < set->n; i++)
+        if (set->at[i - 1] > set->at[i])
+            return false;
+    return true;
+}
+
 static void sort_positions(struct clam_positions *set)
 {
     size_t n = 0;
 
-    if (set->n > 1)
+    if (!is_sorted(set))
         qsort(set->at, set->n, sizeof *set->at, compare_positions);
     for (size_t i = 0; i < set->n; i++)
         if (n == 0 || set->at[n - 1] != set->at[i])

@@ -18,10 +18,30 @@ static bool masked_equal(const struct clam_match *match, uint32_t values, uint32
     return true;
 }
 
-static bool one_of(const struct clam_match *match, const struct clam_elem *elem, const uint8_t *at)
+/* Most are short, where a call costs more than a loop. */
+static bool bytes_equal(const uint8_t *a, const uint8_t *b, uint32_t len)
+{
+    enum { SHORT = 8 };
+
+    if (len > SHORT)
+        return memcmp(a, b, len) == 0;
+    for (uint32_t i = 0; i < len; i++)
+        if (a[i] != b[i])
+            return false;
+    return true;
+}
+
+static bool alternate_equal(struct clam_match *match, const struct clam_alt *alt, const uint8_t *at)
+{
+    match->work++;
+    return alt->masks == CLAM_NONE ? bytes_equal(at, match->bytes + alt->bytes, alt->len)
+                                   : masked_equal(match, alt->bytes, alt->masks, at, alt->len);
+}
+
+static bool one_of(struct clam_match *match, const struct clam_elem *elem, const uint8_t *at)
 {
     for (uint32_t i = elem->bytes; i < elem->bytes + elem->n_alts; i++)
-        if (masked_equal(match, match->alts[i].bytes, match->alts[i].masks, at, elem->len))
+        if (alternate_equal(match, &match->alts[i], at))
             return true;
     return false;
 }
@@ -58,12 +78,11 @@ static bool border_holds(struct clam_match *match, uint8_t kind, uint64_t at)
     }
 }
 
-static bool elem_holds(const struct clam_match *match, const struct clam_elem *elem,
-                       const uint8_t *seg)
+static bool elem_holds(struct clam_match *match, const struct clam_elem *elem, const uint8_t *seg)
 {
     switch (elem->kind) {
     case CLAM_EXACT:
-        return memcmp(seg + elem->at, match->bytes + elem->bytes, elem->len) == 0;
+        return bytes_equal(seg + elem->at, match->bytes + elem->bytes, elem->len);
     case CLAM_MASKED:
         return masked_equal(match, elem->bytes, elem->masks, seg + elem->at, elem->len);
     default:
@@ -75,7 +94,7 @@ bool match_alternate_at(struct clam_match *match, const struct clam_alt *alt, ui
 {
     const uint8_t *bytes = clam_object_at(match->object, at, alt->len);
 
-    return bytes != NULL && masked_equal(match, alt->bytes, alt->masks, bytes, alt->len);
+    return bytes != NULL && alternate_equal(match, alt, bytes);
 }
 
 bool match_is_variable(const struct clam_match *match, const struct clam_seg *seg)
@@ -88,6 +107,7 @@ bool match_seg_at(struct clam_match *match, const struct clam_seg *seg, uint64_t
     const struct clam_elem *elems = match->elems + seg->elems;
     const uint8_t *bytes;
 
+    match->work++;
     if (match_is_variable(match, seg)) {
         for (uint32_t i = elems->bytes; i < elems->bytes + elems->n_alts; i++)
             if (match_alternate_at(match, &match->alts[i], at))
@@ -98,7 +118,7 @@ bool match_seg_at(struct clam_match *match, const struct clam_seg *seg, uint64_t
     if (bytes == NULL)
         return false;
     if (seg->n_elems == 0)
-        return memcmp(bytes, match->bytes + seg->elems, seg->len) == 0;
+        return bytes_equal(bytes, match->bytes + seg->elems, seg->len);
     for (uint32_t i = 0; i < seg->n_elems; i++)
         if (elems[i].kind < CLAM_VARIABLE && !elem_holds(match, &elems[i], bytes))
             return false;
@@ -126,11 +146,12 @@ static uint64_t key_from(struct clam_match *match, const struct clam_seg *seg, u
                          uint64_t to)
 {
     struct clam_object *object = match->object;
-    struct clam_needle needle;
 
     if (!ends_here(object, seg->key_len, &to))
         return MATCH_NOWHERE;
-    clam_needle_init(&needle, match->bytes + seg->key, seg->key_len, seg->key_case != 0);
+    if (match->needle_of != seg)
+        clam_needle_init(&match->needle, match->bytes + seg->key, seg->key_len, seg->key_case != 0);
+    match->needle_of = seg;
     while (from <= to && !clam_match_is_late(match)) {
         size_t len;
         const uint8_t *text = clam_object_from(object, from, seg->key_len, &len);
@@ -138,7 +159,7 @@ static uint64_t key_from(struct clam_match *match, const struct clam_seg *seg, u
 
         if (n > to - from + 1)
             n = to - from + 1;
-        const size_t found = match->find(&needle, text, (size_t)n);
+        const size_t found = match->find(&match->needle, text, (size_t)n);
         if (found < n)
             return from + found;
         from += n;
@@ -150,18 +171,24 @@ static uint64_t key_from(struct clam_match *match, const struct clam_seg *seg, u
 uint64_t match_seg_from(struct clam_match *match, const struct clam_seg *seg, uint64_t from,
                         uint64_t to)
 {
+    enum { DENSE = 16 }; /* places that are tried where a search led to the next one */
+    unsigned dense = 0;
+
     if (!ends_here(match->object, seg->len, &to))
         return MATCH_NOWHERE;
     for (; from <= to && !clam_match_is_late(match); from++) {
-        if (seg->key_len > 0 && to - from > 8) {
-            const uint64_t key = key_from(match, seg, from + seg->key_at, to + seg->key_at);
+        if (match_seg_at(match, seg, from))
+            return from;
+        if (dense > 0) {
+            dense--;
+        } else if (seg->key_len > 0 && to - from > 8) {
+            const uint64_t key = key_from(match, seg, from + 1 + seg->key_at, to + seg->key_at);
 
             if (key == MATCH_NOWHERE)
                 return MATCH_NOWHERE;
-            from = key - seg->key_at;
+            dense = key - seg->key_at == from + 1 ? DENSE : 0;
+            from = key - seg->key_at - 1;
         }
-        if (match_seg_at(match, seg, from))
-            return from;
     }
     return MATCH_NOWHERE;
 }

@@ -158,10 +158,12 @@ uint32_t match_group_count(struct clam_match *match, const struct clam_seg *segs
 bool match_is_long(const struct clam_match *match, const struct clam_seg *segs, uint32_t a,
                    uint32_t b, uint64_t n)
 {
-    enum { PASSES = 4 }; /* over the object, that the places tried so far may have cost */
-    uint64_t gaps = 0;
+    uint64_t steps = 0; /* that a place may take */
 
-    for (uint32_t j = a + 1; j <= b; j++)
-        gaps += segs[j].gap_max;
-    return n * gaps > PASSES * match->object->len;
+    for (uint32_t j = a; j <= b; j++) {
+        const uint64_t lengths = (uint64_t)(segs[j].len_max - segs[j].len) + 1;
+
+        steps += lengths * lengths - 1 + (j > a ? segs[j].gap_max : 0);
+    }
+    return n * steps > match->object->len;
 }

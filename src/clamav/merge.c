@@ -44,7 +44,8 @@ static void move_alts(const struct merge *merge)
 
     for (uint64_t i = 0; i < merge->block->n[CLAM_A_ALTS]; i++) {
         alts[i].bytes += merge->base[CLAM_A_BYTES];
-        alts[i].masks += merge->base[CLAM_A_BYTES];
+        if (alts[i].masks != CLAM_NONE)
+            alts[i].masks += merge->base[CLAM_A_BYTES];
     }
 }
 

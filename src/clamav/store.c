@@ -154,7 +154,8 @@ static bool check_segs(const struct clam_block *block)
     for (uint64_t i = 0; i < block->n[CLAM_A_ALTS]; i++)
         if (alts[i].len == 0 || alts[i].len > 1 << 16 ||
             !within(block, CLAM_A_BYTES, alts[i].bytes, alts[i].len) ||
-            !within(block, CLAM_A_BYTES, alts[i].masks, alts[i].len))
+            (alts[i].masks != CLAM_NONE &&
+             !within(block, CLAM_A_BYTES, alts[i].masks, alts[i].len)))
             return false;
     for (uint64_t s = 0; s < block->n[CLAM_A_SEGS]; s++) {
         const struct clam_seg *seg = &segs[s];

@@ -11,6 +11,7 @@
 #include <zlib.h>
 
 #include "clamav/db.h"
+#include "clamav/scanner_internal.h"
 #include "clamav_ref.h"
 #include "sluice/clamav.h"
 
@@ -801,6 +802,51 @@ static void test_time(void **state)
     free(bytes);
 }
 
+/* Literals everywhere, and no match: the work of a byte is bounded, also where the object is
+ * longer. */
+static void test_work(void **state)
+{
+    static const struct {
+        const char *line, *repeated;
+    } cases[] = {{"Gap:0:*:41414141{0-60000}42424242", "A"},
+                 {"Mixed:0:*:41414141{0-60000}42424242{0-60000}43434343", "AAAABBB xyzw"},
+                 {"Middle:0:*:41414141{0-60000}42424242{0-60000}43434343", "BBBBCCCC"},
+                 {"Far:0:*:41414141*42424242*43434343*44", "AAAABBBBCCCC"},
+                 {"Alternates:0:*:6161(61|62)(61|62){0-5000}(61|62)61(61|62)63", "a"},
+                 {"Behind:0:*:6161(61|62){0-5000}(61|62)(61|62){0-5000}(62|63)", "a"},
+                 {"Lengths:0:*:6161(61|6161|616161){0-5000}(61|6161)62", "a"},
+                 {"Chain:0:*:616161(61|6161|616161)(61|6161)(61|6161|62)(61|6161)63", "a"},
+                 {"Masks:0:*:6161{0-5000}6?6?6?6?6?6?6?6?62", "a"},
+                 {"Not:0:*:6161!(62|63){0-5000}!(62|63)!(61|63)62", "a"}};
+    enum { LEN = 1 << 18, WORK_MAX = 40 /* comparisons a byte */ };
+    uint8_t *bytes = malloc(LEN);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const size_t n = strlen(cases[i].repeated);
+        struct sl_clamav_db *db = compile_text("w.ndb", cases[i].line);
+        const struct sl_clamav_scan_config config = config_of(true);
+        struct sl_clamav_scanner *scanner = open_with(db, &config);
+
+        for (size_t at = 0; at < LEN; at++)
+            bytes[at] = (uint8_t)cases[i].repeated[at % n];
+        for (size_t len = LEN / 4; len <= LEN; len *= 4) {
+            const uint64_t before = scanner->match.work;
+            struct found found = {.n = 0};
+
+            assert_int_equal(sl_clamav_scan_buffer(scanner, bytes, len, &found), SL_OK);
+            assert_int_equal(sl_clamav_flush(scanner), SL_OK);
+            assert_int_equal(found.n, 0);
+            if (scanner->match.work - before > WORK_MAX * len)
+                fail_msg("%s: %.1f comparisons a byte", cases[i].line,
+                         (double)(scanner->match.work - before) / (double)len);
+        }
+        sl_clamav_close(scanner);
+        sl_clamav_free(db);
+    }
+    free(bytes);
+}
+
 static void test_first_match(void **state)
 {
     struct sl_clamav_db *db = compile_text("t.ndb", "A:0:*:61626364\nB:0:*:62636465\n");
@@ -1347,6 +1393,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_thresholds),
         cmocka_unit_test(test_long_pcres),
         cmocka_unit_test(test_time),
+        cmocka_unit_test(test_work),
         cmocka_unit_test(test_first_match),
         cmocka_unit_test(test_hashes),
         cmocka_unit_test(test_ignored_line),
