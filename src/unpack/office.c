@@ -152,6 +152,8 @@ void unpack_ole2(struct unpack *unpack, const struct unpack_object *object)
 
     if (!ole2_open(&ole2, unpack, object))
         unpack_incomplete(unpack, object, "its tables are damaged");
+    if (ole2.is_cut)
+        unpack_incomplete(unpack, object, "a stream is cut");
     const unsigned hwp = hwp_flags(unpack, &ole2);
     if ((hwp & HWP_LOCKED) != 0)
         report_encrypted(unpack, object);

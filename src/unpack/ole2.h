@@ -20,6 +20,7 @@ struct ole2 {
     unsigned shift, mini_shift; /* of the lengths of sectors */
     uint32_t mini_below;        /* shorter streams lie in small sectors */
     uint32_t fat_sectors, dir_begin, minifat_begin, difat_begin;
+    bool is_cut; /* sectors of small sectors are missing, and zeros in their places */
     struct ole2_entry root;
     struct unpack_buffer fat, minifat, directory, ministream;
 };

@@ -84,6 +84,32 @@ static bool read_chain(const struct ole2 *ole2, uint32_t number, uint64_t len,
     return len == 0;
 }
 
+/* The small sectors that are there keep their places behind those that were cut off. */
+static void read_ministream(struct ole2 *ole2)
+{
+    static const uint8_t zeros[64];
+    const size_t sector = (size_t)1 << ole2->shift;
+    size_t steps = ole2->fat.len / 4, have;
+
+    for (uint32_t number = ole2->root.begin;
+         ole2->ministream.len < ole2->root.len && number <= SECTOR_MAX && steps-- > 0;
+         number = next_of(&ole2->fat, number)) {
+        const uint64_t wanted = ole2->root.len - ole2->ministream.len;
+        const uint8_t *bytes = sector_at(ole2, number, &have);
+
+        if (bytes == NULL)
+            have = 0;
+        ole2->is_cut |= have < sector && have < wanted;
+        if (have > 0 && !unpack_buffer_add(&ole2->ministream, bytes, have))
+            return;
+        for (size_t n; have < sector; have += n) {
+            n = sector - have < sizeof zeros ? sector - have : sizeof zeros;
+            if (!unpack_buffer_add(&ole2->ministream, zeros, n))
+                return;
+        }
+    }
+}
+
 static bool read_mini(const struct ole2 *ole2, uint32_t number, uint64_t len,
                       struct unpack_buffer *buffer)
 {
@@ -153,7 +179,7 @@ bool ole2_open(struct ole2 *ole2, struct unpack *unpack, const struct unpack_obj
     (void)read_chain(ole2, ole2->minifat_begin, UINT64_MAX, &ole2->minifat);
     if (!ole2_entry(ole2, 0, &ole2->root))
         return false;
-    (void)read_chain(ole2, ole2->root.begin, ole2->root.len, &ole2->ministream);
+    read_ministream(ole2);
     return true;
 }
 
