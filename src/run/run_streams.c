@@ -190,19 +190,19 @@ static void take(void *user, const struct sl_flow_segment *seen)
     struct stream *const stream = &collecting->of_flow[seen->entry];
     const uint64_t n_queued = collecting->output->stats.queued;
     const uint32_t n_records = collecting->output->n;
+    const uint8_t half = (seen->flow_flags & SL_FLOW_TO_SERVER) != 0 ? 0 : 1;
     struct stream_segment segment;
 
-    if (!stream_segment_read(&segment, collecting->batch, seen->item))
+    if (!stream_segment_read(&segment, collecting->batch, seen->item, half))
         return;
     if (collecting->hosts != NULL && stream->half[0].flags == 0 && stream->half[1].flags == 0)
         set_policies(collecting, stream, seen);
     segment.bad_checksum = has_bad_checksum(collecting, seen->item);
-    segment.half = (seen->flow_flags & SL_FLOW_TO_SERVER) != 0 ? 0 : 1;
     stream_take(collecting->shard, stream, seen->flow, &segment);
-    for (uint32_t half = 0; collecting->mine->facts != NULL && half < 2; half++)
-        collecting->mine->facts[seen->item].size[half] = stream_size(stream, half);
+    for (uint32_t i = 0; collecting->mine->facts != NULL && i < 2; i++)
+        collecting->mine->facts[seen->item].size[i] = stream_size(stream, i);
     if (waits(stream, &segment, collecting->output->stats.queued != n_queued))
-        add_waiting(collecting, seen, segment.half);
+        add_waiting(collecting, seen, half);
     if (collecting->names.shard != NULL)
         name_batch_take(&collecting->names, collecting->output, n_records, seen);
     if (collecting->apps == NULL)
@@ -351,7 +351,7 @@ static bool reserve(struct stream_parts *parts)
     if (parts->output.max <= parts->max)
         return true;
     free(parts->part);
-    parts->part = calloc(parts->output.max, sizeof *parts->part);
+    parts->part = malloc(parts->output.max * sizeof *parts->part);
     parts->max = parts->part != NULL ? parts->output.max : 0;
     return parts->part != NULL;
 }

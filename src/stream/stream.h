@@ -80,10 +80,10 @@ struct stream_segment {
 
 enum { STREAM_NO_WSCALE = 0xFF };
 
-/* Reads the segment of a dissected host batch with packets and origins, whose flow flags are set.
- * False: the packet has no whole TCP header, or is a fragment. Any thread. */
+/* Reads the segment of a dissected host batch, which `half` sent. False: the packet has no whole
+ * TCP header, or is a fragment. Any thread. */
 bool stream_segment_read(struct stream_segment *segment, const struct sl_batch *batch,
-                         uint32_t item);
+                         uint32_t item, uint8_t half);
 
 enum stream_record_kind {
     STREAM_PACKET,  /* the next bytes of the stream, in a packet of the batch */

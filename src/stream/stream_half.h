@@ -42,6 +42,44 @@ static inline bool stream_is_established(const struct stream_site *site)
            stream_has(&site->stream->half[1], STREAM_ESTABLISHED);
 }
 
+/* ---- records ---- */
+
+/* A record of the half, from its next byte on. */
+static inline struct stream_record *stream_record_at(const struct stream_site *site, uint32_t half,
+                                                     enum stream_record_kind kind, uint32_t len)
+{
+    struct stream_record *record = stream_record_add(site->shard, kind);
+
+    record->flow = site->flow;
+    record->stream = site->stream;
+    record->offset = stream_half_of(site, half)->next;
+    record->item = record->source = site->item;
+    record->len = len;
+    record->half = (uint8_t)half;
+    return record;
+}
+
+static inline void stream_count_bytes(const struct stream_site *site, struct stream_half *half,
+                                      uint32_t len)
+{
+    half->next += len;
+    half->seq += len;
+    stream_stats(site)->bytes += len;
+}
+
+/* As stream_report, where the half has a record in this batch and no urgent byte is to come. */
+static inline void stream_report_next(const struct stream_site *site, uint32_t half,
+                                      enum stream_record_kind kind, uint32_t at, uint32_t len)
+{
+    struct stream_half *h = stream_half_of(site, half);
+    struct stream_record *record = stream_record_at(site, half, kind, len);
+
+    record->at = at;
+    record->previous = h->last;
+    h->last = site->shard->output->n - 1;
+    stream_count_bytes(site, h, len);
+}
+
 /* The next len bytes of the half lie at `at`, as the kind says. An urgent byte is taken out. */
 void stream_report(const struct stream_site *site, uint32_t half, enum stream_record_kind kind,
                    uint32_t at, uint32_t len);

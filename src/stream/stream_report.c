@@ -2,20 +2,6 @@
 /* Bytes that came in sequence, and what is missing. */
 #include "stream_half.h"
 
-static struct stream_record *add_record(const struct stream_site *site, uint32_t half,
-                                        enum stream_record_kind kind, uint32_t len)
-{
-    struct stream_record *record = stream_record_add(site->shard, kind);
-
-    record->flow = site->flow;
-    record->stream = site->stream;
-    record->offset = stream_half_of(site, half)->next;
-    record->item = record->source = site->item;
-    record->len = len;
-    record->half = (uint8_t)half;
-    return record;
-}
-
 static uint32_t newest(const struct stream_site *site)
 {
     return site->shard->output->n - 1;
@@ -32,7 +18,7 @@ static void add_context(const struct stream_site *site, uint32_t half)
 
     if (bytes == NULL)
         return;
-    struct stream_record *record = add_record(site, half, STREAM_CONTEXT, len);
+    struct stream_record *record = stream_record_at(site, half, STREAM_CONTEXT, len);
 
     record->offset -= len;
     record->at = (uint32_t)(bytes - site->shard->output->copied);
@@ -62,16 +48,10 @@ static void add_bytes(const struct stream_site *site, uint32_t half, enum stream
         add_context(site, half);
     if (extends(site, h, kind, at)) {
         site->shard->output->record[h->last].len += len;
+        stream_count_bytes(site, h, len);
     } else {
-        struct stream_record *record = add_record(site, half, kind, len);
-
-        record->at = at;
-        record->previous = h->last;
-        h->last = newest(site);
+        stream_report_next(site, half, kind, at, len);
     }
-    h->next += len;
-    h->seq += len;
-    stream_stats(site)->bytes += len;
 }
 
 /* Takes out the urgent byte, which is next. */
@@ -89,11 +69,12 @@ void stream_report(const struct stream_site *site, uint32_t half, enum stream_re
                    uint32_t at, uint32_t len)
 {
     struct stream_half *h = stream_half_of(site, half);
-    const int32_t urgent = stream_behind(site->stream->rest[half].urgent, h->seq);
+    const int32_t urgent =
+        stream_has(h, STREAM_URGENT) ? stream_behind(site->stream->rest[half].urgent, h->seq) : -1;
 
-    if (stream_has(h, STREAM_URGENT) && urgent < 0)
+    if (urgent < 0)
         h->flags &= (uint16_t)~STREAM_URGENT;
-    if (stream_has(h, STREAM_URGENT) && (uint32_t)urgent < len) {
+    if (urgent >= 0 && (uint32_t)urgent < len) {
         if (urgent != 0)
             add_bytes(site, half, kind, at, (uint32_t)urgent);
         cut_urgent(site, half);
@@ -109,7 +90,7 @@ void stream_report_gap(const struct stream_site *site, uint32_t half, uint32_t l
 {
     struct stream_half *h = stream_half_of(site, half);
 
-    add_record(site, half, STREAM_GAP, len)->cause = (uint8_t)cause;
+    stream_record_at(site, half, STREAM_GAP, len)->cause = (uint8_t)cause;
     stream_stats(site)->gaps[cause]++;
     stream_stats(site)->gap_bytes[cause] += len;
     h->next += len;
@@ -122,5 +103,5 @@ void stream_report_gap(const struct stream_site *site, uint32_t half, uint32_t l
 
 void stream_report_event(const struct stream_site *site, uint32_t half, enum stream_event event)
 {
-    add_record(site, half, STREAM_EVENT, 0)->cause = (uint8_t)event;
+    stream_record_at(site, half, STREAM_EVENT, 0)->cause = (uint8_t)event;
 }

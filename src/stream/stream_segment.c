@@ -51,7 +51,7 @@ static uint32_t count_snapped(const struct sl_packet *packet, const uint8_t *byt
 }
 
 bool stream_segment_read(struct stream_segment *segment, const struct sl_batch *batch,
-                         uint32_t item)
+                         uint32_t item, uint8_t half)
 {
     const struct sl_packet *packet = &batch->packet[item];
     const uint8_t *bytes = batch->bytes + packet->offset;
@@ -74,7 +74,7 @@ bool stream_segment_read(struct stream_segment *segment, const struct sl_batch *
         .urgent = load_be16(tcp + 18),
         .flags = tcp[13],
         .wscale = STREAM_NO_WSCALE,
-        .half = (batch->origin[item].flow_flags & SL_FLOW_TO_SERVER) == 0,
+        .half = half,
     };
     segment->ttl = bytes[packet->network + ((packet->flags & SL_PACKET_IPV4) != 0 ? 8 : 7)];
     if (header_len == 32 && load_be32(tcp + 20) == 0x0101080A) { /* as most segments have it */

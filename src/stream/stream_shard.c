@@ -144,19 +144,15 @@ void stream_shard_end(struct stream_shard *shard)
     shard->bytes = NULL;
 }
 
-struct stream_record *stream_record_add(struct stream_shard *shard, enum stream_record_kind kind)
+struct stream_record *stream_record_make(struct stream_output *output)
 {
     static _Thread_local struct stream_record lost;
-    struct stream_output *output = shard->output;
-    struct stream_record *record = &lost;
 
-    if (output->n < output->max || grow((void **)&output->record, &output->max,
-                                        (uint64_t)output->n + 1, sizeof *output->record))
-        record = &output->record[output->n++];
-    else
-        output->no_memory = true;
-    *record = (struct stream_record){.kind = (uint8_t)kind};
-    return record;
+    if (grow((void **)&output->record, &output->max, (uint64_t)output->n + 1,
+             sizeof *output->record))
+        return &output->record[output->n++];
+    output->no_memory = true;
+    return &lost;
 }
 
 uint8_t *stream_output_copy(struct stream_shard *shard, uint32_t len)

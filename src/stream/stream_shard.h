@@ -69,9 +69,21 @@ struct stream_shard {
 void stream_holder_append(struct stream_shard *shard, struct stream_holders *list, uint32_t index);
 void stream_holder_remove(struct stream_shard *shard, struct stream_holders *list, uint32_t index);
 
+/* The next record, where there is no room for it. */
+struct stream_record *stream_record_make(struct stream_output *output);
+
 /* Appends a record of the half; the caller fills in the rest. Where there is no memory for it, it
  * is lost and the output says so. */
-struct stream_record *stream_record_add(struct stream_shard *shard, enum stream_record_kind kind);
+static inline struct stream_record *stream_record_add(struct stream_shard *shard,
+                                                      enum stream_record_kind kind)
+{
+    struct stream_output *output = shard->output;
+    struct stream_record *record =
+        output->n < output->max ? &output->record[output->n++] : stream_record_make(output);
+
+    *record = (struct stream_record){.kind = (uint8_t)kind};
+    return record;
+}
 
 /* Room for len more copied bytes; NULL: there is no memory. */
 uint8_t *stream_output_copy(struct stream_shard *shard, uint32_t len);

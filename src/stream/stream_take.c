@@ -92,7 +92,9 @@ static void take_plain(const struct stream_site *site, const struct stream_segme
     stream_stats(site)->plain++;
     if (segment->has_timestamp)
         from->timestamp = segment->timestamp;
-    if (segment->len != 0)
+    if (segment->len != 0 && from->last != 0)
+        stream_report_next(site, segment->half, STREAM_PACKET, segment->at, segment->len);
+    else if (segment->len != 0)
         stream_report(site, segment->half, STREAM_PACKET, segment->at, segment->len);
     if (stream_is_heard(site, segment->half)) {
         answer_plain(site, segment);

@@ -93,7 +93,9 @@ static void visit(struct sl_batch *batch)
     for (uint32_t item = 0; item < batch->n_items; item++) {
         struct flow *flow;
 
-        if (batch->origin[item].flow == 0 || !stream_segment_read(&segment, batch, item))
+        if (batch->origin[item].flow == 0 ||
+            !stream_segment_read(&segment, batch, item,
+                                 (batch->origin[item].flow_flags & SL_FLOW_TO_SERVER) == 0))
             continue;
         flow = flow_of(batch->origin[item].flow);
         if (flow->tuple.protocol == 0) {
