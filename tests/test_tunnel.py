@@ -63,6 +63,12 @@ class File(case.Case):
         peers[1] = peers[1].replace(b"1G", b"2G")
         self.assert_refused(self.check(WHOLE + b"".join(peers)), "t.conf:14:", "tenant 'a'")
 
+    def test_samplers_by_name(self):
+        for name in ("rabin", "samplebyte", "dynabyte", "maxp", "every"):
+            result = self.check(WHOLE + f"Sampler = {name}\n".encode())
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertIn(f"{name}, 2 networks", result.stdout.decode())
+
     def test_errors_name_file_line_and_reason(self):
         for old, new, line, reason in (
                 (b"[Tunnel]", b"[Tunel]", 2, "is no section"),
@@ -402,6 +408,47 @@ class Boxes(case.Case):
         self.assertEqual(done[0].returncode, 0, self.log(0) + self.log(1))
         self.assertEqual(self.fetched(), content)
         self.wait(lambda: "has another address" in self.log(1))
+
+    def add_box_behind_the_hub(self):
+        space = f"sluice-{os.getpid()}-2"
+        self.ip("netns", "add", space)
+        self.addCleanup(case.run, "ip", "netns", "del", space)
+        self.ip("-n", space, "link", "set", "lo", "up")
+        self.spaces.append(space)
+        self.boxes.append(None)
+        self.ip("link", "add", "w0", "netns", self.spaces[0], "type", "veth", "peer", "name", "w2",
+                "netns", space)
+        for space, device, address in ((self.spaces[0], "w0", "10.0.1.1/24"),
+                                       (space, "w2", "10.0.1.2/24")):
+            self.ip("-n", space, "addr", "add", address, "dev", device)
+            self.ip("-n", space, "link", "set", device, "up")
+
+    def test_a_hub_of_two_peers(self):
+        content = random.Random(12).randbytes(2000000)
+        self.add_box_behind_the_hub()
+        hub = self.conf(0, peer={"Tenant": "both"})
+        with open(hub, "a", encoding="ascii") as file:
+            file.write("[Peer]\nEndpoint = 10.0.1.2:5182\nAllowedIPs = 10.9.0.3/32\n"
+                       "Cache = 16M\nTenant = both\n")
+        self.conf(1, peer={"AllowedIPs": "10.9.0.1/32, 10.9.0.3/32"})
+        self.conf(2, peer={"AllowedIPs": "10.9.0.1/32, 10.9.0.2/32", "Endpoint": "10.0.1.1:5182"})
+        self.assertEqual(case.run("ip", "netns", "exec", self.spaces[0], "sh", "-c",
+                                  "echo 1 >/proc/sys/net/ipv4/ip_forward").returncode, 0)
+        for i in range(3):
+            self.start(i)
+        self.wait(lambda: self.status(0) and all(peer["alive"] for peer in self.status(0)["peers"]))
+        self.serve(content)
+        for space in (0, 2):  # one peer's file to the hub, and through it to the other peer
+            result = case.run("ip", "netns", "exec", self.spaces[space], "curl", "-sf", "-m", "60",
+                              f"http://10.9.0.2:{PORT}/file")
+            self.assertEqual(result.returncode, 0, self.log(0) + self.log(1) + self.log(2))
+            self.assertEqual(result.stdout, content)
+        one, two = self.status(0)["peers"]
+        self.assertGreater(two["bytes_sent"], len(content))  # it is new to this peer
+        self.assertGreater(one["bytes_out"], 2 * len(content))
+        for i in range(3):
+            for peer in self.status(i)["peers"]:
+                self.assertEqual((peer["frames"]["unresolved"], peer["frames"]["damaged"]), (0, 0))
 
     # ---- bad paths
 

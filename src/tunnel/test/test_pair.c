@@ -22,6 +22,8 @@ enum {
     NUMBERED = HEADERS + 8,
     HISTORY = 1 << 20,
     BURST = 24,
+    FLOWS = 6, /* of each side; the source port tells which */
+    FIRST_PORT = 1000,
     STEP_US = 200
 };
 
@@ -34,6 +36,7 @@ struct scene {
     bool resolves;          /* no packet may be unresolved */
     bool packs, pads;       /* zstd; datagrams of one length */
     bool keeps;             /* a side that starts again has a cache, which may be an old one */
+    bool overtakes;         /* a datagram may be replayed before it comes by the path */
 };
 
 struct side {
@@ -56,6 +59,7 @@ struct world {
     uint64_t *sent; /* the hash of each packet, by its number */
     uint8_t *came;  /* how often */
     uint64_t n_sent, n_came, n_twice, n_kills;
+    uint64_t newest[2][FLOWS]; /* number of each side's flow that came */
     bool hears;
     struct forecast *forecast; /* NULL: nobody asks */
 };
@@ -86,6 +90,20 @@ static void send_datagram(void *user, const uint8_t *bytes, uint32_t len, uint8_
     relay_send(side->world->relay, side->number, bytes, len, traffic_class, side->world->now);
 }
 
+/* A path that keeps the order of datagrams keeps that of a flow's packets. */
+static void expect_order(struct world *world, const uint8_t *packet, uint64_t number)
+{
+    const uint32_t flow = ((uint32_t)packet[20] << 8 | packet[21]) - FIRST_PORT;
+    const struct scene *const scene = world->scene;
+
+    if (flow >= FLOWS)
+        return;
+    uint64_t *const newest = &world->newest[packet[13] - 1][flow];
+    assert_true(scene->relay.jitter_us > 0 || scene->kill > 0 || scene->overtakes ||
+                number >= *newest);
+    *newest = number;
+}
+
 static void deliver(void *user, uint8_t *packet, uint32_t len)
 {
     const struct side *const side = user;
@@ -96,6 +114,7 @@ static void deliver(void *user, uint8_t *packet, uint32_t len)
     memcpy(&number, packet + HEADERS, sizeof number);
     assert_true(number < world->n_sent);
     assert_true(XXH3_64bits(packet, len) == world->sent[number]);
+    expect_order(world, packet, number);
     world->n_came += world->came[number] == 0 ? 1 : 0;
     world->n_twice += world->came[number] > 0 ? 1 : 0;
     world->came[number] = 1;
@@ -215,7 +234,7 @@ static void foresee(struct forecast *forecast, const uint8_t *packet, uint32_t l
 static void send_packet(struct side *side)
 {
     struct world *const world = side->world;
-    const uint32_t flow = test_below(&world->random, 6);
+    const uint32_t flow = test_below(&world->random, FLOWS);
     const uint32_t len = NUMBERED + test_below(&world->random, MTU - NUMBERED + 1);
     const uint64_t number = world->n_sent;
     uint8_t packet[MTU] = {0x45, 0};
@@ -233,7 +252,7 @@ static void send_packet(struct side *side)
     packet[13] = (uint8_t)(1 + side->number);
     packet[17] = (uint8_t)(2 - side->number);
     packet[15] = packet[19] = 1;
-    put_be16(packet + 20, 1000 + flow);
+    put_be16(packet + 20, FIRST_PORT + flow);
     put_be16(packet + 22, 9000);
     put_be16(packet + 24, len - 20);
     memcpy(packet + HEADERS, &number, sizeof number);
@@ -633,6 +652,34 @@ static void test_a_forecast(void **state)
     }
 }
 
+/* ---- nothing to send ------------------------------------------------------------------------- */
+
+/* A pair that has nothing to send stays alive, ten times as long as silence may last, by few
+ * datagrams: so a NAT between both keeps their addresses. */
+static void test_keep_alive(void **state)
+{
+    static const struct scene scene = {.relay = {.name = "idle", .delay_us = 1000}};
+    struct world *const world = calloc(1, sizeof *world);
+    struct pair_stats before, after;
+
+    (void)state;
+    open_world(world, &scene, 4, 4 * 100 * BURST);
+    settle(world, 2000);
+    pair_stats(world->side[0].pair, &before);
+    settle(world, 10000);
+    pair_stats(world->side[0].pair, &after);
+    assert_true(after.alive);
+    assert_int_equal(after.deaths, 0);
+    assert_int_equal(after.sessions, 1);
+    assert_in_range(after.datagrams_sent - before.datagrams_sent, 20, 100);
+    assert_in_range(after.datagrams_received - before.datagrams_received, 20, 100);
+    expect_recovery(world);
+    for (int i = 0; i < 2; i++)
+        stop(&world->side[i]);
+    close_world(world);
+    free(world);
+}
+
 /* ---- somebody beside the link ---------------------------------------------------------------- */
 
 enum { HEARD_MAX = 64 };
@@ -699,7 +746,8 @@ static void forge(struct world *world, uint64_t i)
 /* A million datagrams of somebody beside the link change nothing, not even while a side begins. */
 static void test_forged(void **state)
 {
-    static const struct scene scene = {.relay = {.name = "forged", .delay_us = 500}};
+    static const struct scene scene = {.relay = {.name = "forged", .delay_us = 500},
+                                       .overtakes = true};
     const uint64_t n = of_environment("SLUICE_TEST_FORGED", 1000000);
     const uint64_t each = n < 500 ? 1 : n < 1000000 ? n / 500 : 2000; /* of them in a step */
     struct world *const world = calloc(1, sizeof *world);
@@ -816,8 +864,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_kept_caches), cmocka_unit_test(test_cut_caches),
-        cmocka_unit_test(test_a_forecast),  cmocka_unit_test(test_forged),
-        cmocka_unit_test(test_losses),      cmocka_unit_test(test_scenes)};
+        cmocka_unit_test(test_a_forecast),  cmocka_unit_test(test_keep_alive),
+        cmocka_unit_test(test_forged),      cmocka_unit_test(test_losses),
+        cmocka_unit_test(test_scenes)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
