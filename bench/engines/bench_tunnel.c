@@ -29,9 +29,9 @@ struct load {
 /* A box that cannot keep up lets flows pass by. So data that repeats nothing is sent at a pace that
  * a core takes, and is encoded. */
 static const struct load loads[] = {
-    {"nothing repeats, encoded", "Cache = 16M\n", TUNNEL_NEW, 100000000},
+    {"nothing repeats, encoded", "Cache = 16M\n", TUNNEL_NEW, 200000000},
     {"nothing repeats, passed by", "Cache = 16M\nBypass = tcp/5001\n", TUNNEL_NEW, 0},
-    {"text", "Cache = 16M\n", TUNNEL_TEXT, 100000000},
+    {"text", "Cache = 16M\n", TUNNEL_TEXT, 200000000},
     {"all repeats", "Cache = 64M\n", TUNNEL_AGAIN, 0},
     {"text, zstd", "Cache = 16M\nCompress = yes\n", TUNNEL_TEXT, 50000000},
 };
