@@ -137,7 +137,7 @@ class Options(case.Case):
         self.assert_refused(sluice(*run, "alert,flows"), "'flows' is no type of event",
                             "did you mean 'flow'?",
                             "alert, anomaly, dns, http, tls, ndn, flow, quic, fileinfo, packet, "
-                            "stats, all")
+                            "smtp, ssh, ftp, stats, all")
         self.assert_refused(sluice(*run, "alert,"), "'' is no type of event")
         self.assert_refused(sluice(*run, "stats"), "--events stats needs --stats=SECONDS")
         self.assert_refused(sluice(*run, "alert", "--stats=1"), "--stats=1", "--events leaves out")

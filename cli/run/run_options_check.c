@@ -207,6 +207,9 @@ static bool check_events(const struct run_options *options)
         {SL_EVENT_QUIC_MESSAGE, streams, "--stream-memory above 0"},
         {SL_EVENT_PACKET, options->rule_files.n_paths != 0, "--rules"},
         {SL_EVENT_FILE, streams, "--stream-memory above 0"},
+        {SL_EVENT_SMTP_MESSAGE, streams, "--stream-memory above 0"},
+        {SL_EVENT_SSH_MESSAGE, streams, "--stream-memory above 0"},
+        {SL_EVENT_FTP_MESSAGE, streams, "--stream-memory above 0"},
     };
 
     if (options->events.list == NULL)

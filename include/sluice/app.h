@@ -3,8 +3,8 @@
  *
  * Protocols are found by the bytes of a message, not by ports, but for NTP. Over UDP these are
  * read: DNS, with multicast DNS and LLMNR, which have its form, SIP, NTP, SNMP and DHCP. A datagram
- * is enough for each of them. Flows are read by a run (sluice/run.h): HTTP/1, TLS and DNS over TCP,
- * and QUIC over UDP. */
+ * is enough for each of them. Flows are read by a run (sluice/run.h): HTTP/1, TLS, DNS, SIP, SMTP,
+ * FTP and SSH over TCP, and QUIC over UDP. */
 #ifndef SLUICE_APP_H
 #define SLUICE_APP_H
 
@@ -31,9 +31,9 @@ enum sl_app {
     SL_APP_HTTP, /* of a TCP flow, as the next one is */
     SL_APP_TLS,
     SL_APP_QUIC,
-    SL_APP_SMTP, /* of a TCP flow: known, but not read, as all that follow */
+    SL_APP_SMTP,
     SL_APP_FTP,
-    SL_APP_POP3,
+    SL_APP_POP3, /* of a TCP flow: known, but not read, as all that follow but for SSH */
     SL_APP_IMAP,
     SL_APP_HTTP2,
     SL_APP_SSH,
@@ -77,7 +77,8 @@ enum {
     SL_BUFFER_TLS_CERTIFICATE = 262144,
     SL_BUFFER_TLS_HASH = 524288, /* JA3, JA3S, JA4, and their texts */
     SL_BUFFER_FILE = 1048576,    /* names and kinds of files */
-    SL_BUFFER_SIP = 2097152      /* messages of SIP over TCP */
+    SL_BUFFER_SIP = 2097152,     /* messages of SIP over TCP */
+    SL_BUFFER_SESSION = 4194304  /* values of SMTP and its mails, SSH and FTP */
 };
 
 /* Buffers of made items that hold bytes of a TCP stream (struct sl_stream_part of sluice/detect.h).
@@ -148,9 +149,38 @@ enum sl_app_value_id {
     SL_FILE_MAGIC,  /* the kind, as libmagic names it */
     SL_DNS_MESSAGE, /* over TCP: all of it, as of SIP */
     SL_SIP_MESSAGE,
-    SL_APP_BODY, /* as far as it has come, decoded */
+    SL_SMTP_HELO, /* of SMTP up to SL_EMAIL_ATTACHMENT */
+    SL_SMTP_MAIL_FROM,
+    SL_SMTP_RCPT_TO, /* one for each */
+    SL_EMAIL_FROM,   /* fields of the mail's head */
+    SL_EMAIL_TO,     /* one for each address, as of SL_EMAIL_CC */
+    SL_EMAIL_CC,
+    SL_EMAIL_SUBJECT,
+    SL_EMAIL_DATE,
+    SL_EMAIL_MESSAGE_ID,
+    SL_EMAIL_X_MAILER,
+    SL_EMAIL_RECEIVED,   /* one for each field */
+    SL_EMAIL_URL,        /* one for each in texts */
+    SL_EMAIL_ATTACHMENT, /* one for each name */
+    SL_SSH_PROTO,        /* "2.0" */
+    SL_SSH_SOFTWARE,
+    SL_SSH_HASSH, /* in hexadecimal digits */
+    SL_SSH_HASSH_STRING,
+    SL_FTP_COMMAND, /* in upper case */
+    SL_FTP_COMMAND_DATA,
+    SL_FTP_COMPLETION_CODE, /* one for each line that has one */
+    SL_FTP_REPLY,           /* one for each line */
+    SL_APP_BODY,            /* as far as it has come, decoded; of SMTP: of an attachment */
     SL_N_APP_VALUES
 };
+
+/* The bit of a value in a set of them. Those of SMTP, SSH and FTP share one. */
+static inline uint64_t sl_app_value_bit(enum sl_app_value_id id)
+{
+    if (id == SL_APP_BODY)
+        return UINT64_C(1) << 63;
+    return UINT64_C(1) << (id < SL_SMTP_HELO ? id : SL_SMTP_HELO);
+}
 
 /* Returns the SL_BUFFER_* that a value belongs to. Any thread. */
 SL_API uint32_t sl_app_buffer_of(enum sl_app_value_id id);
@@ -202,7 +232,8 @@ struct sl_app_file {
 
 /* The reason of a message. */
 enum sl_app_step {
-    SL_APP_HEAD,  /* the side's head is whole, or says more: a hello, then certificates */
+    SL_APP_HEAD,  /* the side's head is whole, or says more: a hello, then certificates; an
+                     envelope, then its mail; a banner, then keys */
     SL_APP_MORE,  /* more of the side's body has come */
     SL_APP_FILE,  /* a file of the side is over */
     SL_APP_END,   /* the side has sent its part */
@@ -229,15 +260,26 @@ struct sl_app_message {
     uint16_t status;                /* HTTP: 0: none, or no number of three digits */
     uint16_t seen;                  /* TLS: messages that were seen, SL_TLS_SEEN_* */
     uint16_t version[2]; /* TLS: that the client offers, that the server chose; 0: not seen */
-    uint16_t port;       /* HTTP: that the URI or the field Host names; 0: none */
+    uint16_t port;       /* HTTP: that the URI or the field Host names; FTP: of the connection for
+                            data; 0: none */
     uint16_t n_certificates;
-    uint8_t event;   /* EVENT: which; see sl_app_event_find */
-    uint64_t events; /* of the side so far: bit i is event i */
+    bool later;        /* HEAD: of the side another one came before */
+    bool truncated[2]; /* FTP: a line of the side was too long, and is cut */
+    uint8_t mail;      /* SMTP: enum sl_mail_state */
+    uint8_t ftp_mode;  /* enum sl_ftp_mode */
+    uint8_t event;     /* EVENT: which; see sl_app_event_find */
+    uint64_t events;   /* of the side so far: bit i is event i */
 };
 
 /* Returns the number, below 64, of an event by its name of len bytes in Suricata's rules,
  * "tls.invalid_record_type". *app is its protocol. 0: no such event is reported. Any thread. */
 SL_API uint32_t sl_app_event_find(const char *name, size_t len, enum sl_app *app);
+
+/* How far a mail has come. */
+enum sl_mail_state { SL_MAIL_NONE, SL_MAIL_HEAD, SL_MAIL_BODY, SL_MAIL_DONE };
+
+/* Who opens FTP's connection for data: with "active" the server. */
+enum sl_ftp_mode { SL_FTP_UNSTATED, SL_FTP_ACTIVE, SL_FTP_PASSIVE };
 
 /* Bytes of a body: from one message of it to the next, and that messages show. */
 enum { SL_APP_BODY_STEP = 32768, SL_APP_BODY_MAX = 102400 };

@@ -159,7 +159,8 @@ SL_API uint32_t sl_rules_buffers(const struct sl_rules *rules);
 /* Whether some compiled rule needs application protocols (sl_app_find). */
 SL_API bool sl_rules_need_app(const struct sl_rules *rules);
 
-/* Bit i: some compiled rule needs value i of messages (enum sl_app_value_id), searched or not. */
+/* The values of messages that some compiled rule needs, searched or not: bits of sl_app_value_bit.
+ */
 SL_API uint64_t sl_rules_need_values(const struct sl_rules *rules);
 
 /* Whether some compiled rule inspects messages of heads and bodies, or matches SL_APP_EVENT. */

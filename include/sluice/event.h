@@ -36,11 +36,14 @@ enum sl_event_kind {
     SL_EVENT_QUIC_MESSAGE, /* a client's hello */
     SL_EVENT_FILE,         /* a file that is over */
     SL_EVENT_PACKET,       /* a packet that a rule has tagged */
+    SL_EVENT_SMTP_MESSAGE, /* a mail, or a client's greeting without one */
+    SL_EVENT_SSH_MESSAGE,  /* a handshake up to where it encrypts */
+    SL_EVENT_FTP_MESSAGE,  /* a command with its replies */
     SL_N_EVENT_KINDS
 };
 
 /* The type of Suricata's: "alert", "anomaly", "dns", "http", "tls", "ndn", "flow", "dns", "http",
- * "tls", "quic", "fileinfo", "packet". Any thread. */
+ * "tls", "quic", "fileinfo", "packet", "smtp", "ssh", "ftp". Any thread. */
 SL_API const char *sl_event_type(enum sl_event_kind kind);
 
 /* The part of a rule that an alert shows. Strings have the bytes of the rule file, in UTF-8 or not,

@@ -32,6 +32,8 @@ static const struct {
     {SL_APP_TLS, "invalid_certificate"},
     {SL_APP_TLS, "handshake_invalid_length"},
     {SL_APP_TLS, "certificate_invalid_length"},
+    {SL_APP_FTP, "request_command_too_long"},
+    {SL_APP_FTP, "response_command_too_long"},
 };
 
 enum { N_EVENTS = sizeof events / sizeof *events };

@@ -237,6 +237,17 @@ static bool open_body(const struct taking *taking, const struct app_news *news)
     return !taking->file->no_memory;
 }
 
+static bool open_attachment(struct app_files *files, const struct taking *taking,
+                            const struct app_news *news)
+{
+    if (files->mail != news->number)
+        files->n_attachments = 0;
+    files->mail = news->number;
+    taking->file->n_files = files->n_attachments++;
+    begin_file(taking, (struct app_span){news->bytes, news->len});
+    return !taking->file->no_memory && !taking->file->name.no_memory;
+}
+
 static void free_body(struct app_files *files, uint8_t side)
 {
     struct app_file *const file = files->open[side];
@@ -271,8 +282,11 @@ static bool take_body(const struct taking *taking, const struct app_news *news)
 /* The last part ends at a boundary: where it is open still, it is cut. */
 static void end_body(const struct taking *taking, const struct app_news *news)
 {
-    const struct http_transaction *const transaction = news->transaction;
-    const bool lacks_end = transaction->message[news->side].decoded_len != taking->file->body_len;
+    const uint64_t len =
+        news->parser->app == SL_APP_HTTP
+            ? ((const struct http_transaction *)news->transaction)->message[news->side].decoded_len
+            : news->offset;
+    const bool lacks_end = len != taking->file->body_len;
     const bool is_cut = news->cut || lacks_end || taking->file->parts != NULL;
 
     taking->file->report.has_gaps |= lacks_end;
@@ -284,11 +298,13 @@ bool app_files_take(struct app_files *files, struct app_file_tools *tools,
 {
     struct app_file **const open = &files->open[news->side];
     struct taking taking = {*open, tools, listener};
+    const bool is_mail = news->parser->app == SL_APP_SMTP;
     bool good = true;
 
-    if (news->kind == APP_BODY && *open == NULL) {
+    if (news->kind == (is_mail ? APP_FILE : APP_BODY) && *open == NULL) {
         taking.file = *open = calloc(1, sizeof **open);
-        good = *open != NULL && open_body(&taking, news);
+        good = *open != NULL &&
+               (is_mail ? open_attachment(files, &taking, news) : open_body(&taking, news));
     }
     if (news->kind == APP_BODY && *open != NULL)
         good = take_body(&taking, news) && good;

@@ -47,9 +47,12 @@ struct app_file; /* one that is open, or a body that may have files */
 /* The files of a flow. Zeroed at first. */
 struct app_files {
     struct app_file *open[2]; /* by side */
+    uint64_t mail;            /* the transaction of SMTP that has these: */
+    uint32_t n_attachments;
 };
 
-/* Takes the next news of HTTP. False: there is no memory, and bytes are missing in the file. */
+/* Takes the next news of HTTP or SMTP. False: there is no memory, and bytes are missing in the
+ * file. */
 bool app_files_take(struct app_files *files, struct app_file_tools *tools,
                     const struct app_news *news, const struct app_file_listener *listener);
 

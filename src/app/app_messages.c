@@ -434,6 +434,8 @@ static void free_body(const struct hearing *hearing, struct side_note *side)
 {
     hearing->flow->notes -= side->body.max;
     app_text_free(&side->body);
+    side->shown = 0;
+    side->copy = NULL;
     side->is_cut = true;
 }
 
@@ -461,10 +463,15 @@ static void hear_done(const struct hearing *hearing, const struct app_news *news
     *news->note = NULL;
 }
 
+static bool has_files(uint8_t app)
+{
+    return app == SL_APP_HTTP || app == SL_APP_SMTP;
+}
+
 static void hear(void *to, const struct app_news *news)
 {
     const struct hearing *hearing = to;
-    const bool has_body = (hearing->shard->config.values >> SL_APP_BODY & 1) != 0;
+    const bool has_body = (hearing->shard->config.values & sl_app_value_bit(SL_APP_BODY)) != 0;
 
     if (news->kind == APP_EVENT)
         hear_event(hearing, news);
@@ -477,8 +484,10 @@ static void hear(void *to, const struct app_news *news)
         return;
     if (is_new)
         hearing->flow->notes += sizeof *note;
-    if (hearing->shard->config.has_files && news->parser->app == SL_APP_HTTP &&
-        (news->kind == APP_BODY || news->kind == APP_END))
+    if (news->kind == APP_FILE)
+        note->side[news->side].is_cut = false;
+    if (hearing->shard->config.has_files && has_files(news->parser->app) &&
+        (news->kind == APP_FILE || news->kind == APP_BODY || news->kind == APP_END))
         hear_files(hearing, news, note);
     if (news->kind == APP_HEAD)
         hear_head(hearing, news, note);
@@ -600,7 +609,7 @@ static bool goes_on(const struct hearing *hearing)
     const uint8_t app = hearing->flow->slot->app;
 
     return (app == 0 || config->has_steps || config->has_events ||
-            (config->has_files && app == SL_APP_HTTP) || (config->is_done >> app & 1) != 0) &&
+            (config->has_files && has_files(app)) || (config->is_done >> app & 1) != 0) &&
            (app_stream_listens(stream, APP_CLIENT) || app_stream_listens(stream, APP_SERVER));
 }
 

@@ -35,7 +35,7 @@ struct app_slot {
 /* The settings of a run. */
 struct app_config {
     uint64_t memory;  /* bytes of the flows of all shards */
-    uint64_t values;  /* of messages: bit i is enum sl_app_value_id i */
+    uint64_t values;  /* of messages: bits of sl_app_value_bit */
     bool has_steps;   /* messages before SL_APP_DONE, for rules */
     bool has_events;  /* messages SL_APP_EVENT */
     bool has_files;   /* messages SL_APP_FILE, */

@@ -18,6 +18,7 @@ enum app_side { APP_CLIENT, APP_SERVER };
 
 enum app_news_kind {
     APP_HEAD,  /* the side's head is whole: its buffers can be read */
+    APP_FILE,  /* SMTP: an attachment begins, whose name is in `bytes`; APP_END ends it */
     APP_BODY,  /* the next bytes of the side's body, without transfer and content codings */
     APP_END,   /* the side has sent its part; `cut`: not all of it came */
     APP_EVENT, /* an anomaly of the side */
@@ -31,7 +32,7 @@ struct app_news {
     const void *transaction; /* of the protocol: struct http_transaction, for example */
     void **note;             /* in the transaction, for the listener: NULL at first */
     uint64_t number;         /* transactions of the flow count from 0 */
-    const uint8_t *bytes;    /* BODY */
+    const uint8_t *bytes;    /* BODY, FILE */
     uint32_t len;
     uint64_t offset;   /* BODY: of the first byte in the body */
     const char *event; /* EVENT: its name in Suricata's rules */

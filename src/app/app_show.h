@@ -12,7 +12,7 @@ struct app_show {
     struct app_arena *arena;    /* of the bytes */
     struct sl_app_value *value; /* kept from use to use */
     uint32_t n, max;
-    uint64_t wanted;      /* bit i: id i */
+    uint64_t wanted;      /* bits of sl_app_value_bit */
     struct app_span from; /* bytes that are copied once, */
     const uint8_t *copy;  /* and where they are then; NULL: not yet */
     struct app_text text; /* for parsers; kept from use to use */
@@ -21,7 +21,7 @@ struct app_show {
 
 static inline bool app_show_wants(const struct app_show *show, enum sl_app_value_id id)
 {
-    return (show->wanted >> id & 1) != 0;
+    return (show->wanted & sl_app_value_bit(id)) != 0;
 }
 
 /* Copies a value's bytes. */

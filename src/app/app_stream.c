@@ -3,6 +3,7 @@
 
 #include "http.h"
 #include "known.h"
+#include "ssh.h"
 #include "starttls.h"
 #include "tls.h"
 #include "whole_messages.h"
@@ -32,6 +33,7 @@ static const struct {
     probe *probe;
 } protocols[] = {{&http_parser, http_probe},
                  {&tls_parser, tls_probe},
+                 {&ssh_parser, ssh_probe},
                  {&sip_tcp_parser, sip_tcp_probe},
                  {&dns_tcp_parser, dns_tcp_probe}};
 

@@ -56,9 +56,9 @@ static uint64_t held_by(const void *flow)
             .held = held_by}
 
 static const struct app_parser parsers[SL_N_APPS] = {
-    KNOWN(SL_APP_HTTP2), KNOWN(SL_APP_SSH),  KNOWN(SL_APP_SMB),  KNOWN(SL_APP_DCERPC),
-    KNOWN(SL_APP_RDP),   KNOWN(SL_APP_RFB),  KNOWN(SL_APP_MQTT), KNOWN(SL_APP_PGSQL),
-    KNOWN(SL_APP_DNP3),  KNOWN(SL_APP_ENIP),
+    KNOWN(SL_APP_HTTP2), KNOWN(SL_APP_SMB),  KNOWN(SL_APP_DCERPC),
+    KNOWN(SL_APP_RDP),   KNOWN(SL_APP_RFB),  KNOWN(SL_APP_MQTT),
+    KNOWN(SL_APP_PGSQL), KNOWN(SL_APP_DNP3), KNOWN(SL_APP_ENIP),
 };
 
 /* ---- first bytes ----------------------------------------------------------------------------- */
@@ -73,7 +73,6 @@ static const struct pattern {
     uint8_t app;
 } patterns[] = {
     {"PRI * HTTP/2.0\r\n", "", 16, 0, 0, CLIENT, SL_APP_HTTP2},
-    {"SSH-", "", 4, 0, 0, EITHER, SL_APP_SSH},
     {"RFB 003.", "", 8, 0, 0, SERVER, SL_APP_RFB},
     {"\0", "\xFFSMB", 1, 4, 4, EITHER, SL_APP_SMB},
     {"\0", "\xFESMB", 1, 4, 4, EITHER, SL_APP_SMB},

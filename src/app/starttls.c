@@ -2,6 +2,8 @@
 #include "starttls.h"
 
 #include "app_stream.h"
+#include "ftp.h"
+#include "smtp.h"
 
 enum { TLS_HANDSHAKE = 22 };
 
@@ -67,8 +69,7 @@ static uint64_t held_by(const void *of)
         .close = close_flow, .held = held_by                                                 \
     }
 
-static const struct app_parser smtp = LINES(SL_APP_SMTP), ftp = LINES(SL_APP_FTP),
-                               pop3 = LINES(SL_APP_POP3), imap = LINES(SL_APP_IMAP);
+static const struct app_parser pop3 = LINES(SL_APP_POP3), imap = LINES(SL_APP_IMAP);
 
 /* ---- first lines ----------------------------------------------------------------------------- */
 
@@ -103,9 +104,9 @@ static bool has_word(const char *word, const uint8_t *bytes, uint32_t len)
 static const struct app_parser *greeted_by(const uint8_t *bytes, uint32_t len, bool *too_short)
 {
     if (has_word("SMTP", bytes, len))
-        return &smtp;
+        return &smtp_parser;
     if (has_word("FTP", bytes, len))
-        return &ftp;
+        return &ftp_parser;
     *too_short |= memchr(bytes, '\n', len) == NULL && len < APP_PROBE_MAX;
     return NULL;
 }
@@ -117,11 +118,16 @@ const struct app_parser *starttls_find(enum app_side side, const uint8_t *bytes,
         const char *word;
         uint8_t side;
         const struct app_parser *parser; /* NULL: the rest of the line says */
-    } words[] = {{"220 ", APP_SERVER, NULL},         {"220-", APP_SERVER, NULL},
-                 {"* OK ", APP_SERVER, &imap},       {"+OK ", APP_SERVER, &pop3},
-                 {"EHLO ", APP_CLIENT, &smtp},       {"HELO ", APP_CLIENT, &smtp},
-                 {"MAIL FROM:", APP_CLIENT, &smtp},  {"FEAT\r\n", APP_CLIENT, &ftp},
-                 {"AUTH TLS\r\n", APP_CLIENT, &ftp}, {"USER ", APP_CLIENT, &ftp}};
+    } words[] = {{"220 ", APP_SERVER, NULL},
+                 {"220-", APP_SERVER, NULL},
+                 {"* OK ", APP_SERVER, &imap},
+                 {"+OK ", APP_SERVER, &pop3},
+                 {"EHLO ", APP_CLIENT, &smtp_parser},
+                 {"HELO ", APP_CLIENT, &smtp_parser},
+                 {"MAIL FROM:", APP_CLIENT, &smtp_parser},
+                 {"FEAT\r\n", APP_CLIENT, &ftp_parser},
+                 {"AUTH TLS\r\n", APP_CLIENT, &ftp_parser},
+                 {"USER ", APP_CLIENT, &ftp_parser}};
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         const enum app_likeness likeness =

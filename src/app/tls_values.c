@@ -120,6 +120,7 @@ void tls_describe(struct sl_app_message *message, const void *of)
     message->version[0] = session->client_version;
     message->version[1] = session->version;
     message->n_certificates = session->n_certificates;
+    message->later = message->side == 1 && session->n_certificates != 0;
     message->half[0].has_head = (session->seen & SL_TLS_SEEN_CLIENT_HELLO) != 0;
     message->half[1].has_head =
         (session->seen & (SL_TLS_SEEN_CERTIFICATE | SL_TLS_SEEN_RESUMED)) != 0 ||

@@ -144,6 +144,8 @@ static void put_check(struct explain_text *text, const struct rule_check *check)
         [RULE_TLS_NOT_BEFORE] = "tls_cert_notbefore",
         [RULE_TLS_NOT_AFTER] = "tls_cert_notafter",
         [RULE_TLS_EXPIRED] = "tls_cert_expired",
+        [RULE_FTP_PORT] = "ftp.dynamic_port",
+        [RULE_FTP_MODE] = "ftp.mode",
         [RULE_VLAN_ID] = "vlan.id",
         [RULE_FLOW_AGE] = "flow.age",
         [RULE_FLOW_PACKETS] = "flow.pkts",

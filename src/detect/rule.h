@@ -82,6 +82,8 @@ enum rule_field {
     RULE_TLS_NOT_BEFORE,
     RULE_TLS_NOT_AFTER,
     RULE_TLS_EXPIRED, /* 1: the packet's time is behind the last */
+    RULE_FTP_PORT,    /* of the connection for data */
+    RULE_FTP_MODE,    /* enum sl_ftp_mode */
     /* Fields that repeat. */
     RULE_VLAN_ID,
     RULE_FLOW_AGE,     /* seconds */
@@ -224,7 +226,9 @@ static inline bool rule_value_is_of_file(uint32_t id)
 static inline bool rule_value_is_later(uint32_t id)
 {
     return id == SL_APP_BODY || id == SL_TLS_CERT || id == SL_TLS_CERT_ALT_NAME ||
-           (id >= SL_TLS_CERT_SUBJECT && id <= SL_TLS_CERT_NOT_AFTER);
+           (id >= SL_TLS_CERT_SUBJECT && id <= SL_TLS_CERT_NOT_AFTER) ||
+           (id >= SL_EMAIL_FROM && id <= SL_EMAIL_ATTACHMENT) || id == SL_SSH_HASSH ||
+           id == SL_SSH_HASSH_STRING;
 }
 
 /* SL_BUFFER_* of a buffer that the matcher searches; 0: it does not. */
@@ -269,7 +273,9 @@ static inline bool rule_buffer_repeats(enum rule_buffer buffer)
         const uint32_t id = rule_buffer_id(buffer);
 
         return id == SL_TLS_CERT || id == SL_TLS_CERT_ALT_NAME || id == SL_TLS_ALPN ||
-               id == RULE_HTTP_FIELD_LINES;
+               id == RULE_HTTP_FIELD_LINES || id == SL_SMTP_RCPT_TO || id == SL_EMAIL_TO ||
+               id == SL_EMAIL_CC || (id >= SL_EMAIL_RECEIVED && id <= SL_EMAIL_ATTACHMENT) ||
+               id == SL_FTP_COMPLETION_CODE || id == SL_FTP_REPLY;
     }
     return rule_buffer_is_name(buffer) ||
            (rule_buffer_is_sip(buffer) && !sip_field_is_single(rule_buffer_sip(buffer)));

@@ -129,6 +129,9 @@ static enum sl_event_kind kind_of(const struct sl_app_message *message)
            : message->app == SL_APP_TLS  ? SL_EVENT_TLS_MESSAGE
            : message->app == SL_APP_QUIC ? SL_EVENT_QUIC_MESSAGE
            : message->app == SL_APP_DNS  ? SL_EVENT_DNS_MESSAGE
+           : message->app == SL_APP_SMTP ? SL_EVENT_SMTP_MESSAGE
+           : message->app == SL_APP_SSH  ? SL_EVENT_SSH_MESSAGE
+           : message->app == SL_APP_FTP  ? SL_EVENT_FTP_MESSAGE
                                          : SL_N_EVENT_KINDS;
 }
 

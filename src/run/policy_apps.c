@@ -3,12 +3,15 @@
 #include "base/diag.h"
 #include "run_policy.h"
 
-#define BIT(id) (UINT64_C(1) << (id))
+#define BIT(id) (UINT64_C(1) << (id)) /* sl_app_value_bit, of those with a bit of their own */
 
-/* Bits first to last. */
 static uint64_t bits(enum sl_app_value_id first, enum sl_app_value_id last)
 {
-    return (UINT64_C(2) << last) - (UINT64_C(1) << first);
+    uint64_t sum = 0;
+
+    for (int id = (int)first; id <= (int)last; id++)
+        sum |= sl_app_value_bit((enum sl_app_value_id)id);
+    return sum;
 }
 
 /* The values that alerts show of messages. */
@@ -19,7 +22,7 @@ static const uint64_t of_alerts =
     BIT(SL_TLS_CERT_SUBJECT) | BIT(SL_TLS_CERT_ISSUER) | BIT(SL_TLS_CERT_SERIAL) |
     BIT(SL_TLS_CERT_FINGERPRINT) | BIT(SL_TLS_CERT_NOT_BEFORE) | BIT(SL_TLS_CERT_NOT_AFTER) |
     BIT(SL_TLS_JA3_HASH) | BIT(SL_TLS_JA3) | BIT(SL_TLS_JA3S_HASH) | BIT(SL_TLS_JA3S) |
-    BIT(SL_TLS_JA4) | BIT(SL_TLS_ALPN);
+    BIT(SL_TLS_JA4) | BIT(SL_TLS_ALPN) | BIT(SL_SMTP_HELO);
 
 static void ask_for_rules(struct run_policy *policy, bool has_sink)
 {
@@ -47,6 +50,10 @@ static void ask_for_events(struct app_config *apps, const struct sl_run_config *
     } events[] = {{SL_EVENT_DNS_MESSAGE, SL_APP_DNS, SL_DNS_MESSAGE, SL_DNS_MESSAGE},
                   {SL_EVENT_HTTP_MESSAGE, SL_APP_HTTP, SL_HTTP_METHOD, SL_HTTP_LOCATION},
                   {SL_EVENT_FILE, SL_APP_HTTP, SL_HTTP_METHOD, SL_HTTP_LOCATION},
+                  {SL_EVENT_FILE, SL_APP_SMTP, SL_SMTP_HELO, SL_EMAIL_ATTACHMENT},
+                  {SL_EVENT_SMTP_MESSAGE, SL_APP_SMTP, SL_SMTP_HELO, SL_EMAIL_ATTACHMENT},
+                  {SL_EVENT_SSH_MESSAGE, SL_APP_SSH, SL_SSH_PROTO, SL_SSH_HASSH_STRING},
+                  {SL_EVENT_FTP_MESSAGE, SL_APP_FTP, SL_FTP_COMMAND, SL_FTP_REPLY},
                   {SL_EVENT_TLS_MESSAGE, SL_APP_TLS, SL_TLS_SNI, SL_TLS_JA4},
                   {SL_EVENT_TLS_MESSAGE, SL_APP_TLS, SL_TLS_CERT, SL_TLS_ALPN},
                   {SL_EVENT_QUIC_MESSAGE, SL_APP_QUIC, SL_TLS_SNI, SL_TLS_JA4},

@@ -10,9 +10,10 @@
 static const uint32_t ALL_EVENTS = (1u << SL_N_EVENT_KINDS) - 1;
 
 /* Those that a packet or a rule does not raise, so that they are many. */
-static const uint32_t RECORDS = 1u << SL_EVENT_FLOW | 1u << SL_EVENT_DNS_MESSAGE |
-                                1u << SL_EVENT_HTTP_MESSAGE | 1u << SL_EVENT_TLS_MESSAGE |
-                                1u << SL_EVENT_QUIC_MESSAGE | 1u << SL_EVENT_FILE;
+static const uint32_t RECORDS =
+    1u << SL_EVENT_FLOW | 1u << SL_EVENT_DNS_MESSAGE | 1u << SL_EVENT_HTTP_MESSAGE |
+    1u << SL_EVENT_TLS_MESSAGE | 1u << SL_EVENT_QUIC_MESSAGE | 1u << SL_EVENT_FILE |
+    1u << SL_EVENT_SMTP_MESSAGE | 1u << SL_EVENT_SSH_MESSAGE | 1u << SL_EVENT_FTP_MESSAGE;
 
 #define STREAM_MEMORY (UINT64_C(256) << 20) /* bytes */
 

@@ -10,7 +10,8 @@ const char *sl_event_type(enum sl_event_kind kind)
         [SL_EVENT_FLOW] = "flow",         [SL_EVENT_DNS_MESSAGE] = "dns",
         [SL_EVENT_HTTP_MESSAGE] = "http", [SL_EVENT_TLS_MESSAGE] = "tls",
         [SL_EVENT_QUIC_MESSAGE] = "quic", [SL_EVENT_FILE] = "fileinfo",
-        [SL_EVENT_PACKET] = "packet"};
+        [SL_EVENT_PACKET] = "packet",     [SL_EVENT_SMTP_MESSAGE] = "smtp",
+        [SL_EVENT_SSH_MESSAGE] = "ssh",   [SL_EVENT_FTP_MESSAGE] = "ftp"};
 
     return types[kind];
 }

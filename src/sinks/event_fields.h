@@ -320,6 +320,12 @@ EVENT_INLINE void event_body(const struct event_visit *visit, const struct sl_ev
         event_tx_id(visit, event);
         event_http_message(visit, event->message);
         return;
+    case SL_EVENT_SMTP_MESSAGE:
+    case SL_EVENT_SSH_MESSAGE:
+    case SL_EVENT_FTP_MESSAGE:
+        event_tx_id(visit, event);
+        event_protocol_object(visit, event->message, false, texts);
+        return;
     case SL_EVENT_TLS_MESSAGE:
     case SL_EVENT_QUIC_MESSAGE:
         event_protocol_object(visit, event->message, true, texts);

@@ -107,6 +107,45 @@
     FIELD(QUIC, "quic")                             \
     FIELD(QUIC_VERSION, "version")                  \
     FIELD(QUIC_SNI, "sni")                          \
+    FIELD(SMTP, "smtp")                             \
+    FIELD(SMTP_HELO, "helo")                        \
+    FIELD(SMTP_MAIL_FROM, "mail_from")              \
+    FIELD(SMTP_RCPT_TO, "rcpt_to")                  \
+    FIELD(EMAIL, "email")                           \
+    FIELD(EMAIL_STATUS, "status")                   \
+    FIELD(EMAIL_FROM, "from")                       \
+    FIELD(EMAIL_TO, "to")                           \
+    FIELD(EMAIL_CC, "cc")                           \
+    FIELD(EMAIL_SUBJECT, "subject")                 \
+    FIELD(EMAIL_DATE, "date")                       \
+    FIELD(EMAIL_MESSAGE_ID, "message_id")           \
+    FIELD(EMAIL_X_MAILER, "x_mailer")               \
+    FIELD(EMAIL_RECEIVED, "received")               \
+    FIELD(EMAIL_URL, "url")                         \
+    FIELD(EMAIL_ATTACHMENT, "attachment")           \
+    FIELD(SSH, "ssh")                               \
+    FIELD(SSH_CLIENT, "client")                     \
+    FIELD(SSH_CLIENT_PROTO, "proto_version")        \
+    FIELD(SSH_CLIENT_SOFTWARE, "software_version")  \
+    FIELD(SSH_CLIENT_HASSH, "hassh")                \
+    FIELD(SSH_CLIENT_HASSH_HASH, "hash")            \
+    FIELD(SSH_CLIENT_HASSH_STRING, "string")        \
+    FIELD(SSH_SERVER, "server")                     \
+    FIELD(SSH_SERVER_PROTO, "proto_version")        \
+    FIELD(SSH_SERVER_SOFTWARE, "software_version")  \
+    FIELD(SSH_SERVER_HASSH, "hassh")                \
+    FIELD(SSH_SERVER_HASSH_HASH, "hash")            \
+    FIELD(SSH_SERVER_HASSH_STRING, "string")        \
+    FIELD(FTP, "ftp")                               \
+    FIELD(FTP_COMMAND, "command")                   \
+    FIELD(FTP_COMMAND_DATA, "command_data")         \
+    FIELD(FTP_COMMAND_CUT, "command_truncated")     \
+    FIELD(FTP_CODE, "completion_code")              \
+    FIELD(FTP_PORT, "dynamic_port")                 \
+    FIELD(FTP_MODE, "mode")                         \
+    FIELD(FTP_REPLY, "reply")                       \
+    FIELD(FTP_REPLY_RECEIVED, "reply_received")     \
+    FIELD(FTP_REPLY_CUT, "reply_truncated")         \
     FIELD(FILES, "files")                           \
     FIELD(FILEINFO, "fileinfo")                     \
     FIELD(FILE_NAME, "filename")                    \

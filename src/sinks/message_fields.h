@@ -157,6 +157,101 @@ EVENT_INLINE void event_quic_message(const struct event_visit *visit,
     event_end(visit);
 }
 
+/* ---- SMTP ------------------------------------------------------------------------------------ */
+
+EVENT_INLINE void event_email(const struct event_visit *visit, const struct sl_app_message *message)
+{
+    static const char *const states[] = {[SL_MAIL_HEAD] = "HEADER_STARTED",
+                                         [SL_MAIL_BODY] = "BODY_STARTED",
+                                         [SL_MAIL_DONE] = "PARSE_DONE"};
+    const struct sl_app_half *client = &message->half[0];
+
+    event_object(visit, FIELD_EMAIL);
+    event_text(visit, FIELD_EMAIL_STATUS, states[message->mail]);
+    event_value(visit, FIELD_EMAIL_FROM, client, SL_EMAIL_FROM);
+    event_values(visit, FIELD_EMAIL_TO, client, SL_EMAIL_TO);
+    event_values(visit, FIELD_EMAIL_CC, client, SL_EMAIL_CC);
+    event_value(visit, FIELD_EMAIL_SUBJECT, client, SL_EMAIL_SUBJECT);
+    event_value(visit, FIELD_EMAIL_DATE, client, SL_EMAIL_DATE);
+    event_value(visit, FIELD_EMAIL_MESSAGE_ID, client, SL_EMAIL_MESSAGE_ID);
+    event_value(visit, FIELD_EMAIL_X_MAILER, client, SL_EMAIL_X_MAILER);
+    event_values(visit, FIELD_EMAIL_RECEIVED, client, SL_EMAIL_RECEIVED);
+    event_values(visit, FIELD_EMAIL_URL, client, SL_EMAIL_URL);
+    event_values(visit, FIELD_EMAIL_ATTACHMENT, client, SL_EMAIL_ATTACHMENT);
+    event_end(visit);
+}
+
+EVENT_INLINE void event_smtp_message(const struct event_visit *visit,
+                                     const struct sl_app_message *message)
+{
+    const struct sl_app_half *client = &message->half[0];
+
+    event_object(visit, FIELD_SMTP);
+    event_value(visit, FIELD_SMTP_HELO, client, SL_SMTP_HELO);
+    event_value(visit, FIELD_SMTP_MAIL_FROM, client, SL_SMTP_MAIL_FROM);
+    event_values(visit, FIELD_SMTP_RCPT_TO, client, SL_SMTP_RCPT_TO);
+    event_end(visit);
+    if (message->mail != SL_MAIL_NONE)
+        event_email(visit, message);
+}
+
+/* ---- SSH and FTP ----------------------------------------------------------------------------- */
+
+/* The fields of the client's side; those of the server's have the same order. */
+EVENT_INLINE void event_ssh_side(const struct event_visit *visit,
+                                 const struct sl_app_message *message, int side)
+{
+    enum { PROTO = 1, SOFTWARE, HASSH, HASSH_HASH, HASSH_STRING };
+    const enum event_field first = side == 0 ? FIELD_SSH_CLIENT : FIELD_SSH_SERVER;
+    const struct sl_app_half *half = &message->half[side];
+    uint32_t n;
+
+    if (message_values(half, SL_SSH_PROTO, &n) == NULL)
+        return;
+    event_object(visit, first);
+    event_value(visit, first + PROTO, half, SL_SSH_PROTO);
+    event_value(visit, first + SOFTWARE, half, SL_SSH_SOFTWARE);
+    if (message_values(half, SL_SSH_HASSH, &n) != NULL) {
+        event_object(visit, first + HASSH);
+        event_value(visit, first + HASSH_HASH, half, SL_SSH_HASSH);
+        event_value(visit, first + HASSH_STRING, half, SL_SSH_HASSH_STRING);
+        event_end(visit);
+    }
+    event_end(visit);
+}
+
+EVENT_INLINE void event_ssh_message(const struct event_visit *visit,
+                                    const struct sl_app_message *message)
+{
+    event_object(visit, FIELD_SSH);
+    event_ssh_side(visit, message, 0);
+    event_ssh_side(visit, message, 1);
+    event_end(visit);
+}
+
+EVENT_INLINE void event_ftp_message(const struct event_visit *visit,
+                                    const struct sl_app_message *message)
+{
+    const struct sl_app_half *client = &message->half[0], *server = &message->half[1];
+    uint32_t n;
+
+    event_object(visit, FIELD_FTP);
+    event_value(visit, FIELD_FTP_COMMAND, client, SL_FTP_COMMAND);
+    event_value(visit, FIELD_FTP_COMMAND_DATA, client, SL_FTP_COMMAND_DATA);
+    event_flag(visit, FIELD_FTP_COMMAND_CUT, message->truncated[0]);
+    event_values(visit, FIELD_FTP_CODE, server, SL_FTP_COMPLETION_CODE);
+    if (message->port != 0)
+        event_number(visit, FIELD_FTP_PORT, message->port);
+    if (message->ftp_mode != SL_FTP_UNSTATED)
+        event_text(visit, FIELD_FTP_MODE,
+                   message->ftp_mode == SL_FTP_ACTIVE ? "active" : "passive");
+    event_values(visit, FIELD_FTP_REPLY, server, SL_FTP_REPLY);
+    event_text(visit, FIELD_FTP_REPLY_RECEIVED,
+               message_values(server, SL_FTP_REPLY, &n) != NULL ? "yes" : "no");
+    event_flag(visit, FIELD_FTP_REPLY_CUT, message->truncated[1]);
+    event_end(visit);
+}
+
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* The part of a whole that the server sent. */
@@ -224,6 +319,12 @@ EVENT_INLINE void event_protocol_object(const struct event_visit *visit,
         event_tls_message(visit, message, has_chain, texts);
     else if (message->app == SL_APP_QUIC)
         event_quic_message(visit, message, texts);
+    else if (message->app == SL_APP_SMTP)
+        event_smtp_message(visit, message);
+    else if (message->app == SL_APP_SSH)
+        event_ssh_message(visit, message);
+    else if (message->app == SL_APP_FTP)
+        event_ftp_message(visit, message);
 }
 
 EVENT_INLINE void event_fileinfo(const struct event_visit *visit,

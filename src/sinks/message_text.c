@@ -113,10 +113,12 @@ const char *message_hash(const struct sl_app_file *file, enum sl_file_hash hash,
 const char *message_event(const struct sl_app_message *message, char text[MESSAGE_EVENT_LEN])
 {
     const char *const name = app_event_name(message->event);
+    const bool is_lower = message->app == SL_APP_FTP; /* as Suricata has them */
     uint32_t n = 0;
 
     for (; name[n] != '\0' && n < MESSAGE_EVENT_LEN - 1; n++)
-        text[n] = (char)(name[n] >= 'a' && name[n] <= 'z' ? name[n] - ('a' - 'A') : name[n]);
+        text[n] =
+            (char)(name[n] >= 'a' && name[n] <= 'z' && !is_lower ? name[n] - ('a' - 'A') : name[n]);
     text[n] = '\0';
     return text;
 }

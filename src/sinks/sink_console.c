@@ -218,6 +218,22 @@ static void put_handshake(struct line_sink *out, const struct event_picks *picks
     put_field(out, "  ", picks, FIELD_TLS_SUBJECT);
 }
 
+/* "SMTP  <a@shop.test>  Subject", "FTP  RETR setup.exe",
+ * "SSH  OpenSSH_9.2  OpenSSH_8.4" */
+static void put_session(struct line_sink *out, const struct event_picks *picks,
+                        enum sl_event_kind kind)
+{
+    line_text(out, kind == SL_EVENT_SMTP_MESSAGE  ? "  SMTP"
+                   : kind == SL_EVENT_SSH_MESSAGE ? "  SSH"
+                                                  : "  FTP");
+    put_field(out, "  ", picks, FIELD_SMTP_MAIL_FROM);
+    put_field(out, "  ", picks, FIELD_EMAIL_SUBJECT);
+    put_field(out, "  ", picks, FIELD_SSH_CLIENT_SOFTWARE);
+    put_field(out, "  ", picks, FIELD_SSH_SERVER_SOFTWARE);
+    put_field(out, "  ", picks, FIELD_FTP_COMMAND);
+    put_field(out, " ", picks, FIELD_FTP_COMMAND_DATA);
+}
+
 /* "FILE  /setup.exe  1234 bytes, CLOSED  sha256 ..." */
 static void put_file(struct line_sink *out, const struct event_picks *picks)
 {
@@ -246,6 +262,8 @@ static void put_message_of_flow(struct line_sink *out, const struct event_picks 
         put_handshake(out, picks, kind == SL_EVENT_QUIC_MESSAGE);
     else if (kind == SL_EVENT_FILE)
         put_file(out, picks);
+    else if (kind >= SL_EVENT_SMTP_MESSAGE && kind <= SL_EVENT_FTP_MESSAGE)
+        put_session(out, picks, kind);
 }
 
 /* "TCP 192.0.2.1:80 -> 192.0.2.2:80", "ICMP 192.0.2.1 -> 192.0.2.2 type 8 code 0". */

@@ -100,6 +100,25 @@ static void bind_texts(struct sqlite_row *row, const char *const *texts)
         bind_text(row, joined, strlen(joined), free);
 }
 
+/* The values with commas between them. */
+static void bind_values(struct sqlite_row *row, const struct sl_field *field)
+{
+    size_t len = 1;
+
+    for (uint32_t i = 0; i < field->n; i++)
+        len += field->values[i].len + 1;
+    char *joined = malloc(len), *at = joined;
+    for (uint32_t i = 0; joined != NULL && i < field->n; i++) {
+        if (i > 0)
+            *at++ = ',';
+        at = mempcpy(at, field->values[i].bytes, field->values[i].len);
+    }
+    if (joined == NULL)
+        bound(row, SQLITE_NOMEM);
+    else
+        bind_text(row, joined, (size_t)(at - joined), free);
+}
+
 static void bind_time(struct sqlite_row *row, int64_t time_ns, bool as_text)
 {
     if (!as_text) {
@@ -147,6 +166,9 @@ static void bind_field(struct sqlite_row *row, const struct table_column *column
         break;
     case SL_FIELD_TEXTS:
         bind_texts(row, field->texts);
+        break;
+    case SL_FIELD_VALUES:
+        bind_values(row, field);
         break;
     case SL_FIELD_NUMBERS:
         bind_nth(row, field, column->nth);

@@ -146,8 +146,38 @@ static const char schema_5[] =
     "CREATE INDEX packets_by_time ON packets(time);\n"
     "PRAGMA user_version = 5;\n";
 
-const char *const table_schemas[DATABASE_VERSION] = {schema_1, schema_2, schema_3, schema_4,
-                                                     schema_5};
+/* Of several addresses, codes or replies there are commas between them. */
+static const char schema_6[] =
+    "CREATE TABLE smtp(\n" EVENT_COLUMNS "  helo TEXT,\n"
+    "  mail_from TEXT,\n"
+    "  rcpt_to TEXT,\n"
+    "  sender TEXT,              -- of the mail's head, as the next ones are\n"
+    "  recipients TEXT,\n"
+    "  subject TEXT,\n"
+    "  message_id TEXT,\n"
+    "  attachments TEXT,\n"
+    "  community_id TEXT\n"
+    ");\n"
+    "CREATE TABLE ssh(\n" EVENT_COLUMNS "  client TEXT,              -- its software\n"
+    "  server TEXT,\n"
+    "  hassh TEXT,               -- of the client\n"
+    "  hassh_server TEXT,\n"
+    "  community_id TEXT\n"
+    ");\n"
+    "CREATE TABLE ftp(\n" EVENT_COLUMNS "  command TEXT,\n"
+    "  data TEXT,                -- behind the command\n"
+    "  codes TEXT,\n"
+    "  replies TEXT,\n"
+    "  port INTEGER,             -- of the connection for data\n"
+    "  community_id TEXT\n"
+    ");\n"
+    "CREATE INDEX smtp_by_time ON smtp(time);\n"
+    "CREATE INDEX ssh_by_time ON ssh(time);\n"
+    "CREATE INDEX ftp_by_time ON ftp(time);\n"
+    "PRAGMA user_version = 6;\n";
+
+const char *const table_schemas[DATABASE_VERSION] = {schema_1, schema_2, schema_3,
+                                                     schema_4, schema_5, schema_6};
 
 /* ---- the fields of the columns --------------------------------------------------------------- */
 
@@ -250,6 +280,26 @@ static const struct table_column file_columns[] = {
 static const struct table_column packet_columns[] = {{.fields = {FIELD_LINK_TYPE}},
                                                      {.fields = {FIELD_PACKET}}};
 
+static const struct table_column smtp_columns[] = {
+    {.fields = {FIELD_SMTP_HELO}},        {.fields = {FIELD_SMTP_MAIL_FROM}},
+    {.fields = {FIELD_SMTP_RCPT_TO}},     {.fields = {FIELD_EMAIL_FROM}},
+    {.fields = {FIELD_EMAIL_TO}},         {.fields = {FIELD_EMAIL_SUBJECT}},
+    {.fields = {FIELD_EMAIL_MESSAGE_ID}}, {.fields = {FIELD_EMAIL_ATTACHMENT}},
+};
+
+static const struct table_column ssh_columns[] = {
+    {.fields = {FIELD_SSH_CLIENT_SOFTWARE}},
+    {.fields = {FIELD_SSH_SERVER_SOFTWARE}},
+    {.fields = {FIELD_SSH_CLIENT_HASSH_HASH}},
+    {.fields = {FIELD_SSH_SERVER_HASSH_HASH}},
+};
+
+static const struct table_column ftp_columns[] = {
+    {.fields = {FIELD_FTP_COMMAND}}, {.fields = {FIELD_FTP_COMMAND_DATA}},
+    {.fields = {FIELD_FTP_CODE}},    {.fields = {FIELD_FTP_REPLY}},
+    {.fields = {FIELD_FTP_PORT}},
+};
+
 #define COLUMNS(array) (array), sizeof(array) / sizeof *(array)
 
 const struct table_insert table_inserts[N_TABLES] = {
@@ -272,6 +322,11 @@ const struct table_insert table_inserts[N_TABLES] = {
                      COLUMNS(file_columns)},
     [TABLE_PACKETS] = {"INSERT INTO packets VALUES(NULL," EVENT_VALUES ",?,?,?)",
                        COLUMNS(packet_columns)},
+    [TABLE_SMTP] = {"INSERT INTO smtp VALUES(NULL," EVENT_VALUES ",?,?,?,?,?,?,?,?,?)",
+                    COLUMNS(smtp_columns)},
+    [TABLE_SSH] = {"INSERT INTO ssh VALUES(NULL," EVENT_VALUES ",?,?,?,?,?)", COLUMNS(ssh_columns)},
+    [TABLE_FTP] = {"INSERT INTO ftp VALUES(NULL," EVENT_VALUES ",?,?,?,?,?,?)",
+                   COLUMNS(ftp_columns)},
 };
 
 enum table table_of(enum sl_event_kind kind)
@@ -294,6 +349,12 @@ enum table table_of(enum sl_event_kind kind)
         return TABLE_FILES;
     case SL_EVENT_PACKET:
         return TABLE_PACKETS;
+    case SL_EVENT_SMTP_MESSAGE:
+        return TABLE_SMTP;
+    case SL_EVENT_SSH_MESSAGE:
+        return TABLE_SSH;
+    case SL_EVENT_FTP_MESSAGE:
+        return TABLE_FTP;
     default:
         return TABLE_NAMES;
     }

@@ -8,7 +8,7 @@
 #define DATABASE_TEXT_OF(number) DATABASE_TEXT(number)
 #define DATABASE_TEXT(number) #number
 #define DATABASE_APPLICATION_ID 1936487779 /* "sluc" */
-#define DATABASE_VERSION 5
+#define DATABASE_VERSION 6
 #define DATABASE_VERSION_TEXT DATABASE_TEXT_OF(DATABASE_VERSION)
 
 /* The statements that make the tables: each version's part, behind those of the versions before it.
@@ -34,6 +34,9 @@ enum table {
     TABLE_TLS,
     TABLE_FILES,
     TABLE_PACKETS,
+    TABLE_SMTP,
+    TABLE_SSH,
+    TABLE_FTP,
     N_TABLES
 };
 

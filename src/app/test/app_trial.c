@@ -116,9 +116,16 @@ static void say_end(struct app_trial *trial, const struct app_news *news)
     body->len = 0;
 }
 
+static void say_name(struct app_trial *trial, const struct app_news *news)
+{
+    say(&trial->told, " [");
+    say_bytes(&trial->told, (struct app_span){news->bytes, news->len});
+    say(&trial->told, "]");
+}
+
 static void hear(void *to, const struct app_news *news)
 {
-    static const char *const kinds[] = {"head", "body", "end", "event", "done"};
+    static const char *const kinds[] = {"head", "file", "body", "end", "event", "done"};
     struct app_trial *const trial = to;
     const uint64_t held = app_stream_held(trial->stream);
 
@@ -127,6 +134,8 @@ static void hear(void *to, const struct app_news *news)
     trial->body_len += news->len;
     if (trial->quiet)
         return;
+    if (news->kind == APP_FILE)
+        trial->body_len -= news->len;
     if (news->kind == APP_BODY) {
         app_text_add(&trial->body[news->side][news->number % TRIAL_BODIES], news->bytes, news->len);
         return;
@@ -143,7 +152,9 @@ static void hear(void *to, const struct app_news *news)
         say_tls(&trial->told, news->transaction);
     else if (news->kind == APP_HEAD && news->parser->app == SL_APP_HTTP)
         say_http_head(&trial->told, news);
-    else if (news->parser->app == SL_APP_DNS || news->parser->app == SL_APP_SIP)
+    else if (news->kind == APP_FILE)
+        say_name(trial, news);
+    else if (news->parser->app != SL_APP_HTTP)
         say_shown(&trial->told, news);
     say(&trial->told, "\n");
 }

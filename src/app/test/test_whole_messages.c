@@ -79,7 +79,7 @@ static void test_messages_follow_one_another(void **state)
 static void test_others_are_none(void **state)
 {
     static const char short_one[] = "\x00\x0b\x12\x34\x01\x00\x00\x01\x00\x00\x00\x00\x00";
-    const char *sent[2] = {short_one, "SSH-2.0-x\r\n"};
+    const char *sent[2] = {short_one, "RFB 003.00\n"};
     uint32_t len[2] = {sizeof short_one - 1, 11};
     char bad[sizeof query + sizeof short_one];
 

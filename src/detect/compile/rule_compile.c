@@ -173,7 +173,7 @@ static bool place_by_message(struct compiler *compiler, uint32_t i)
 {
     const struct rule *rule = compiler->rules->rule[i];
 
-    for (uint32_t app = SL_APP_DNS; app <= SL_APP_QUIC; app++)
+    for (uint32_t app = SL_APP_DNS; app < SL_N_APPS; app++)
         for (uint32_t sees = RULE_SEES_CLIENT; sees <= RULE_SEES_EVENTS; sees *= 2)
             if ((rule->app == SL_APP_UNKNOWN ? app >= SL_APP_HTTP : rule->app == app) &&
                 (rule->sees & sees) != 0 &&
@@ -192,7 +192,7 @@ static uint64_t values_of(const struct rule *rule)
     for (size_t i = 0; i < rule->n_payloads; i++)
         if (rule_buffer_is_value(rule->payload[i].buffer) &&
             rule_buffer_source(rule->payload[i].buffer) < SL_N_APP_VALUES)
-            values |= UINT64_C(1) << rule_buffer_source(rule->payload[i].buffer);
+            values |= sl_app_value_bit(rule_buffer_source(rule->payload[i].buffer));
     if ((rule->sees & RULE_SEES_MESSAGES) != 0 &&
         (rule->app == SL_APP_DNS || rule->app == SL_APP_SIP))
         values |= UINT64_C(1) << (rule->app == SL_APP_DNS ? SL_DNS_MESSAGE : SL_SIP_MESSAGE);

@@ -57,7 +57,7 @@ struct rule_index {
     bool any_message; /* some rule inspects messages */
     bool any_step;    /* and at those that a side's head and body come with */
     bool any_event;   /* some rule asks for an event of a message */
-    uint64_t values;  /* that rules ask for: bits of enum sl_app_value_id */
+    uint64_t values;  /* that rules ask for: bits of sl_app_value_bit */
     uint32_t files;   /* see sl_rules_need_files */
     bool any_app;     /* some rule asks for a protocol of enum sl_app */
     uint32_t *rank;   /* of each rule, see state_rank; NULL: no rule has state */

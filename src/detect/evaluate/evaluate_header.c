@@ -180,6 +180,15 @@ static bool read_said_field(const struct sl_app_message *message, enum rule_fiel
     return true;
 }
 
+static bool read_ftp_field(const struct sl_app_message *message, enum rule_field field,
+                           uint32_t *value)
+{
+    if (message == NULL || message->app != SL_APP_FTP)
+        return false;
+    *value = field == RULE_FTP_PORT ? message->port : message->ftp_mode;
+    return *value != 0;
+}
+
 /* A time of the certificate of the message's server. */
 static bool read_time(const struct sl_app_message *message, enum sl_app_value_id id,
                       uint32_t *seconds)
@@ -314,6 +323,9 @@ bool rule_view_rare_field(const struct rule_view *view, enum rule_field field, u
     case RULE_TLS_SEEN:
     case RULE_FILE_SIZE:
         return read_said_field(view->message, field, value);
+    case RULE_FTP_PORT:
+    case RULE_FTP_MODE:
+        return read_ftp_field(view->message, field, value);
     case RULE_TLS_CHAIN:
     case RULE_TLS_NOT_BEFORE:
     case RULE_TLS_NOT_AFTER:

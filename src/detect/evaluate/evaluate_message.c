@@ -3,11 +3,12 @@
 
 #include <string.h>
 
-/* Of TLS the server's certificates are later than its hello, of HTTP a body than its head. */
+/* Of TLS the server's certificates are later than its hello, of HTTP a body than its head, of SMTP
+ * a mail than its envelope, of SSH keys than a banner. */
 uint16_t rule_message_sees(const struct sl_app_message *message)
 {
     const bool head = message->step == SL_APP_HEAD;
-    const bool later = head ? message->side == 1 && message->n_certificates != 0 : true;
+    const bool later = head ? message->later : true;
 
     if (message->step == SL_APP_FILE && message->file != NULL)
         return RULE_SEES_FILES;

@@ -87,6 +87,30 @@ static const struct value_buffer {
     {"quic.version", RULE_OF_SENDER, RULE_QUIC_VERSION},
     {"quic_version", RULE_OF_SENDER, RULE_QUIC_VERSION},
     {"quic_sni", RULE_OF_CLIENT, SL_TLS_SNI},
+    {"smtp.helo", RULE_OF_CLIENT, SL_SMTP_HELO},
+    {"smtp.mail_from", RULE_OF_CLIENT, SL_SMTP_MAIL_FROM},
+    {"smtp.rcpt_to", RULE_OF_CLIENT, SL_SMTP_RCPT_TO},
+    {"email.from", RULE_OF_CLIENT, SL_EMAIL_FROM},
+    {"email.to", RULE_OF_CLIENT, SL_EMAIL_TO},
+    {"email.cc", RULE_OF_CLIENT, SL_EMAIL_CC},
+    {"email.subject", RULE_OF_CLIENT, SL_EMAIL_SUBJECT},
+    {"email.date", RULE_OF_CLIENT, SL_EMAIL_DATE},
+    {"email.message_id", RULE_OF_CLIENT, SL_EMAIL_MESSAGE_ID},
+    {"email.x_mailer", RULE_OF_CLIENT, SL_EMAIL_X_MAILER},
+    {"email.received", RULE_OF_CLIENT, SL_EMAIL_RECEIVED},
+    {"email.url", RULE_OF_CLIENT, SL_EMAIL_URL},
+    {"ssh.proto", RULE_OF_SENDER, SL_SSH_PROTO},
+    {"ssh_proto", RULE_OF_SENDER, SL_SSH_PROTO},
+    {"ssh.software", RULE_OF_SENDER, SL_SSH_SOFTWARE},
+    {"ssh_software", RULE_OF_SENDER, SL_SSH_SOFTWARE},
+    {"ssh.hassh", RULE_OF_CLIENT, SL_SSH_HASSH},
+    {"ssh.hassh.string", RULE_OF_CLIENT, SL_SSH_HASSH_STRING},
+    {"ssh.hassh.server", RULE_OF_SERVER, SL_SSH_HASSH},
+    {"ssh.hassh.server.string", RULE_OF_SERVER, SL_SSH_HASSH_STRING},
+    {"ftp.command", RULE_OF_CLIENT, SL_FTP_COMMAND},
+    {"ftp.command_data", RULE_OF_CLIENT, SL_FTP_COMMAND_DATA},
+    {"ftp.completion_code", RULE_OF_SERVER, SL_FTP_COMPLETION_CODE},
+    {"ftp.reply", RULE_OF_SERVER, SL_FTP_REPLY},
 };
 
 enum { N_BUFFERS = sizeof buffers / sizeof buffers[0] };
@@ -130,28 +154,43 @@ const char *rule_value_name(enum rule_buffer buffer)
 
 /* ---- protocols ------------------------------------------------------------------------------- */
 
-static bool is_http(uint32_t id)
+/* Files and their bytes. */
+static bool is_of_files(uint32_t id)
 {
-    return id < SL_TLS_SNI ||
-           (id >= SL_FILE_NAME &&
-            id < RULE_QUIC_VERSION); /* bodies, and what is made of fields, too */
+    return id == SL_APP_BODY || rule_value_is_of_file(id);
 }
 
-/* Sets the protocol of the rule's messages: HTTP, or TLS and QUIC, as far as the header shows. */
+/* SL_APP_UNKNOWN: a value of TLS and QUIC. */
+static enum sl_app app_of(const struct rule_parser *parser, uint32_t id)
+{
+    if (id >= SL_SMTP_HELO && id <= SL_EMAIL_ATTACHMENT)
+        return SL_APP_SMTP;
+    if (id >= SL_SSH_PROTO && id <= SL_SSH_HASSH_STRING)
+        return SL_APP_SSH;
+    if (id >= SL_FTP_COMMAND && id <= SL_FTP_REPLY)
+        return SL_APP_FTP;
+    if (is_of_files(id) && parser->rule->app == SL_APP_SMTP)
+        return SL_APP_SMTP;
+    return id < SL_TLS_SNI || is_of_files(id) || id == RULE_HTTP_FIELD_LINES ? SL_APP_HTTP
+                                                                             : SL_APP_UNKNOWN;
+}
+
+/* Sets the protocol of the rule's messages, TLS and QUIC as far as the header shows. */
 static enum sl_status take_app(struct rule_parser *parser, uint32_t id)
 {
     struct rule *rule = parser->rule;
     const bool tcp = (rule->protocol & (RULE_TCP | ANY_IP)) != 0;
     const bool udp = (rule->protocol & (RULE_UDP | ANY_IP)) != 0;
-    enum sl_app app = is_http(id) ? SL_APP_HTTP : SL_APP_UNKNOWN;
+    enum sl_app app = app_of(parser, id);
+    const bool of_tls = app == SL_APP_UNKNOWN;
 
-    if (rule->app >= SL_APP_SMTP) /* has files, which are not made */
+    if (rule->app > SL_APP_SMTP && is_of_files(id)) /* has files, which are not made */
         return rule_skip(parser, "", parser->option.name);
-    if (!is_http(id) && (!tcp || !udp))
+    if (of_tls && (!tcp || !udp))
         app = tcp ? SL_APP_TLS : SL_APP_QUIC;
-    if ((!tcp && !udp) || (app == SL_APP_HTTP && !tcp) ||
+    if ((!tcp && !udp) || (!of_tls && !tcp) ||
         (rule->app != SL_APP_UNKNOWN && rule->app != app &&
-         (is_http(id) || (rule->app != SL_APP_TLS && rule->app != SL_APP_QUIC))))
+         (!of_tls || (rule->app != SL_APP_TLS && rule->app != SL_APP_QUIC))))
         return rule_bad_at(parser, parser->name, "'%.*s' is no buffer of the rule's protocol",
                            RULE_QUOTE(parser->option.name));
     if (rule->app == SL_APP_UNKNOWN)
@@ -368,7 +407,8 @@ static void add_checks(const struct rule_parser *parser, uint32_t *asked, uint32
     for (size_t i = 0; i < parser->n_checks; i++) {
         const uint8_t field = parser->check[i].field;
 
-        if (field == RULE_TLS_VERSION || field == RULE_TLS_SEEN || field == RULE_APP_EVENT)
+        if (field == RULE_TLS_VERSION || field == RULE_TLS_SEEN || field == RULE_APP_EVENT ||
+            field == RULE_FTP_PORT || field == RULE_FTP_MODE)
             *asked |= 1u << RULE_OF_SENDER;
         if (field >= RULE_TLS_CHAIN && field <= RULE_TLS_EXPIRED) {
             *asked |= 1u << RULE_OF_SERVER;
@@ -548,6 +588,32 @@ enum sl_status rule_read_ssl_state(struct rule_parser *parser, struct rule_text 
     if (word.at == NULL)
         return rule_no_memory(parser);
     return read_bits(parser, word, RULE_TLS_SEEN, states, sizeof states / sizeof states[0]);
+}
+
+/* ---- numbers of FTP -------------------------------------------------------------------------- */
+
+enum sl_status rule_read_ftp_port(struct rule_parser *parser, struct rule_text value)
+{
+    struct rule_check check;
+    enum sl_status status = rule_read_range(parser, value, "ftp.dynamic_port", UINT16_MAX, &check);
+
+    check.field = RULE_FTP_PORT;
+    if (status == SL_OK)
+        status = take_app(parser, SL_FTP_COMMAND);
+    return status == SL_OK ? rule_check_add(parser, check) : status;
+}
+
+enum sl_status rule_read_ftp_mode(struct rule_parser *parser, struct rule_text value)
+{
+    const bool is_active = rule_text_is(value, "active");
+    const uint32_t mode = is_active ? SL_FTP_ACTIVE : SL_FTP_PASSIVE;
+    const struct rule_check check = {
+        .field = RULE_FTP_MODE, .mask = UINT32_MAX, .first = mode, .last = mode};
+    const enum sl_status status = take_app(parser, SL_FTP_COMMAND);
+
+    if (!is_active && !rule_text_is(value, "passive"))
+        return rule_bad(parser, "ftp.mode is not active or passive");
+    return status == SL_OK ? rule_check_add(parser, check) : status;
 }
 
 /* ---- certificates ---------------------------------------------------------------------------- */

@@ -102,8 +102,9 @@ const char *rule_buffer_name(enum rule_buffer buffer);
 /* option_message.c */
 rule_option_reader rule_read_value, rule_read_value_or_modifier, rule_read_uricontent,
     rule_read_urilen, rule_read_tls_version, rule_read_ssl_state, rule_read_tls_chain,
-    rule_read_tls_date, rule_read_tls_validity, rule_read_file_text, rule_read_filesize,
-    rule_read_filestore, rule_read_file_digest, rule_read_tls_text;
+    rule_read_tls_date, rule_read_tls_validity, rule_read_ftp_port, rule_read_ftp_mode,
+    rule_read_file_text, rule_read_filesize, rule_read_filestore, rule_read_file_digest,
+    rule_read_tls_text;
 
 /* The rule is about messages of a flow of this protocol. SL_EFORMAT: it is not. */
 enum sl_status rule_app_take(struct rule_parser *parser, enum sl_app app);

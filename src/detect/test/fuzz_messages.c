@@ -86,15 +86,17 @@ static void take_half(struct input *input, struct sl_app_half *half, struct sl_a
 static void take_message(struct input *input, struct sl_app_message *message,
                          struct sl_app_value (*values)[VALUES_MAX], struct sl_app_file *file)
 {
-    static const uint8_t apps[] = {SL_APP_HTTP, SL_APP_TLS, SL_APP_QUIC, SL_APP_DNS, SL_APP_SIP};
+    static const uint8_t apps[] = {SL_APP_HTTP, SL_APP_TLS,  SL_APP_QUIC, SL_APP_DNS,
+                                   SL_APP_SIP,  SL_APP_SMTP, SL_APP_FTP,  SL_APP_SSH};
 
-    *message = (struct sl_app_message){.app = apps[take(input) % 5],
+    *message = (struct sl_app_message){.app = apps[take(input) % 8],
                                        .side = take(input) % 2,
                                        .step = take(input) % 6,
                                        .event = take(input) % 64,
                                        .events = take(input) * UINT64_C(0x0101010101010101),
                                        .seen = take(input),
                                        .n_certificates = take(input) % 3,
+                                       .later = take(input) % 2 != 0,
                                        .quic_version = take(input),
                                        .version = {0x0300 + take(input) % 5, 0x0303}};
     take_half(input, &message->half[0], values[0]);

@@ -178,6 +178,7 @@ static void open_tls(struct scene *scene)
         else
             say(scene, 1, certificates, COUNT(certificates));
         scene->message[scene->n].n_certificates = i == 0 ? 0 : 2;
+        scene->message[scene->n].later = i == 1;
         scene->message[scene->n].version[0] = 0x0304;
         scene->message[scene->n].version[1] = 0x0303;
         scene->message[scene->n].seen = SL_TLS_SEEN_CLIENT_HELLO | SL_TLS_SEEN_SERVER_HELLO;
@@ -542,6 +543,75 @@ static void test_events(void **state)
     sl_batch_free(scene.batch);
 }
 
+static const struct value envelope[] = {
+    {SL_SMTP_HELO, "me"}, {SL_SMTP_RCPT_TO, "<a@b>"}, {SL_SMTP_RCPT_TO, "<c@d>"}};
+
+static const struct value whole_mail[] = {{SL_SMTP_HELO, "me"},
+                                          {SL_SMTP_RCPT_TO, "<a@b>"},
+                                          {SL_SMTP_RCPT_TO, "<c@d>"},
+                                          {SL_EMAIL_SUBJECT, "win"},
+                                          {SL_EMAIL_URL, "http://x.test"}};
+
+/* An envelope, an attachment, the mail. */
+static void test_smtp(void **state)
+{
+    static const struct row rows[] = {
+        {"smtp.helo; content:\"me\";", "0"},
+        {"smtp.rcpt_to; content:\"<c@d>\"; bsize:5;", "0"},
+        {"smtp.mail_from; content:\"a\";", ""},
+        {"email.subject; content:\"win\";", "2"},
+        {"email.url; content:\"x.test\"; smtp.helo; content:\"me\";", "2"},
+        {"email.from; content:\"win\";", ""},
+        {"file_data; content:\"asked\";", "1"},
+        {"flow:to_client; file_data; content:\"asked\";", ""},
+    };
+    static const char attached[] = "asked for";
+    struct scene scene;
+
+    (void)state;
+    open_scene(&scene);
+    say(&scene, 0, envelope, COUNT(envelope));
+    add_message(&scene, 0, SL_APP_SMTP, 0, SL_APP_HEAD, NULL, 0, 0);
+    say(&scene, 0, envelope, COUNT(envelope));
+    add_message(&scene, 0, SL_APP_SMTP, 0, SL_APP_END, attached, 0, sizeof attached - 1);
+    say(&scene, 0, whole_mail, COUNT(whole_mail));
+    scene.message[2].later = true;
+    add_message(&scene, 0, SL_APP_SMTP, 0, SL_APP_HEAD, NULL, 0, 0);
+    check(&scene, "alert smtp any any -> any any", rows, COUNT(rows));
+    sl_batch_free(scene.batch);
+}
+
+/* A command, its replies. */
+static void test_ftp(void **state)
+{
+    static const struct value command[] = {{SL_FTP_COMMAND, "PASV"}};
+    static const struct value replies[] = {
+        {SL_FTP_COMPLETION_CODE, "150"}, {SL_FTP_COMPLETION_CODE, "227"}, {SL_FTP_REPLY, "go on"}};
+    static const struct row rows[] = {
+        {"ftp.command; content:\"PASV\";", "0"},
+        {"ftp.completion_code; content:\"227\";", "1"},
+        {"ftp.reply; content:\"go on\"; bsize:5;", "1"},
+        {"ftp.mode:passive;", "01"},
+        {"ftp.mode:active;", ""},
+        {"ftp.dynamic_port:>1000; flow:to_client;", "1"},
+        {"ftp.dynamic_port:<1000;", ""},
+    };
+    struct scene scene;
+
+    (void)state;
+    open_scene(&scene);
+    for (int side = 0; side < 2; side++) {
+        say(&scene, 0, command, COUNT(command));
+        if (side == 1)
+            say(&scene, 1, replies, COUNT(replies));
+        scene.message[scene.n].port = 2000;
+        scene.message[scene.n].ftp_mode = SL_FTP_PASSIVE;
+        add_message(&scene, (uint32_t)side, SL_APP_FTP, side, SL_APP_HEAD, NULL, 0, 0);
+    }
+    check(&scene, "alert ftp any any -> any any", rows, COUNT(rows));
+    sl_batch_free(scene.batch);
+}
+
 static void test_quic(void **state)
 {
     static const struct row rows[] = {
@@ -764,6 +834,8 @@ int main(void)
         cmocka_unit_test(test_tls),
         cmocka_unit_test(test_files),
         cmocka_unit_test(test_events),
+        cmocka_unit_test(test_smtp),
+        cmocka_unit_test(test_ftp),
         cmocka_unit_test(test_quic),
         cmocka_unit_test(test_both_sides),
         cmocka_unit_test(test_order),

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT */
-/* The output of sinks for messages of HTTP, TLS and QUIC, of files and of tagged packets: golden
- * lines and rows. */
+/* The output of sinks for messages of flows, of files and of tagged packets: golden lines and rows.
+ */
 #include <sqlite3.h>
 
 #include "test_sink_events.h"
 
-enum { N_EVENTS = 7 };
+enum { N_EVENTS = 10 };
 
 #define VALUE(value_id, string)                                                         \
     {                                                                                   \
@@ -57,6 +57,27 @@ static const struct sl_app_value server[] = {
     VALUE(SL_TLS_ALPN, "h2"),
 };
 
+static const struct sl_app_value mail[] = {
+    VALUE(SL_SMTP_HELO, "me"),      VALUE(SL_SMTP_MAIL_FROM, "<a@b>"),
+    VALUE(SL_SMTP_RCPT_TO, "<c>"),  VALUE(SL_SMTP_RCPT_TO, "<d>"),
+    VALUE(SL_EMAIL_FROM, "A"),      VALUE(SL_EMAIL_TO, "C"),
+    VALUE(SL_EMAIL_SUBJECT, "hi"),  VALUE(SL_EMAIL_MESSAGE_ID, "<1>"),
+    VALUE(SL_EMAIL_URL, "ftp://x"), VALUE(SL_EMAIL_ATTACHMENT, "e"),
+};
+
+static const struct sl_app_value ssh_client[] = {VALUE(SL_SSH_PROTO, "2.0"),
+                                                 VALUE(SL_SSH_SOFTWARE, "a")};
+
+static const struct sl_app_value ssh_server[] = {
+    VALUE(SL_SSH_PROTO, "1.99"), VALUE(SL_SSH_SOFTWARE, "b"), VALUE(SL_SSH_HASSH, "0c"),
+    VALUE(SL_SSH_HASSH_STRING, "k;a;b;")};
+
+static const struct sl_app_value command[] = {VALUE(SL_FTP_COMMAND, "PASV")};
+
+static const struct sl_app_value replies[] = {VALUE(SL_FTP_COMPLETION_CODE, "150"),
+                                              VALUE(SL_FTP_COMPLETION_CODE, "227"),
+                                              VALUE(SL_FTP_REPLY, "x"), VALUE(SL_FTP_REPLY, "y")};
+
 static const struct sl_app_file file = {
     .name = VALUE(SL_FILE_NAME, "/a b"),
     .magic = VALUE(SL_FILE_MAGIC, "ASCII text"),
@@ -90,11 +111,19 @@ static const struct sl_app_message messages[N_EVENTS] = {
      .file = &file},
     {.app = SL_APP_UNKNOWN},
     {.app = SL_APP_HTTP, .step = SL_APP_EVENT, .transaction = 1, .event = 1},
+    {.app = SL_APP_SMTP, .half = {{HALF(mail)}}, .mail = SL_MAIL_DONE},
+    {.app = SL_APP_SSH, .half = {{HALF(ssh_client)}, {HALF(ssh_server)}}},
+    {.app = SL_APP_FTP,
+     .half = {{HALF(command)}, {HALF(replies)}},
+     .port = 21,
+     .ftp_mode = SL_FTP_PASSIVE,
+     .truncated = {false, true}},
 };
 
 static const enum sl_event_kind kinds[N_EVENTS] = {
     SL_EVENT_HTTP_MESSAGE, SL_EVENT_HTTP_MESSAGE, SL_EVENT_TLS_MESSAGE, SL_EVENT_QUIC_MESSAGE,
-    SL_EVENT_FILE,         SL_EVENT_PACKET,       SL_EVENT_ANOMALY};
+    SL_EVENT_FILE,         SL_EVENT_PACKET,       SL_EVENT_ANOMALY,     SL_EVENT_SMTP_MESSAGE,
+    SL_EVENT_SSH_MESSAGE,  SL_EVENT_FTP_MESSAGE};
 
 static struct sl_event event_of(int i)
 {
@@ -121,6 +150,9 @@ static void test_console(void **state)
         TIME "FILE  /a b  1 byte, CLOSED  ASCII text  sha256 " SHA256 ENDS,
         TIME "PACKET  3 bytes" ENDS,
         TIME "ANOMALY  REQUEST_TOO_MANY_HEADERS" ENDS,
+        TIME "SMTP  <a@b>  hi" ENDS,
+        TIME "SSH  a  b" ENDS,
+        TIME "FTP  PASV" ENDS,
     };
 
     (void)state;
@@ -169,6 +201,18 @@ static void test_eve(void **state)
                        "\"linktype_name\":\"EN10MB\"}" TAIL,
         HEAD("anomaly") "\"tx_id\":1,\"anomaly\":{\"app_proto\":\"http\",\"type\":\"applayer\","
                         "\"event\":\"REQUEST_TOO_MANY_HEADERS\",\"layer\":\"proto_parser\"}" TAIL,
+        HEAD("smtp") "\"tx_id\":0,\"smtp\":{\"helo\":\"me\",\"mail_from\":\"<a@b>\","
+                     "\"rcpt_to\":[\"<c>\",\"<d>\"]},\"email\":{\"status\":\"PARSE_DONE\","
+                     "\"from\":\"A\",\"to\":[\"C\"],\"subject\":\"hi\",\"message_id\":\"<1>\","
+                     "\"url\":[\"ftp://x\"],\"attachment\":[\"e\"]}" TAIL,
+        HEAD("ssh") "\"tx_id\":0,\"ssh\":{\"client\":{\"proto_version\":\"2.0\","
+                    "\"software_version\":\"a\"},\"server\":{\"proto_version\":\"1.99\","
+                    "\"software_version\":\"b\",\"hassh\":{\"hash\":\"0c\","
+                    "\"string\":\"k;a;b;\"}}}" TAIL,
+        HEAD("ftp") "\"tx_id\":0,\"ftp\":{\"command\":\"PASV\",\"command_truncated\":false,"
+                    "\"completion_code\":[\"150\",\"227\"],\"dynamic_port\":21,"
+                    "\"mode\":\"passive\",\"reply\":[\"x\",\"y\"],\"reply_received\":\"yes\","
+                    "\"reply_truncated\":true}" TAIL,
     };
 
     (void)state;

@@ -201,7 +201,8 @@ static void test_an_old_database_gets_what_it_lacks(void **state)
     assert_int_equal(sqlite3_exec(db,
                                   "DROP TABLE names; DROP TABLE flows; DROP TABLE dns;"
                                   "DROP TABLE http; DROP TABLE tls; DROP TABLE files;"
-                                  "DROP TABLE packets;"
+                                  "DROP TABLE packets; DROP TABLE smtp; DROP TABLE ssh;"
+                                  "DROP TABLE ftp;"
                                   "ALTER TABLE alerts DROP COLUMN community_id;"
                                   "ALTER TABLE anomalies DROP COLUMN community_id;"
                                   "PRAGMA user_version = 1",
@@ -211,7 +212,7 @@ static void test_an_old_database_gets_what_it_lacks(void **state)
     write_events(scratch_spec("sqlite", "old.db"), event_of, N_GOLDEN);
     check_rows(scratch_path("old.db"), "SELECT count(*) FROM names", "5\n");
     check_rows(scratch_path("old.db"), "SELECT count(*), community_id FROM alerts", "1|-\n");
-    check_rows(scratch_path("old.db"), "PRAGMA user_version", "5\n");
+    check_rows(scratch_path("old.db"), "PRAGMA user_version", "6\n");
     free(made);
 }
 

@@ -1022,8 +1022,8 @@ static void test_foreign_database(void **state)
          "a database of another program (expected one made by sluice, or none)"},
         {"id.db", "PRAGMA application_id = 7", "a database of another program"},
         {"user.db", "PRAGMA user_version = 1", "a database of another program"},
-        {"newer.db", "PRAGMA application_id = 1936487779; PRAGMA user_version = 6",
-         "a database of another version of sluice (tables of version 6, expected 5)"},
+        {"newer.db", "PRAGMA application_id = 1936487779; PRAGMA user_version = 7",
+         "a database of another version of sluice (tables of version 7, expected 6)"},
         {"torn.db", "PRAGMA application_id = 1936487779; PRAGMA user_version = 1", "no such table"},
         {"text.db", NULL, "not a database (expected one made by sluice, or none)"},
     };

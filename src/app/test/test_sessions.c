@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: MIT */
+/* Sessions of SMTP, FTP and SSH, whole and in random pieces. */
+#include "test.h"
+
+#include "app/ftp.h"
+#include "app/mime.h"
+#include "app/smtp.h"
+#include "app/ssh.h"
+#include "app_trial.h"
+
+/* A part of what a side says; len 0: a text. */
+struct said {
+    const char *bytes;
+    uint32_t len;
+    enum app_side side;
+};
+
+static void play(struct app_trial *trial, const struct said *said, size_t n, uint32_t mean)
+{
+    uint64_t seed = mean + 1;
+
+    trial_begin(trial);
+    for (size_t i = 0; i < n; i++)
+        trial_give(trial, said[i].side, said[i].bytes,
+                   said[i].len != 0 ? said[i].len : (uint32_t)strlen(said[i].bytes), mean, &seed);
+    trial_end(trial);
+    assert_false(trial->failed);
+}
+
+/* The reports are these lines, whatever the cuts. */
+static void expect(const struct said *said, size_t n, const char *wanted)
+{
+    struct app_trial trial;
+
+    for (uint32_t mean = 0; mean < 30; mean += 1 + mean / 4) {
+        play(&trial, said, n, mean);
+        assert_string_equal((char *)trial.told.bytes, wanted);
+        trial_free(&trial);
+    }
+}
+
+#define EXPECT(said, wanted) expect((said), sizeof(said) / sizeof *(said), (wanted))
+
+/* ---- SSH ------------------------------------------------------------------------------------- */
+
+#define KEX_INIT(cookie)                                                   \
+    "\x14" cookie "\0\0\0\1k\0\0\0\1h\0\0\0\1a\0\0\0\1b\0\0\0\1c\0\0\0\1d" \
+    "\0\0\0\1e\0\0\0\1f\0\0\0\0\0\0\0\0\0\0\0\0\0"
+#define PACKET "\0\0\0\x4B\4" KEX_INIT("0123456789abcdef") "pppp"
+
+/* The digests are those of md5sum over "k;a;c;e" and "k;b;d;f". */
+static void test_ssh(void **state)
+{
+    static const struct said said[] = {
+        {"welcome\r\nSSH-1.99-OpenSSH_5.1-x comment\r\n", 0, APP_SERVER},
+        {"SSH-2.0-a\n", 0, APP_CLIENT},
+        {PACKET, sizeof PACKET - 1, APP_CLIENT},
+        {PACKET, sizeof PACKET - 1, APP_SERVER},
+        {"\0\0\0\x0C\x0A\x15", 6, APP_CLIENT},
+    };
+
+    (void)state;
+    EXPECT(said,
+           "ssh 0 s head [1.99] [OpenSSH_5.1-x]\n"
+           "ssh 0 c head [2.0] [a]\n"
+           "ssh 0 c head [2.0] [a] [6caaea1d18055f5765c77467c268b8e6] [k;a;c;e]\n"
+           "ssh 0 s head [1.99] [OpenSSH_5.1-x] [fa7284ce0213bacce70aa71449c59e27] [k;b;d;f]\n"
+           "ssh 0 c done [2.0] [a] [6caaea1d18055f5765c77467c268b8e6] [k;a;c;e]\n");
+}
+
+static void test_ssh_is_bounded(void **state)
+{
+    static const struct said said[] = {{"SSH-2.0-a\r\n", 0, APP_CLIENT},
+                                       {"\0\x01\0\0", 4, APP_CLIENT},
+                                       {"SSH-2.0-b\r\n", 0, APP_SERVER}};
+
+    (void)state;
+    EXPECT(said, "ssh 0 c head [2.0] [a]\n"
+                 "ssh 0 s head [2.0] [b]\n"
+                 "ssh 0 c done [2.0] [a]\n");
+}
+
+/* ---- FTP ------------------------------------------------------------------------------------- */
+
+static void test_ftp(void **state)
+{
+    static const struct said said[] = {
+        {"220-hello\r\n FTP\r\n220 ready\r\n", 0, APP_SERVER},
+        {"user  me\r\nPORT 192,0,2,1,234,10\r\n", 0, APP_CLIENT},
+        {"331 who?\r\n200 fine\r\n", 0, APP_SERVER},
+        {"RETR a b\r\n", 0, APP_CLIENT},
+        {"150 coming\r\n226 done\r\n", 0, APP_SERVER},
+        {"QUIT\r\n", 0, APP_CLIENT},
+    };
+
+    (void)state;
+    EXPECT(said, "ftp 0 s head [220] [220] [hello] [ FTP] [ready]\n"
+                 "ftp 0 c done\n"
+                 "ftp 1 c head [USER] [ me]\n"
+                 "ftp 2 c head [PORT] [192,0,2,1,234,10]\n"
+                 "ftp 1 s head [331] [who?]\n"
+                 "ftp 1 c done [USER] [ me]\n"
+                 "ftp 2 s head [200] [fine]\n"
+                 "ftp 2 c done [PORT] [192,0,2,1,234,10]\n"
+                 "ftp 3 c head [RETR] [a b]\n"
+                 "ftp 3 s head [150] [226] [coming] [done]\n"
+                 "ftp 3 c done [RETR] [a b]\n"
+                 "ftp 4 c head [QUIT]\n"
+                 "ftp 4 c done [QUIT]\n");
+}
+
+/* The port that a transaction names. */
+static void hear_port(void *to, const struct app_news *news)
+{
+    struct sl_app_message message = {.side = news->side};
+
+    if (news->kind != APP_DONE)
+        return;
+    news->parser->describe(&message, news->transaction);
+    *(struct sl_app_message *)to = message;
+}
+
+static struct sl_app_message described(const char *command, const char *reply)
+{
+    struct sl_app_message message = {.port = 0};
+    const struct app_listener listener = {hear_port, &message};
+    struct app_stream *stream = app_stream_open();
+
+    assert_non_null(stream);
+    assert_true(app_stream_give(stream, APP_CLIENT, (const uint8_t *)"USER a\r\n", 8, &listener));
+    assert_true(app_stream_give(stream, APP_SERVER, (const uint8_t *)"331 b\r\n", 7, &listener));
+    assert_true(app_stream_give(stream, APP_CLIENT, (const uint8_t *)command,
+                                (uint32_t)strlen(command), &listener));
+    assert_true(app_stream_give(stream, APP_SERVER, (const uint8_t *)reply, (uint32_t)strlen(reply),
+                                &listener));
+    app_stream_close(stream, &listener);
+    return message;
+}
+
+static void test_ports_of_ftp(void **state)
+{
+    static const struct {
+        const char *command, *reply;
+        uint16_t port;
+        enum sl_ftp_mode mode;
+    } cases[] = {
+        {"PORT 192,0,2,1,234,10\r\n", "200 ok\r\n", 59914, SL_FTP_ACTIVE},
+        {"EPRT |1|192.0.2.1|59914|\r\n", "200 ok\r\n", 59914, SL_FTP_ACTIVE},
+        {"PASV\r\n", "227 Entering (192,0,2,1,0,21).\r\n", 21, SL_FTP_PASSIVE},
+        {"epsv\r\n", "229 Entering (|||6446|)\r\n", 6446, SL_FTP_PASSIVE},
+        {"EPSV\r\n", "229 Entering (|||99999|)\r\n", 0, SL_FTP_PASSIVE},
+        {"PASV\r\n", "227 (1,2,3,4,999,21)\r\n", 0, SL_FTP_PASSIVE},
+        {"PASV\r\n", "500 no (1,2,3,4,5,6)\r\n", 0, SL_FTP_PASSIVE},
+        {"PORT 7\r\n", "500 no\r\n", 0, SL_FTP_ACTIVE},
+        {"NOOP 7,7\r\n", "200 ok\r\n", 0, SL_FTP_UNSTATED},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const struct sl_app_message message = described(cases[i].command, cases[i].reply);
+
+        assert_int_equal(message.port, cases[i].port);
+        assert_int_equal(message.ftp_mode, cases[i].mode);
+        assert_false(message.truncated[0] || message.truncated[1]);
+    }
+}
+
+/* Long lines are cut, with an event, and of many open commands the first are done. */
+static void test_ftp_is_bounded(void **state)
+{
+    enum { LONG = 3 * FTP_LINE_MAX, MANY = 1000 };
+    struct app_trial trial;
+    char line[LONG];
+    uint64_t seed = 1;
+
+    (void)state;
+    memset(line, 'x', sizeof line);
+    trial_begin(&trial);
+    trial.quiet = true;
+    trial_give(&trial, APP_CLIENT, "USER a\r\n", 8, 0, &seed);
+    for (int i = 0; i < MANY; i++) {
+        trial_give(&trial, APP_CLIENT, "NOOP ", 5, 0, &seed);
+        trial_give(&trial, APP_CLIENT, line, 100, 0, &seed);
+        trial_give(&trial, APP_CLIENT, "\r\n", 2, 0, &seed);
+    }
+    assert_true(trial.held_max < (FTP_OPEN_MAX + 2) * UINT64_C(512) + FTP_LINE_MAX);
+    trial.quiet = false;
+    trial_give(&trial, APP_CLIENT, line, sizeof line, 100, &seed);
+    trial_give(&trial, APP_CLIENT, "\r\n", 2, 0, &seed);
+    trial_give(&trial, APP_SERVER, line, sizeof line, 100, &seed);
+    trial_give(&trial, APP_SERVER, "\r\n", 2, 0, &seed);
+    trial_end(&trial);
+    assert_non_null(strstr((char *)trial.told.bytes, " c event request_command_too_long"));
+    assert_non_null(strstr((char *)trial.told.bytes, " s event response_command_too_long"));
+    trial_free(&trial);
+}
+
+/* ---- SMTP ------------------------------------------------------------------------------------ */
+
+static void test_smtp(void **state)
+{
+    static const struct said said[] = {
+        {"220 ESMTP\r\n", 0, APP_SERVER},
+        {"EHLO me\r\n", 0, APP_CLIENT},
+        {"250-a\r\n250 b\r\n", 0, APP_SERVER},
+        {"MAIL FROM: <a@b> SIZE=1\r\nrcpt to:c@d x\r\nRCPT TO:<e>\r\nDATA\r\n", 0, APP_CLIENT},
+        {"250 ok\r\n250 ok\r\n550 no\r\n354 go\r\n", 0, APP_SERVER},
+        {"From: a\r\nTo: \"x, y\" <c>,\r\n\td\r\nSubject: s\r\nX: y\r\n\r\n", 0, APP_CLIENT},
+        {"..a http://x.test/y?z, <HTTPS://q>\r\n.\r\n", 0, APP_CLIENT},
+        {"250 ok\r\n", 0, APP_SERVER},
+        {"QUIT\r\n", 0, APP_CLIENT},
+    };
+
+    (void)state;
+    EXPECT(said, "smtp 0 c head [me] [<a@b>] [c@d] [<e>]\n"
+                 "smtp 0 c head [me] [<a@b>] [c@d] [<e>] [a] [\"x, y\" <c>] [d] [s] "
+                 "[http://x.test/y?z,] [HTTPS://q]\n"
+                 "smtp 0 c done [me] [<a@b>] [c@d] [<e>] [a] [\"x, y\" <c>] [d] [s] "
+                 "[http://x.test/y?z,] [HTTPS://q]\n");
+}
+
+static void test_smtp_without_a_mail(void **state)
+{
+    static const struct said said[] = {
+        {"HELO me\r\nMAIL FROM:<a>\r\nRSET\r\nMAIL FROM:<b>\r\n", 0, APP_CLIENT},
+        {"250 ok\r\n250 ok\r\n250 ok\r\n250 ok\r\n", 0, APP_SERVER},
+        {"DATA\r\n", 0, APP_CLIENT},
+        {"503 no recipient\r\n", 0, APP_SERVER},
+        {"STARTTLS\r\n", 0, APP_CLIENT},
+        {"220 go\r\n", 0, APP_SERVER},
+        {"\x16\x03\x01\0\4\1\0\0\0", 9, APP_CLIENT},
+    };
+
+    (void)state;
+    EXPECT(said, "smtp 0 c head [me] [<a>]\n"
+                 "smtp 0 c done [me] [<a>]\n"
+                 "smtp 1 c head [me] [<b>]\n"
+                 "tls 0 c event invalid_handshake_message\n"
+                 "smtp 1 c done [me] [<b>]\n");
+}
+
+/* Parts in parts, codings, names in pieces, and chunks that end anywhere. */
+static void test_attachments(void **state)
+{
+#define MAIL                                                                                       \
+    "Content-Type: multipart/mixed; boundary=\"a\"\r\n\r\npreamble\r\n--a\r\n"                     \
+    "Content-Type: multipart/related;\r\n boundary=b\r\n\r\n"                                      \
+    "--b\r\nContent-Type: text/html\r\nContent-Transfer-Encoding: base64\r\n\r\n"                  \
+    "PGEgaHJlZj0iaHR0\r\ncDovL2IudGVzdCI+\r\n"                                                     \
+    "--b\r\nContent-Disposition: inline; filename=q\r\n"                                           \
+    "Content-Transfer-Encoding: Quoted-Printable\r\n\r\na=3D=\r\nb=4\r\n=zz\r\n\r\n--b--\r\nx\r\n" \
+    "--a\r\nContent-Type: a/b; name*0=n; name*1=m\r\n\r\n--x\r\n--A\r\n\r\n"                       \
+    "--a\r\nContent-Type: a/b; name=\"e\"\r\nContent-Transfer-Encoding: "                          \
+    "base64\r\n\r\nTR\r\nI=\r\n"                                                                   \
+    "--a--\r\nepilogue\r\n"
+    static const char chunk_1[] = "BDAT 7\r\nContent", chunk_2[] = "BDAT %u LAST\r\n%s";
+    char last[2048];
+    const struct said said[] = {{"EHLO me\r\n", 0, APP_CLIENT},
+                                {chunk_1, 0, APP_CLIENT},
+                                {last, 0, APP_CLIENT},
+                                {"DATA\r\n", 0, APP_CLIENT},
+                                {MAIL ".\r\n", 0, APP_CLIENT}};
+    static const char report[] = "smtp %d c file [q]\n"
+                                 "smtp %d c end body 12=[a=b=4\\r\\n=zz\\r\\n]\n"
+                                 "smtp %d c file [nm]\n"
+                                 "smtp %d c end body 10=[--x\\r\\n--A\\r\\n]\n"
+                                 "smtp %d c file [e]\n"
+                                 "smtp %d c end body 2=[M\\x12]\n"
+                                 "smtp %d c head [me] [http://b.test] [q] [nm] [e]\n"
+                                 "smtp %d c done [me] [http://b.test] [q] [nm] [e]\n";
+    char wanted[2048] = "smtp 0 c head [me]\n";
+
+    (void)state;
+    snprintf(last, sizeof last, chunk_2, (unsigned)(sizeof MAIL - 1 - 7), &MAIL[7]);
+    size_t n = strlen(wanted);
+    n += (size_t)snprintf(wanted + n, sizeof wanted - n, report, 0, 0, 0, 0, 0, 0, 0, 0);
+    n += (size_t)snprintf(wanted + n, sizeof wanted - n, "smtp 1 c head [me]\n");
+    snprintf(wanted + n, sizeof wanted - n, report, 1, 1, 1, 1, 1, 1, 1, 1);
+    EXPECT(said, wanted);
+}
+
+/* Endless fields, recipients, lines and parts take bounded memory, and an attachment without an
+ * end is cut. */
+static void test_smtp_is_bounded(void **state)
+{
+    static const char *const lines[] = {"RCPT TO:<someone@example.org>\r\n",
+                                        "DATA\r\nX: y\r\n",
+                                        " more of the field\r\n",
+                                        "To: a, b, c, d, e, f, g\r\n",
+                                        "Received: by a\r\n",
+                                        "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n",
+                                        "Content-Type: a/b; name=0123456789\r\n\r\n",
+                                        "a line without its end "};
+    struct app_trial trial;
+    uint64_t seed = 1;
+
+    (void)state;
+    trial_begin(&trial);
+    trial.quiet = true;
+    trial_give(&trial, APP_CLIENT, "EHLO a\r\n", 8, 0, &seed);
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
+        for (int k = 0; k < 3000; k++)
+            trial_give(&trial, APP_CLIENT, lines[i], (uint32_t)strlen(lines[i]), 0, &seed);
+    assert_true(trial.held_max < UINT64_C(2) * MIME_N_TEXTS * MIME_TEXTS_MAX);
+    trial.quiet = false;
+    trial_end(&trial);
+    assert_non_null(strstr((char *)trial.told.bytes, " c end cut body"));
+    trial_free(&trial);
+}
+
+/* A gap in a mail is one in its attachment. */
+static void test_gaps_of_smtp(void **state)
+{
+    static const char begin[] = "EHLO a\r\nDATA\r\nContent-Type: a/b; name=n\r\n\r\nab\r\nc";
+    static const char rest[] = "f\r\n.\r\nQUIT\r\n";
+    struct app_trial trial;
+    uint64_t seed = 1;
+
+    (void)state;
+    trial_begin(&trial);
+    trial_give(&trial, APP_CLIENT, begin, sizeof begin - 1, 0, &seed);
+    trial_gap(&trial, APP_CLIENT, 2);
+    trial_give(&trial, APP_CLIENT, rest, sizeof rest - 1, 0, &seed);
+    trial_end(&trial);
+    assert_string_equal((char *)trial.told.bytes, "smtp 0 c head [a]\n"
+                                                  "smtp 0 c file [n]\n"
+                                                  "smtp 0 c end body 5=[ab\\r\\nf]\n"
+                                                  "smtp 0 c head [a] [n]\n"
+                                                  "smtp 0 c done [a] [n]\n");
+    trial_free(&trial);
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_ssh),
+        cmocka_unit_test(test_ssh_is_bounded),
+        cmocka_unit_test(test_ftp),
+        cmocka_unit_test(test_ports_of_ftp),
+        cmocka_unit_test(test_ftp_is_bounded),
+        cmocka_unit_test(test_smtp),
+        cmocka_unit_test(test_smtp_without_a_mail),
+        cmocka_unit_test(test_attachments),
+        cmocka_unit_test(test_smtp_is_bounded),
+        cmocka_unit_test(test_gaps_of_smtp),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
