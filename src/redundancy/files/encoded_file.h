@@ -11,6 +11,8 @@
 #include "redundancy/frames/frame.h"
 #include "sluice/redundancy.h"
 
+#define RECORD_BODY_BOUND(len) ((len) + ((len) >> 7) + 1024) /* bytes as stored: zstd's bound */
+
 enum {
     FILE_VERSION = 1,
     FILE_HEADER_LEN = 40,
@@ -24,7 +26,7 @@ enum {
     RECORD_FRAME = 4,                                  /* where the frame's header begins */
     RECORD_CHECK = RECORD_FRAME + SL_FRAME_HEADER_LEN, /* and the check of all before and behind */
     RECORD_HEADER_LEN = RECORD_CHECK + 8,
-    RECORD_BODY_MAX = SL_FRAME_MAX + (SL_FRAME_MAX >> 7) + 1024 /* bytes as stored: zstd's bound */
+    RECORD_BODY_MAX = RECORD_BODY_BOUND(SL_FRAME_MAX)
 };
 
 struct file_header {

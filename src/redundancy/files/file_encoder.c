@@ -5,6 +5,9 @@
 
 #include "base/diag.h"
 
+/* Who asks for such a level wants the smallest file, and zstd looks far back for it. */
+enum { LEVEL_ONE_STREAM = 16 };
+
 void file_redundancy_config(struct sl_redundancy_config *redundancy,
                             const struct sl_redundancy_file_config *config)
 {
@@ -52,11 +55,14 @@ enum sl_status file_begin(struct file_encoder *e, struct sl_diag *diag)
     if (e->config->progress != NULL)
         e->config->progress(e->config->user, 0, 0);
 
+    const struct record_config records = {.out = e->out,
+                                          .level = e->config->level,
+                                          .window_log = window_log(e->in),
+                                          .one_stream = e->config->flush ||
+                                                        e->config->level >= LEVEL_ONE_STREAM};
     const enum sl_status status = write_file_header(e, diag);
 
-    return status != SL_OK ? status
-                           : record_writer_create(&e->writer, e->out, e->config->level,
-                                                  window_log(e->in), diag);
+    return status != SL_OK ? status : record_writer_create(&e->writer, &records, diag);
 }
 
 enum sl_status file_check_length(const struct file_encoder *e, struct sl_diag *diag)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Frames to records of an encoded file, on a thread of its own. They are compressed, checked and
- * written in the order of submission, while the next ones are made. */
+/* Frames to records of an encoded file, while the next ones are made. Threads each compress a group
+ * of them, and write it in the order of submission. What is written does not depend on threads. */
 #ifndef REDUNDANCY_RECORD_WRITER_H
 #define REDUNDANCY_RECORD_WRITER_H
 
@@ -8,9 +8,16 @@
 
 struct record_writer;
 
-/* Level 0: no zstd. window_log: of zstd. SL_ENOMEM. */
-enum sl_status record_writer_create(struct record_writer **writer, int out, int level,
-                                    int window_log, struct sl_diag *diag);
+struct record_config {
+    int out;
+    int level;       /* of zstd; 0: none */
+    int window_log;  /* of zstd at most */
+    bool one_stream; /* each frame is written as it comes, and zstd never begins anew */
+};
+
+/* SL_ENOMEM. Where it fails the writer is to be ended, too. */
+enum sl_status record_writer_create(struct record_writer **writer,
+                                    const struct record_config *config, struct sl_diag *diag);
 
 /* Room for a frame of FILE_PACKET_LEN: waits for it where all is taken. NULL: writing has failed.
  */

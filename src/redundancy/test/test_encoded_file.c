@@ -2,6 +2,7 @@
 /* Encoded files: round trips of captures and of anything else, and damage of every kind found,
  * named by frame, with all before it recovered. */
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -156,6 +157,37 @@ enum { STRIDE = 1 };
 struct travel {
     uint64_t n_met, n_files, n_bytes;
 };
+
+/* More than zstd sees together, from one core and from all. */
+static void test_threads_write_the_same(void **state)
+{
+    const struct content content = make_content(7, 20 << 20);
+    struct content one, all, back;
+    struct sl_diag diag;
+    cpu_set_t cores, first;
+
+    (void)state;
+    assert_int_equal(sched_getaffinity(0, sizeof cores, &cores), 0);
+    if (CPU_COUNT(&cores) == 1)
+        test_skip("one core writes from one thread");
+    CPU_ZERO(&first);
+    for (int i = 0; CPU_COUNT(&first) == 0; i++)
+        if (CPU_ISSET(i, &cores))
+            CPU_SET(i, &first);
+    assert_int_equal(sched_setaffinity(0, sizeof first, &first), 0);
+    one = encode(content.bytes, content.len, 1);
+    assert_int_equal(sched_setaffinity(0, sizeof cores, &cores), 0);
+    all = encode(content.bytes, content.len, 1);
+    assert_int_equal(one.len, all.len);
+    assert_memory_equal(one.bytes, all.bytes, all.len);
+    assert_int_equal(decode(all.bytes, all.len, &back, &diag), SL_OK);
+    assert_int_equal(back.len, content.len);
+    assert_memory_equal(back.bytes, content.bytes, content.len);
+    free(content.bytes);
+    free(one.bytes);
+    free(all.bytes);
+    free(back.bytes);
+}
 
 static void round_trip_capture(void *user, const char *path)
 {
@@ -512,6 +544,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_any_bytes),
         cmocka_unit_test(test_whole_batches),
+        cmocka_unit_test(test_threads_write_the_same),
         cmocka_unit_test(test_flipped_bits),
         cmocka_unit_test(test_cut_files),
         cmocka_unit_test(test_missing_frames),
