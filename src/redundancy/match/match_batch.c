@@ -35,15 +35,6 @@ static void append_items(struct sl_matcher *m, struct stages *stages, uint32_t e
     }
 }
 
-static void stage_prefetch(struct sl_matcher *m, struct stages *stages, size_t i)
-{
-    const struct sl_hit *const hit = &stages->hits[i];
-
-    append_items(m, stages, hit->item + 1);
-    stages->hash[i % STAGES] = index_hash(hit->id);
-    index_prefetch(&m->index, stages->hash[i % STAGES]);
-}
-
 static bool is_whole(const struct sl_matcher *m, const struct sl_batch *batch,
                      const struct sl_hit *hit)
 {
@@ -56,6 +47,16 @@ static bool is_covered(const struct sl_matcher *m, const struct sl_hit *hit)
 {
     return hit->item == m->search.covered_item &&
            hit->offset + m->search.config.window <= m->search.covered_end;
+}
+
+static void stage_prefetch(struct sl_matcher *m, struct stages *stages, size_t i)
+{
+    const struct sl_hit *const hit = &stages->hits[i];
+
+    append_items(m, stages, hit->item + 1);
+    stages->hash[i % STAGES] = index_hash(hit->id);
+    if (!is_covered(m, hit) || m->search.renew) /* by then it will be, too */
+        index_prefetch(&m->index, stages->hash[i % STAGES]);
 }
 
 /* Fetches the bytes of a source. Returns it, or SEARCH_NOWHERE: it is in the log no more. */
