@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* A file, piece by piece: read and sampled on a thread of its own, matched here, and the rest
- * through zstd on another thread. */
+ * through zstd on further threads. */
 #include "base/diag.h"
 #include "base/reserved.h"
 #include "file_encoder.h"
@@ -54,7 +54,7 @@ static enum sl_status encode_part(struct pieces *p, struct file_part *part, stru
 static enum sl_status encode_parts(struct pieces *p, struct sl_diag *diag)
 {
     struct file_part *part;
-    enum sl_status status = part_reader_begin(p->reader, diag);
+    enum sl_status status = part_reader_begin(p->reader, encoder_memory(p->encoder), diag);
 
     while (status == SL_OK) {
         status = part_reader_next(p->reader, &part, diag);

@@ -12,7 +12,7 @@
 #include "base/diag.h"
 
 enum {
-    PARTS = 4,    /* read or waiting: so many that neither side waits for a slow part */
+    PARTS = 16,   /* read or waiting: so many that neither side waits for a slow part */
     HITS_EACH = 4 /* room for this many times the hits that the period promises */
 };
 
@@ -21,6 +21,7 @@ struct part_reader {
     const struct sl_backend *backend;
     void *context;
     struct file_part parts[PARTS];
+    struct log_memory memory;
     int stop_fd; /* can be read once the reader is to end */
     pthread_t thread;
     bool has_thread;
@@ -104,6 +105,7 @@ static void *read_all(void *user)
         enum sl_status status = read_part(r, part->batch->bytes, &len, &diag);
         sl_batch_reset(part->batch);
         if (status == SL_OK && len > 0) {
+            log_memory_take(&r->memory, log_round(len));
             sl_batch_append(part->batch, len, 0);
             status = part_reader_sample(r, part, &diag);
         }
@@ -119,8 +121,10 @@ static void *read_all(void *user)
     return NULL;
 }
 
-enum sl_status part_reader_begin(struct part_reader *r, struct sl_diag *diag)
+enum sl_status part_reader_begin(struct part_reader *r, struct log_memory memory,
+                                 struct sl_diag *diag)
 {
+    r->memory = memory;
     const int error = pthread_create(&r->thread, NULL, read_all, r);
 
     if (error != 0)

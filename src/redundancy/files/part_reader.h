@@ -5,6 +5,7 @@
 #define REDUNDANCY_PART_READER_H
 
 #include "file_encoder.h"
+#include "redundancy/match/packet_log.h"
 
 /* A part of at most FILE_PACKET_LEN bytes. */
 struct file_part {
@@ -24,8 +25,10 @@ struct file_part *part_reader_spare(struct part_reader *reader);
 enum sl_status part_reader_sample(struct part_reader *reader, struct file_part *part,
                                   struct sl_diag *diag);
 
-/* Begins to read. */
-enum sl_status part_reader_begin(struct part_reader *reader, struct sl_diag *diag);
+/* Begins to read. Takes as much of the memory, in which the parts will lie one after another, as it
+ * has read. */
+enum sl_status part_reader_begin(struct part_reader *reader, struct log_memory memory,
+                                 struct sl_diag *diag);
 
 /* Waits for the next part, which is lent until the next call; NULL: the file ends. SL_EIO, or a
  * status of part_reader_sample. */

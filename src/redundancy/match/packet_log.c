@@ -229,6 +229,22 @@ void log_skip(struct packet_log *log, uint64_t offset)
     advance(log, offset - log->end);
 }
 
+struct log_memory log_memory(const struct packet_log *log)
+{
+    return (struct log_memory){log->bytes, log->end_at, log->len};
+}
+
+/* A kernel that cannot do this clears the pages later. */
+void log_memory_take(struct log_memory *memory, uint64_t len)
+{
+    const uint64_t page_len = (uint64_t)sysconf(_SC_PAGESIZE);
+    const uint64_t begin = memory->at / page_len * page_len;
+
+    memory->at += len < memory->end - memory->at ? len : memory->end - memory->at;
+    if (begin < memory->at)
+        (void)madvise(memory->bytes + begin, memory->at - begin, MADV_POPULATE_WRITE);
+}
+
 /* Whole pages alone: the others have bytes that are kept. */
 static void give_back(const struct packet_log *log, uint64_t at, uint64_t len)
 {

@@ -97,6 +97,19 @@ uint64_t log_run(const struct packet_log *log, uint64_t offset, uint64_t max, bo
 /* The number of known bytes right before `offset`, at most `max`, not below the start. */
 uint64_t log_known_before(const struct packet_log *log, uint64_t offset, uint64_t max);
 
+/* Where the log grows until its ring is full. The system gives a page where it is first written to,
+ * and takes time to clear it. */
+struct log_memory {
+    uint8_t *bytes;
+    uint64_t at, end; /* what is left of the ring */
+};
+
+struct log_memory log_memory(const struct packet_log *log);
+
+/* Takes the pages of the next `len` bytes, or of those that are left, on a thread that has time,
+ * while the log grows. */
+void log_memory_take(struct log_memory *memory, uint64_t len);
+
 /* Whether all of it is kept and known. */
 static inline bool log_has(const struct packet_log *log, uint64_t offset, uint32_t len)
 {
