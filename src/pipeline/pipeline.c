@@ -13,6 +13,10 @@
 /* Of four cores, those that load: draining in order needs a core of its own. */
 enum { LOADERS_OF_4 = 3 };
 
+/* A batch that waits to be loaded keeps a slot. One for so many threads that load outlasts the time
+ * until the filling thread runs. */
+enum { AHEAD_PER = 4 };
+
 void sl_pipeline_config_init(struct sl_pipeline_config *config)
 {
     memset(config, 0, sizeof *config);
@@ -122,6 +126,8 @@ enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
     stats->n_batches = config->n_batches;
     if (stats->n_batches == 0)
         stats->n_batches = 2 * (stats->n_workers + pipeline.n_loaders) + 3;
+    pipeline.n_ahead =
+        (pipeline.n_loaders != 0 ? pipeline.n_loaders : stats->n_workers) / AHEAD_PER + 2;
     if (status == SL_OK)
         status = pipeline_make_slots(&pipeline, diag);
     if (status == SL_OK) {

@@ -7,15 +7,15 @@
 /* Waits until the next batch in order is done. NULL: there will be none. */
 static struct slot *wait_for_done(struct pipeline *pipeline)
 {
-    struct slot *slot = pipeline_slot(pipeline, pipeline->drained);
     const uint64_t awake_until = pipeline->cuda ? clock_ns() + PIPELINE_AWAKE_NS : 0;
+    struct slot *slot = NULL;
 
     pthread_mutex_lock(&pipeline->lock);
-    while (!pipeline->failed && !(pipeline->drained < pipeline->filled && slot->done) &&
+    while (!pipeline->failed && !pipeline_slot(pipeline, pipeline->drained)->done &&
            !(pipeline->ended && pipeline->drained == pipeline->filled))
         pipeline_wait(pipeline, &pipeline->has_done, &pipeline->done_watch, awake_until);
-    if (pipeline->failed || pipeline->drained == pipeline->filled)
-        slot = NULL;
+    if (!pipeline->failed && pipeline->drained < pipeline->filled)
+        slot = pipeline_slot(pipeline, pipeline->drained);
     pipeline->draining = slot != NULL;
     pthread_mutex_unlock(&pipeline->lock);
     return slot;
@@ -71,10 +71,9 @@ void pipeline_drain_loop(struct pipeline *pipeline)
         pthread_mutex_lock(&pipeline->lock);
         if (!empty)
             count_drained(pipeline, slot, end - begin);
-        pipeline->drained++;
+        pipeline_drain_slot(pipeline, slot);
         pipeline->n_done--;
         pipeline->draining = false;
-        pthread_cond_signal(&pipeline->freed);
         pthread_mutex_unlock(&pipeline->lock);
     }
 }

@@ -3,11 +3,10 @@
 #include "base/clock.h"
 #include "pipeline_state.h"
 
-/* Whether the next slot is open, and its batch was drained. With the lock held. */
-static bool has_free_slot(const struct pipeline *pipeline)
+/* Whether there is a slot, and its batch will soon be loaded. With the lock held. */
+static bool may_fill(const struct pipeline *pipeline)
 {
-    return pipeline->filled < pipeline->drained + pipeline->n_slots &&
-           pipeline_slot(pipeline, pipeline->filled)->open;
+    return pipeline->n_free != 0 && pipeline->filled - pipeline->loading < pipeline->n_ahead;
 }
 
 /* Waits for a free slot. NULL: the run is over. */
@@ -16,10 +15,10 @@ static struct slot *wait_for_free_slot(struct pipeline *pipeline)
     struct slot *slot = NULL;
 
     pthread_mutex_lock(&pipeline->lock);
-    while (!pipeline->failed && !has_free_slot(pipeline))
+    while (!pipeline->failed && !may_fill(pipeline))
         pthread_cond_wait(&pipeline->freed, &pipeline->lock);
     if (!pipeline->failed)
-        slot = pipeline_slot(pipeline, pipeline->filled);
+        slot = pipeline_take_slot(pipeline);
     pipeline->filling = slot != NULL;
     pthread_mutex_unlock(&pipeline->lock);
     return slot;
@@ -44,10 +43,10 @@ void *pipeline_fill_loop(void *argument)
         pipeline->filling = false;
         /* Preparing may fill a batch that is empty now, but for one that could not be filled. */
         const bool failed = status != SL_OK && status != SL_END;
-        if (slot->batch->n_items > 0 || (config->prepare != NULL && !failed)) {
-            slot->done = false;
-            pipeline->filled++;
-        }
+        if (slot->batch->n_items > 0 || (config->prepare != NULL && !failed))
+            pipeline_fill_slot(pipeline, slot);
+        else
+            pipeline_free_slot(pipeline, slot);
         if (status != SL_OK) {
             pipeline->ended = true;
             if (status != SL_END)

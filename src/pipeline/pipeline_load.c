@@ -43,6 +43,12 @@ bool pipeline_load(struct pipeline *pipeline, uint64_t sequence)
     return go_on;
 }
 
+uint64_t pipeline_claim_load(struct pipeline *pipeline)
+{
+    pthread_cond_signal(&pipeline->freed);
+    return pipeline->loading++;
+}
+
 /* Claims a batch to digest, or else the next filled one that no thread has loaded, which then is
  * *sequence. False: there will be none. */
 static bool claim_load(struct pipeline *pipeline, struct slot **digest, uint64_t *sequence)
@@ -58,7 +64,7 @@ static bool claim_load(struct pipeline *pipeline, struct slot **digest, uint64_t
     if (there && pipeline->n_offered != 0)
         *digest = pipeline_claim_digest(pipeline);
     else if (there)
-        *sequence = pipeline->loading++;
+        *sequence = pipeline_claim_load(pipeline);
     /* The signal may have been for a filled batch. */
     if (*digest != NULL && pipeline->loading < pipeline->filled)
         pthread_cond_signal(&pipeline->has_filled);

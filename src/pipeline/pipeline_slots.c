@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The slots that hold the batches of a run. They are opened in their order while the run is under
- * way: pinning memory for all of them takes longer than many a run. */
+ * way: pinning memory for all of them takes longer than many a run. The slot drained last is filled
+ * next, so that a run uses few of them, and caches hold these. */
 
 #include <stdlib.h>
 
@@ -24,23 +25,19 @@ static enum sl_status open_slot(const struct pipeline *pipeline, struct slot *sl
  * the lock held. */
 static struct slot *next_to_open(struct pipeline *pipeline)
 {
-    const bool over =
-        pipeline->ended || pipeline->failed || pipeline->n_opening >= pipeline->n_slots;
+    const bool over = pipeline->ended || pipeline->failed || pipeline->n_without != 0 ||
+                      pipeline->n_opening >= pipeline->stats->n_batches;
 
     return over ? NULL : &pipeline->slots[pipeline->n_opening++];
 }
 
-/* The run goes on with the slots before one for which there is no memory: no slot was filled twice
- * yet. With the lock held. */
-static void end_slots_at(struct pipeline *pipeline, const struct slot *slot, enum sl_status status,
-                         const struct sl_diag *diag)
+/* The run goes on with the slots for which there is memory, unless there is none. With the lock
+ * held. */
+static void do_without(struct pipeline *pipeline, enum sl_status status, const struct sl_diag *diag)
 {
-    const uint32_t n = (uint32_t)(slot - pipeline->slots);
-
-    if (n == 0)
+    pipeline->n_without++;
+    if (pipeline->n_without == pipeline->n_opening)
         pipeline_fail_locked(pipeline, status, diag);
-    else if (n < pipeline->n_slots)
-        pipeline->n_slots = n;
 }
 
 static void *open_slots(void *argument)
@@ -58,10 +55,11 @@ static void *open_slots(void *argument)
         pthread_mutex_unlock(&pipeline->lock);
         const enum sl_status status = open_slot(pipeline, slot, &diag);
         pthread_mutex_lock(&pipeline->lock);
-        slot->open = status == SL_OK;
-        if (status != SL_OK)
-            end_slots_at(pipeline, slot, status, &diag);
-        pthread_cond_signal(&pipeline->freed);
+        pipeline->n_open += status == SL_OK;
+        if (status == SL_OK)
+            pipeline_free_slot(pipeline, slot);
+        else
+            do_without(pipeline, status, &diag);
     }
     pthread_mutex_unlock(&pipeline->lock);
     return NULL;
@@ -71,11 +69,39 @@ enum sl_status pipeline_make_slots(struct pipeline *pipeline, struct sl_diag *di
 {
     const uint32_t n = pipeline->stats->n_batches;
 
-    pipeline->slots = calloc(n, sizeof *pipeline->slots);
-    if (pipeline->slots == NULL)
+    pipeline->slots = calloc((size_t)n + 1, sizeof *pipeline->slots);
+    pipeline->in_at = calloc(n, sizeof *pipeline->in_at);
+    pipeline->free = calloc(n, sizeof *pipeline->free);
+    if (pipeline->slots == NULL || pipeline->in_at == NULL || pipeline->free == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %u batches", n);
-    pipeline->n_slots = n;
+    for (uint32_t i = 0; i < n; i++)
+        pipeline->in_at[i] = &pipeline->slots[n];
     return SL_OK;
+}
+
+struct slot *pipeline_take_slot(struct pipeline *pipeline)
+{
+    return pipeline->free[--pipeline->n_free];
+}
+
+void pipeline_fill_slot(struct pipeline *pipeline, struct slot *slot)
+{
+    slot->done = false;
+    pipeline->in_at[pipeline->filled++ % pipeline->stats->n_batches] = slot;
+}
+
+void pipeline_drain_slot(struct pipeline *pipeline, struct slot *slot)
+{
+    const uint32_t n = pipeline->stats->n_batches;
+
+    pipeline->in_at[pipeline->drained++ % n] = &pipeline->slots[n];
+    pipeline_free_slot(pipeline, slot);
+}
+
+void pipeline_free_slot(struct pipeline *pipeline, struct slot *slot)
+{
+    pipeline->free[pipeline->n_free++] = slot;
+    pthread_cond_signal(&pipeline->freed);
 }
 
 int pipeline_start_openers(struct pipeline *pipeline)
@@ -100,4 +126,6 @@ void pipeline_close(struct pipeline *pipeline)
         sl_batch_free(pipeline->slots[i].batch);
     }
     free(pipeline->slots);
+    free(pipeline->in_at);
+    free(pipeline->free);
 }

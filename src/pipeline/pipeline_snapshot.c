@@ -11,7 +11,7 @@ static void read_stages(const struct pipeline *pipeline, struct sl_pipeline_snap
     uint32_t waiting[SL_N_PIPELINE_STAGES], busy[SL_N_PIPELINE_STAGES];
 
     busy[SL_PIPELINE_FILL] = pipeline->filling;
-    waiting[SL_PIPELINE_FILL] = pipeline->n_slots - (uint32_t)flying - pipeline->filling;
+    waiting[SL_PIPELINE_FILL] = pipeline->stats->n_batches - (uint32_t)flying - pipeline->filling;
     busy[SL_PIPELINE_LOAD] = (uint32_t)(pipeline->loading - collected);
     waiting[SL_PIPELINE_LOAD] = (uint32_t)(pipeline->filled - pipeline->loading);
     busy[SL_PIPELINE_WORK] =

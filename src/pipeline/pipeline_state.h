@@ -13,15 +13,15 @@
  * | read counters | pipeline_snapshot.c | any |
  * | take over from a lost GPU | pipeline_lost.c | the last thread of its lane |
  *
- * A batch has a sequence number; batch s lies in slot s modulo n_slots. One lock guards the
+ * A batch has a sequence number, and a slot from filling to draining. One lock guards the
  * counters below, the slots' flags and what lanes count. `dealt`, `collected`, `settled` and
  * `decided` are n_left of these steps, `arranged` is n_ready of dealing, and `digested` of
  * settling. With the lock held these hold always:
  *
  * - drained <= collected <= dealt <= arranged <= ordered <= loading <= filled: a batch goes through
  *   its stages in order
- * - filled <= drained + n_slots: a slot is filled again after its batch was drained
- * - filled <= n_opening <= the slots made: a slot is filled when it is open
+ * - n_open == n_free + filled - drained + filling: a slot that is open is free or has a batch
+ * - filled <= drained + n_open, n_open <= n_opening <= the slots made
  * - drained <= taken: work on a batch begins before it is drained
  * - taken <= collected: workers take collected batches
  * - drained <= reporting <= decided <= settled <= digested <= collected: a batch is reported once
@@ -54,7 +54,6 @@ struct slot {
     struct sl_batch *batch;
     struct sl_hits hits[SL_PIPELINE_ENGINES_MAX];
     struct sl_pipeline_device *device; /* that ran the engines */
-    bool open;                         /* it has its memory */
     bool done, redo, prepared, ordered, arranged, offered, digested;
     _Atomic uint32_t n_shards_left; /* that have not had it in the step at hand */
 };
@@ -77,10 +76,10 @@ struct pipeline {
     struct shard_step deal, collect, settle, decide;
 
     const struct sl_pipeline_config *config;
-    struct slot *slots;
+    struct slot *slots;  /* the stats' n_batches, and behind them one that never has a batch */
+    struct slot **in_at; /* of a batch, by its number modulo n_batches; else that last one */
     uint32_t n_loaders;
-    _Atomic uint32_t n_slots; /* written with the lock held: falls where there is no memory, and
-                                 only before a slot is filled again */
+    uint32_t n_ahead; /* batches that are filled ahead of those that load; constant */
     pthread_mutex_t latency_lock;
     struct histogram latency;     /* guarded by that lock */
     pthread_mutex_t dropped_lock; /* held while config->dropped is called */
@@ -91,7 +90,10 @@ struct pipeline {
     pthread_cond_t freed, has_filled, has_done;
     struct watch done_watch; /* of the thread that waits for has_done */
     uint64_t filled, loading, ordered, taken, reporting, drained;
-    uint32_t n_opening; /* slots that are open or being opened */
+    struct slot **free; /* n_free: open slots without a batch, the one drained last behind */
+    uint32_t n_free, n_open;
+    uint32_t n_opening; /* slots that are open, being opened, or found no memory */
+    uint32_t n_without; /* of these, slots that found none */
     uint32_t n_done;
     uint32_t n_redo;
     uint32_t n_unarranged;
@@ -113,7 +115,7 @@ struct pipeline {
 
 static inline struct slot *pipeline_slot(const struct pipeline *pipeline, uint64_t sequence)
 {
-    return &pipeline->slots[sequence % pipeline->n_slots];
+    return pipeline->in_at[sequence % pipeline->stats->n_batches];
 }
 
 /* Whether no work is left, nor will be. With the lock held. */
@@ -158,6 +160,9 @@ void *pipeline_load_loop(void *argument);
 /* Prepares a filled batch, then orders to collects what can be, and waits for no other batch.
  * False: the run is over. */
 bool pipeline_load(struct pipeline *pipeline, uint64_t sequence);
+
+/* Claims the next filled batch to load; there is one. With the lock held. */
+uint64_t pipeline_claim_load(struct pipeline *pipeline);
 
 /* Orders the prepared batches, unless another thread does. With the lock held. */
 void pipeline_order(struct pipeline *pipeline);
@@ -218,11 +223,23 @@ void pipeline_drain_loop(struct pipeline *pipeline);
 void pipeline_snapshot_read(void *opaque, struct sl_pipeline_snapshot *snapshot);
 void pipeline_read_latency(struct pipeline *pipeline, struct sl_pipeline_stats *stats);
 
-/* Makes the stats' n_batches slots, which are not open. */
+/* Makes the stats' n_batches slots, none of which is open. */
 enum sl_status pipeline_make_slots(struct pipeline *pipeline, struct sl_diag *diag);
 
 /* Starts threads that open the slots, until no more batches come. Returns an errno. */
 int pipeline_start_openers(struct pipeline *pipeline);
+
+/* The free slot that was drained last: its memory is still in a cache. There is one. */
+struct slot *pipeline_take_slot(struct pipeline *pipeline);
+
+/* The slot gets the next batch. */
+void pipeline_fill_slot(struct pipeline *pipeline, struct slot *slot);
+
+/* The slot that had the first batch has none. */
+void pipeline_drain_slot(struct pipeline *pipeline, struct slot *slot);
+
+/* A slot that has no batch may be taken. */
+void pipeline_free_slot(struct pipeline *pipeline, struct slot *slot);
 
 /* Closes lanes and slots: workers before the batches that a failed one may still work on. */
 void pipeline_close(struct pipeline *pipeline);

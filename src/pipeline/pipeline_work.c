@@ -75,7 +75,7 @@ static uint64_t awake_until(const struct lane *lane)
 /* Loads the next filled batch. With the lock held, which is free meanwhile. */
 static void load_next(struct pipeline *pipeline)
 {
-    const uint64_t sequence = pipeline->loading++;
+    const uint64_t sequence = pipeline_claim_load(pipeline);
 
     pthread_mutex_unlock(&pipeline->lock);
     (void)pipeline_load(pipeline, sequence);
