@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The pipeline: batches in flight between a source, the engines and the consumer of the results.
  *
- *   fill      one thread
+ *   fill      one thread, or any, one at a time
  *   prepare   loaders or workers, many batches at once, in any order
  *   order     one at a time, in the order of filling
  *   collect   each shard one at a time, in the order of filling; all shards at once
@@ -79,9 +79,13 @@ struct sl_pipeline_config {
     struct sl_pipeline_engine engines[SL_PIPELINE_ENGINES_MAX];
     uint32_t n_engines;
 
-    /* Fills an empty batch, or marks it for `prepare` to fill. One thread. SL_OK: go on. SL_END:
-     * this batch, if it holds items, is the last. Any other: the same, and the run returns it. */
+    /* Fills an empty batch, or marks it for `prepare` to fill. SL_OK: go on. SL_END: this batch, if
+     * it holds items, is the last. Any other: the same, and the run returns it. */
     enum sl_status (*fill)(void *user, struct sl_batch *batch, struct sl_diag *diag);
+
+    /* `fill` never waits for its source, as with files: loaders or workers call it, one at a time,
+     * when they have nothing to load. False: a thread of its own calls it. */
+    bool fill_anywhere;
 
     /* The work on a filled batch before the engines; NULL: none. `prepare`: several threads at
      * once. `order`: any thread, one batch after another in the order of filling. Any status but

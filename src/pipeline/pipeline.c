@@ -13,10 +13,6 @@
 /* Of four cores, those that load: draining in order needs a core of its own. */
 enum { LOADERS_OF_4 = 3 };
 
-/* A batch that waits to be loaded keeps a slot. One for so many threads that load outlasts the time
- * until the filling thread runs. */
-enum { AHEAD_PER = 4 };
-
 void sl_pipeline_config_init(struct sl_pipeline_config *config)
 {
     memset(config, 0, sizeof *config);
@@ -27,14 +23,16 @@ void sl_pipeline_config_init(struct sl_pipeline_config *config)
     config->batch_items = 16384;
 }
 
-/* Starts the openers, the filler, loaders and workers. Threads are joined from the first on. */
+/* Starts the openers, the filler where it is a thread of its own, loaders and workers. Threads are
+ * joined from the first on. */
 static int start(struct pipeline *pipeline, pthread_t *threads, uint32_t *started)
 {
     int error = pipeline_start_openers(pipeline);
 
-    if (error == 0)
+    if (error == 0 && !pipeline->config->fill_anywhere) {
         error = pthread_create(&threads[0], NULL, pipeline_fill_loop, pipeline);
-    *started = error == 0;
+        *started = error == 0;
+    }
     for (uint32_t i = 0; i < pipeline->n_loaders && error == 0; i++) {
         error = pthread_create(&threads[*started], NULL, pipeline_load_loop, pipeline);
         *started += error == 0;
@@ -126,8 +124,6 @@ enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
     stats->n_batches = config->n_batches;
     if (stats->n_batches == 0)
         stats->n_batches = 2 * (stats->n_workers + pipeline.n_loaders) + 3;
-    pipeline.n_ahead =
-        (pipeline.n_loaders != 0 ? pipeline.n_loaders : stats->n_workers) / AHEAD_PER + 2;
     if (status == SL_OK)
         status = pipeline_make_slots(&pipeline, diag);
     if (status == SL_OK) {

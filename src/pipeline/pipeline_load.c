@@ -43,10 +43,23 @@ bool pipeline_load(struct pipeline *pipeline, uint64_t sequence)
     return go_on;
 }
 
-uint64_t pipeline_claim_load(struct pipeline *pipeline)
+/* Waits for a batch to load or to digest. Fills where nothing is, or others wait to load. With the
+ * lock held. */
+static void wait_to_load(struct pipeline *pipeline)
 {
-    pthread_cond_signal(&pipeline->freed);
-    return pipeline->loading++;
+    while (!pipeline_is_done(pipeline) && pipeline->n_offered == 0) {
+        const bool filled = pipeline->loading < pipeline->filled;
+
+        if ((!filled || pipeline->n_idle_loaders != 0) && pipeline_may_fill(pipeline)) {
+            pipeline_fill(pipeline);
+        } else if (filled) {
+            return;
+        } else {
+            pipeline->n_idle_loaders++;
+            pthread_cond_wait(&pipeline->has_filled, &pipeline->lock);
+            pipeline->n_idle_loaders--;
+        }
+    }
 }
 
 /* Claims a batch to digest, or else the next filled one that no thread has loaded, which then is
@@ -55,18 +68,14 @@ static bool claim_load(struct pipeline *pipeline, struct slot **digest, uint64_t
 {
     *digest = NULL;
     pthread_mutex_lock(&pipeline->lock);
-    pipeline->n_idle_loaders++;
-    while (!pipeline_is_done(pipeline) && pipeline->n_offered == 0 &&
-           pipeline->loading == pipeline->filled)
-        pthread_cond_wait(&pipeline->has_filled, &pipeline->lock);
-    pipeline->n_idle_loaders--;
+    wait_to_load(pipeline);
     const bool there = !pipeline_is_done(pipeline);
     if (there && pipeline->n_offered != 0)
         *digest = pipeline_claim_digest(pipeline);
     else if (there)
-        *sequence = pipeline_claim_load(pipeline);
-    /* The signal may have been for a filled batch. */
-    if (*digest != NULL && pipeline->loading < pipeline->filled)
+        *sequence = pipeline->loading++;
+    /* The signal may have been for a batch that is filled, or may be. */
+    if (*digest != NULL && (pipeline->loading < pipeline->filled || pipeline_may_fill(pipeline)))
         pthread_cond_signal(&pipeline->has_filled);
     pthread_mutex_unlock(&pipeline->lock);
     return there;

@@ -101,7 +101,10 @@ void pipeline_drain_slot(struct pipeline *pipeline, struct slot *slot)
 void pipeline_free_slot(struct pipeline *pipeline, struct slot *slot)
 {
     pipeline->free[pipeline->n_free++] = slot;
-    pthread_cond_signal(&pipeline->freed);
+    if (pipeline->config->fill_anywhere)
+        pipeline_signal_filled(pipeline);
+    else
+        pthread_cond_signal(&pipeline->freed);
 }
 
 int pipeline_start_openers(struct pipeline *pipeline)

@@ -79,7 +79,6 @@ struct pipeline {
     struct slot *slots;  /* the stats' n_batches, and behind them one that never has a batch */
     struct slot **in_at; /* of a batch, by its number modulo n_batches; else that last one */
     uint32_t n_loaders;
-    uint32_t n_ahead; /* batches that are filled ahead of those that load; constant */
     pthread_mutex_t latency_lock;
     struct histogram latency;     /* guarded by that lock */
     pthread_mutex_t dropped_lock; /* held while config->dropped is called */
@@ -153,6 +152,15 @@ void pipeline_fail(struct pipeline *pipeline, enum sl_status status, const struc
 
 /* ---- pipeline_fill.c, pipeline_load.c, pipeline_order.c -------------------------------------- */
 
+/* Whether any thread may fill now. With the lock held. */
+bool pipeline_may_fill(const struct pipeline *pipeline);
+
+/* Takes a free slot and fills it; there is one. With the lock held, which is free meanwhile. */
+void pipeline_fill(struct pipeline *pipeline);
+
+/* Signals a thread that loads: a batch is filled, or any thread may fill one. With the lock held. */
+void pipeline_signal_filled(struct pipeline *pipeline);
+
 /* The argument is the pipeline. */
 void *pipeline_fill_loop(void *argument);
 void *pipeline_load_loop(void *argument);
@@ -160,9 +168,6 @@ void *pipeline_load_loop(void *argument);
 /* Prepares a filled batch, then orders to collects what can be, and waits for no other batch.
  * False: the run is over. */
 bool pipeline_load(struct pipeline *pipeline, uint64_t sequence);
-
-/* Claims the next filled batch to load; there is one. With the lock held. */
-uint64_t pipeline_claim_load(struct pipeline *pipeline);
 
 /* Orders the prepared batches, unless another thread does. With the lock held. */
 void pipeline_order(struct pipeline *pipeline);

@@ -75,11 +75,28 @@ static uint64_t awake_until(const struct lane *lane)
 /* Loads the next filled batch. With the lock held, which is free meanwhile. */
 static void load_next(struct pipeline *pipeline)
 {
-    const uint64_t sequence = pipeline_claim_load(pipeline);
+    const uint64_t sequence = pipeline->loading++;
 
     pthread_mutex_unlock(&pipeline->lock);
     (void)pipeline_load(pipeline, sequence);
     pthread_mutex_lock(&pipeline->lock);
+}
+
+/* Fills where others wait to load, or else loads. With the lock held, which is free meanwhile.
+ * False: there is nothing to fill or load. */
+static bool load_some(struct pipeline *pipeline, const struct lane *lane)
+{
+    const bool filled = pipeline->loading < pipeline->filled;
+
+    if (pipeline->n_loaders != 0)
+        return false;
+    if ((!filled || lane->n_waiting != 0) && pipeline_may_fill(pipeline)) {
+        pipeline_fill(pipeline);
+        return true;
+    }
+    if (filled)
+        load_next(pipeline);
+    return filled;
 }
 
 /* Waits for a batch, for the engines or to digest. Without loaders the thread loads while there is
@@ -89,8 +106,7 @@ static void wait_for_work(struct pipeline *pipeline, struct lane *lane)
     uint64_t until = awake_until(lane);
 
     while (!is_over(pipeline, lane) && !has_work(pipeline, lane) && pipeline->n_offered == 0)
-        if (pipeline->n_loaders == 0 && pipeline->loading < pipeline->filled) {
-            load_next(pipeline);
+        if (load_some(pipeline, lane)) {
             until = awake_until(lane);
         } else {
             lane->n_waiting++;

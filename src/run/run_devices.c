@@ -3,7 +3,6 @@
  * cannot. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/cpu.h"
 #include "base/diag.h"
@@ -21,16 +20,7 @@ static bool is_auto(const struct sl_run *run)
 /* Whether the run's captures are files that end before a GPU is of use. *len: bytes of all. */
 static bool ends_soon(const struct sl_run *run, uint64_t *len)
 {
-    const uint64_t most = GPU_START_LEN * cpu_cores();
-    struct stat status;
-
-    *len = 0;
-    for (size_t i = 0; i < run->config.n_files; i++) {
-        if (stat(run->config.files[i], &status) != 0 || !S_ISREG(status.st_mode))
-            return false;
-        *len += (uint64_t)status.st_size;
-    }
-    return run->config.n_files > 0 && *len <= most;
+    return run_source_is_files(&run->config, len) && *len <= GPU_START_LEN * cpu_cores();
 }
 
 /* A variant may need a GPU. */

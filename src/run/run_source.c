@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 
 #include "base/diag.h"
 
@@ -190,6 +191,19 @@ bool run_source_reports_flows(const struct run_source *source)
 
     return (config->events >> SL_EVENT_FLOW & 1) != 0 &&
            (config->n_sinks != 0 || config->event != NULL);
+}
+
+bool run_source_is_files(const struct sl_run_config *config, uint64_t *len)
+{
+    struct stat status;
+
+    *len = 0;
+    for (size_t i = 0; i < config->n_files; i++) {
+        if (stat(config->files[i], &status) != 0 || !S_ISREG(status.st_mode))
+            return false;
+        *len += (uint64_t)status.st_size;
+    }
+    return config->n_files > 0 && config->interface == NULL && config->fill == NULL;
 }
 
 enum sl_status run_source_open(struct run_source *source, struct sl_diag *diag)

@@ -54,6 +54,9 @@ struct run_source {
 void run_source_init(struct run_source *source, const struct sl_run_config *config,
                      struct run_notices *notices);
 
+/* Whether all captures are files, as opposed to pipes and interfaces. *len: bytes of all. */
+bool run_source_is_files(const struct sl_run_config *config, uint64_t *len);
+
 /* Opens the first capture, of a pipe when its header has come. Without one that opens, the status
  * is the last file's. */
 enum sl_status run_source_open(struct run_source *source, struct sl_diag *diag);

@@ -287,6 +287,7 @@ static void dropped(void *user, const struct sl_pipeline_device *device)
 void run_set_steps(struct sl_run *run)
 {
     struct sl_pipeline_config *pipeline = &run->pipeline;
+    uint64_t len;
 
     pipeline->fill = fill;
     pipeline->prepare = prepare;
@@ -302,6 +303,7 @@ void run_set_steps(struct sl_run *run)
     pipeline->drain = drain;
     pipeline->dropped = dropped;
     pipeline->user = run;
+    pipeline->fill_anywhere = run_source_is_files(&run->config, &len);
     pipeline->latency = run->config.max_latency_ns != 0;
 }
 
