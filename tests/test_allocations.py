@@ -16,8 +16,8 @@ import sys
 import case
 
 SLUICE, COUNTED, SAMPLES = sys.argv[1:4]
-# times the sample capture, 45 and 179 MB
-SHORT, LONG = 200, 800
+# times the sample capture, 45 and 269 MB
+SHORT, LONG = 200, 1200
 PACKETS = 1139           # of it
 CORES = sorted(os.sched_getaffinity(0))[:2]
 
@@ -50,12 +50,13 @@ class Allocations(case.Case):
 
     def check(self, run_on):
         """`run_on` runs so many times the sample. A worker of a busy machine may have no batch of
-        the short capture, so there are three tries: memory for each batch shows in all."""
+        the short capture, and a slot is used where none that was used is free. So there are three
+        tries: memory for each batch shows in all."""
         for _ in range(3):
             (short, short_batches), (long, long_batches) = map(run_on, (SHORT, LONG))
             self.assertGreater(short, 100)
             self.assertGreater(long_batches, short_batches + 30)
-            if abs(long - short) < (long_batches - short_batches) / 2:  # none a batch
+            if abs(long - short) < long_batches - short_batches:  # none a batch
                 return
         self.fail(f"{short} and {long} allocations, {short_batches} and {long_batches} batches")
 

@@ -97,6 +97,15 @@ static void begin(struct pipeline *pipeline)
     pipeline->stats->n_loaders = pipeline->n_loaders;
 }
 
+/* One batch being filled, one being drained, and one waiting. Each thread has one, and another for
+ * it waits for batches before it: two without GPUs, where one may take as long as three others. */
+static uint32_t n_batches(const struct pipeline *pipeline)
+{
+    const uint32_t n_threads = pipeline->stats->n_workers + pipeline->n_loaders;
+
+    return (pipeline->cuda ? 2 : 3) * n_threads + 3;
+}
+
 enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
                                struct sl_pipeline_stats *stats, struct sl_diag *diag)
 {
@@ -119,11 +128,9 @@ enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
 
     /* Workers open first: a GPU without room for the tables fails here. */
     status = lanes_open(pipeline.lanes, config, stats, diag);
-    /* One batch being filled, one being drained, and one waiting. Each thread has one, and another
-     * for it waits for batches before it. */
     stats->n_batches = config->n_batches;
     if (stats->n_batches == 0)
-        stats->n_batches = 2 * (stats->n_workers + pipeline.n_loaders) + 3;
+        stats->n_batches = n_batches(&pipeline);
     if (status == SL_OK)
         status = pipeline_make_slots(&pipeline, diag);
     if (status == SL_OK) {

@@ -4,7 +4,7 @@
  * | Role | File | Threads |
  * |---|---|---|
  * | open slots | pipeline_slots.c | openers |
- * | fill | pipeline_fill.c | one |
+ * | fill | pipeline_fill.c | one of its own, or those that load |
  * | load: prepare to collect | pipeline_{load,order,shards}.c | loaders, or workers' own |
  * | work: apply, engines | pipeline_work.c | those of each lane |
  * | digest | pipeline_digest.c | those of each lane, and loaders |

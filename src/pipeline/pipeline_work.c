@@ -67,11 +67,6 @@ static void apply(struct pipeline *pipeline, struct slot *slot)
     pthread_mutex_unlock(&pipeline->lock);
 }
 
-static uint64_t awake_until(const struct lane *lane)
-{
-    return lane_is_cuda(lane) ? clock_ns() + PIPELINE_AWAKE_NS : 0;
-}
-
 /* Loads the next filled batch. With the lock held, which is free meanwhile. */
 static void load_next(struct pipeline *pipeline)
 {
@@ -80,6 +75,14 @@ static void load_next(struct pipeline *pipeline)
     pthread_mutex_unlock(&pipeline->lock);
     (void)pipeline_load(pipeline, sequence);
     pthread_mutex_lock(&pipeline->lock);
+}
+
+/* A source that never waits has the next batch at once; one that does may have none for long. */
+static uint64_t awake_until(const struct pipeline *pipeline, const struct lane *lane)
+{
+    const bool soon = lane_is_cuda(lane) || pipeline->config->fill_anywhere;
+
+    return soon ? clock_ns() + PIPELINE_AWAKE_NS : 0;
 }
 
 /* Fills where others wait to load, or else loads. With the lock held, which is free meanwhile.
@@ -103,11 +106,11 @@ static bool load_some(struct pipeline *pipeline, const struct lane *lane)
  * nothing for the engines. With the lock held. */
 static void wait_for_work(struct pipeline *pipeline, struct lane *lane)
 {
-    uint64_t until = awake_until(lane);
+    uint64_t until = awake_until(pipeline, lane);
 
     while (!is_over(pipeline, lane) && !has_work(pipeline, lane) && pipeline->n_offered == 0)
         if (load_some(pipeline, lane)) {
-            until = awake_until(lane);
+            until = awake_until(pipeline, lane);
         } else {
             lane->n_waiting++;
             pipeline_wait(pipeline, &lane->ready, &lane->watch, until);
