@@ -158,7 +158,7 @@ bool pipeline_may_fill(const struct pipeline *pipeline);
 /* Takes a free slot and fills it; there is one. With the lock held, which is free meanwhile. */
 void pipeline_fill(struct pipeline *pipeline);
 
-/* Signals a thread that loads: a batch is filled, or any thread may fill one. With the lock held. */
+/* Signals a thread that loads: a batch is filled, or may be. With the lock held. */
 void pipeline_signal_filled(struct pipeline *pipeline);
 
 /* The argument is the pipeline. */
