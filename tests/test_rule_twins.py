@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: MIT
 """Rules alert on packets that match them, and not on twins that violate one option each.
 
-usage: test_rule_twins.py SLUICE SAMPLES RULE-TWINS
+usage: test_rule_twins.py SLUICE SAMPLES RULE-TWINS PARTS
 
-SLUICE_TEST_PARTS: of outside rule sets one of so many parts is tried (120)."""
+Of outside rule sets one of so many parts is tried, or of SLUICE_TEST_PARTS."""
 import glob
 import os
 import re
@@ -14,7 +14,7 @@ import case
 
 SLUICE, SAMPLES, TWINS = sys.argv[1:4]
 OWN = os.path.join(SAMPLES, "twins.rules")
-PARTS = int(os.environ.get("SLUICE_TEST_PARTS", "120"))
+PARTS = int(os.environ.get("SLUICE_TEST_PARTS", sys.argv[4]))
 
 
 def judged(*arguments):

@@ -42,7 +42,7 @@ class Buffer:
             return self.accepts(raw, replaced if twin else None)
 
         for state in self.first_states(options):
-            found = solve(options, accept, state, self.fillers, 0.2 if replaced else 1)
+            found = solve(options, accept, state, self.fillers, 0.05 if replaced else 1)
             if found:
                 return self.raw(found[0]), found[1]
         return None
@@ -53,7 +53,7 @@ class Buffer:
     def damaged(self, option, raw, state):
         """What matched, with another byte where the option did, so that it does not; or None."""
         first, last = state.spans.get(id(option), (0, 0)) if state else (0, 0)
-        for at in range(first, min(last, first + 40, len(raw))):
+        for at in range(first, min(last, first + 12, len(raw))):
             for other in b"q\x01\xfe\n7 ":
                 changed = raw[:at] + bytes([other]) + raw[at + 1:]
                 if (changed != raw and not self.accepts(changed)
@@ -122,6 +122,7 @@ class Value(Buffer):
 
     def __init__(self, name, sections, talk, fillers):
         self.name, self.talk, self.fillers = name, talk, fillers
+        self.said = None, None  # the last bytes that were asked for, and what the talk has of them
         self.sections = [(s.options, [transforms.read(*t) for t in s.transforms])
                          for s in sections]
         self.dotted = any(name == "dotprefix" for s in sections for name, _ in s.transforms)
@@ -162,11 +163,15 @@ class Value(Buffer):
             for options, changes in self.sections)
 
     def accepts(self, raw, replaced=None):
-        values = self.talk.values({self.name: raw})
-        return values is not None and self.holds(values.get(self.name), replaced)
+        if self.said[0] != raw:
+            self.said = raw, self.talk.value({self.name: raw}, self.name)
+        return self.holds(self.said[1], replaced)
 
     def damaged(self, option, raw, state):
-        return super().damaged(option, raw, State({}, spans={id(option): (0, len(raw))}))
+        """Transforms move the place of an option. Some have none."""
+        if id(option) in state.spans and (self.ways_back or self.dotted):
+            state = State({}, spans={id(option): (0, len(raw))})
+        return super().damaged(option, raw, state)
 
 
 def changed(data, changes):

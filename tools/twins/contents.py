@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: MIT
 """Options of a buffer's bytes: content, isdataat, and the length (dsize, bsize)."""
 import dataclasses
+import functools
 
 from twins import ranges
-from twins.layout import LONGEST, State, one_of
+from twins.layout import LONGEST, State
 
 FREE = 60  # so many places are tried where a content may stand at many
 
@@ -13,8 +14,11 @@ def number(value, names):
     return names.get(value) if isinstance(value, str) else value
 
 
+OTHER_CASE = bytes(range(256)).swapcase()
+
+
 def other_case(byte):
-    return bytes([byte]).swapcase()[0]
+    return OTHER_CASE[byte]
 
 
 @dataclasses.dataclass(eq=False)
@@ -84,10 +88,9 @@ class Content:
         for at in found:
             yield at + len(self.text), names
 
+    @functools.cached_property
     def masks(self):
-        if not self.nocase:
-            return [1 << b for b in self.text]
-        return [one_of((b, other_case(b))) for b in self.text]
+        return [1 << b | (1 << other_case(b) if self.nocase else 0) for b in self.text]
 
     def places(self, state):
         """Positions to try."""
@@ -131,7 +134,7 @@ class Content:
             yield state
             return
         for at, length in self.places(state):
-            after = state.with_cells(at, self.masks())
+            after = state.with_cells(at, self.masks)
             if after and length is not None:
                 after = after.with_length(length, length)
             if after:

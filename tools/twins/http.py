@@ -231,29 +231,56 @@ def uri_of(raw):
     return re.sub(rb"%([0-9A-Fa-f]{2})", lambda m: bytes([int(m[1], 16)]), raw)
 
 
-def values(half, client):
-    """What the buffers of a half hold."""
-    out = {"http.header": half.lines(False), "http.header.raw": half.lines(True) + b"\r\n",
-           "http.start": half.line + b"\r\n" + half.lines(True) + b"\r\n",
-           "http.request_line" if client else "http.response_line": half.line,
-           "http.protocol": half.start[2 if client else 0]}
-    if half.fields:
-        out["http.header_names"] = b"\r\n" + b"".join(n + b"\r\n" for n, _ in half.fields) + b"\r\n"
-    for buffer, name in FIELD_OF.items():
-        of_server = buffer == "http.cookie" and not client
-        value = half.field(b"Set-Cookie" if of_server else name)
-        if value is not None and (buffer in OF_EITHER or (buffer in OF_CLIENT) == client):
-            out[buffer] = value
-    if half.body:
-        out["file.data"] = out["http.request_body" if client else "http.response_body"] = half.body
-    if not client:
-        return {**out, "http.stat_code": half.start[1], "http.stat_msg": half.start[2]}
+def host_of(half):
     host = half.field(b"Host")
-    if host is not None:
-        out["http.host"] = host.lower().partition(b":")[0]
-    out.update({"http.method": half.start[0], "http.uri.raw": half.start[1]})
-    # The path of another target is a part of it.
-    return {**out, "http.uri": uri_of(half.start[1])} if half.start[1][:1] == b"/" else out
+    return host.lower().partition(b":")[0] if host is not None else None
+
+
+def path_of(half):
+    """The path of a URI; that of another target is a part of it."""
+    return uri_of(half.start[1]) if half.start[1][:1] == b"/" else None
+
+
+def names_in(half):
+    return (b"\r\n" + b"".join(n + b"\r\n" for n, _ in half.fields) + b"\r\n"
+            if half.fields else None)
+
+
+def body_of(half):
+    return half.body or None
+
+
+# What buffers hold of a half.
+HOLD = {"http.header": lambda half: half.lines(False),
+        "http.header.raw": lambda half: half.lines(True) + b"\r\n",
+        "http.start": lambda half: half.line + b"\r\n" + half.lines(True) + b"\r\n",
+        "http.header_names": names_in, "file.data": body_of}
+HOLD_OF = {CLIENT: {**HOLD, "http.request_line": lambda half: half.line,
+                    "http.protocol": lambda half: half.start[2], "http.request_body": body_of,
+                    "http.host": host_of, "http.method": lambda half: half.start[0],
+                    "http.uri.raw": lambda half: half.start[1], "http.uri": path_of},
+           SERVER: {**HOLD, "http.response_line": lambda half: half.line,
+                    "http.protocol": lambda half: half.start[0], "http.response_body": body_of,
+                    "http.stat_code": lambda half: half.start[1],
+                    "http.stat_msg": lambda half: half.start[2]}}
+
+
+def held(half, client, buffer):
+    """What a buffer holds of a half, or None."""
+    if buffer not in FIELD_OF:
+        of_half = HOLD_OF[client].get(buffer)
+        return of_half(half) if of_half else None
+    if buffer not in OF_EITHER and (buffer in OF_CLIENT) != client:
+        return None
+    of_server = buffer == "http.cookie" and not client
+    return half.field(b"Set-Cookie" if of_server else FIELD_OF[buffer])
+
+
+def segments(halves):
+    """Pairs: whether the client says it, and the bytes."""
+    known = KNOWN.fullmatch(halves[0].start[0])
+    return [*(() if known else KNOWN_BEFORE),
+            *((i == 0, half.encode()) for i, half in enumerate(halves))]
 
 
 class Talk:
@@ -293,27 +320,35 @@ class Talk:
             halves.append(half_of({b: v for b, v in said.items() if not own[b]}, SERVER))
         return halves if None not in halves else None
 
+    def spoken(self, said):
+        """Both halves where a rule's URI can be said, or None."""
+        halves = self.halves(said)
+        return halves if halves and (self.escapes or b"%" not in halves[0].start[1]) else None
+
+    def of_halves(self, halves, buffer, client):
+        """What a buffer of one side holds, or None."""
+        if buffer == "payload":
+            return b"".join(raw for side, raw in segments(halves) if side == client)
+        if not client and not self.to_client:
+            return None
+        return held(halves[0 if client else -1], client, buffer)
+
+    def value(self, said, buffer):
+        """What a buffer of this talk holds, or None."""
+        halves = self.spoken(said)
+        return self.of_halves(halves, buffer, self.side_of[buffer]) if halves else None
+
     def values(self, said, asker=None):
         """What each buffer of another talk holds, or of this one; None: that cannot be said."""
-        halves = self.halves(said)
-        if halves is None or (not self.escapes and b"%" in halves[0].start[1]):
+        halves = self.spoken(said)
+        if halves is None:
             return None
-        sides = [values(half, i == 0) for i, half in enumerate(halves)]
-        out = {}
-        for buffer, client in (asker or self).side_of.items():
-            side = sides[0 if client else -1]
-            if buffer in side and (client or self.to_client):
-                out[buffer] = side[buffer]
-        sender = not (asker or self).to_client
-        out["payload"] = b"".join(raw for client, raw in self.segments(said) if client == sender)
-        return out
+        out = {buffer: self.of_halves(halves, buffer, client)
+               for buffer, client in (asker or self).side_of.items()}
+        return {buffer: value for buffer, value in out.items() if value is not None}
 
     def segments(self, said):
-        """Pairs: whether the client says it, and the bytes."""
-        halves = self.halves(said)
-        known = KNOWN.fullmatch(halves[0].start[0])
-        return [*(() if known else KNOWN_BEFORE),
-                *((i == 0, half.encode()) for i, half in enumerate(halves))]
+        return segments(self.halves(said))
 
     def asks(self, said):
         """Whether the request is the rule's own."""

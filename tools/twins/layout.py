@@ -16,7 +16,7 @@ import functools
 
 ANY = (1 << 256) - 1
 LONGEST = 30000  # bytes of a payload; a capture can have segments that a host has joined
-STEPS = 1500  # of a search for what matches; one for a twin gives up at a fifth of it
+STEPS = 1500  # of a search for what matches; one for a twin gives up at a twentieth of it
 TRIES = 200
 
 
@@ -136,17 +136,21 @@ def states(options, first, most):
 FILLERS = (b"-", b"x", b"\0", b"0", b"\xff", b"A", b"\x20", b"w.", b"5g", b"\n", b"kM\x81\x02")
 
 
+@functools.cache
+def usual(mask, odd):
+    """A byte of a set: a plain one where it has one."""
+    plain = next((v for v in b"x0 .~" if mask >> v & 1), None)
+    lowest, highest = (mask & -mask).bit_length() - 1, mask.bit_length() - 1
+    return plain or (highest if odd else lowest)
+
+
 def filled(state, length, filler):
     """The bytes of a state, with a filler where several may stand."""
-    out = bytearray()
-    for i in range(length):
-        mask = state.cells.get(i, ANY)
-        want = filler[i % len(filler)]
-        if not mask >> want & 1:
-            lowest, highest = (mask & -mask).bit_length() - 1, mask.bit_length() - 1
-            usual = next((v for v in b"x0 .~" if mask >> v & 1), None)
-            want = usual or (highest if filler[0] & 1 else lowest)
-        out.append(want)
+    out = bytearray(filler * (length // len(filler) + 1))[:length]
+    odd = filler[0] & 1
+    for i, mask in state.cells.items():
+        if i < length and not mask >> out[i] & 1:
+            out[i] = usual(mask, odd)
     return bytes(out)
 
 

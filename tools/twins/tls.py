@@ -113,6 +113,9 @@ class Talk:
                         "tls.cert_subject": spelled(found[2])})
         return {name: value for name, value in out.items() if name in (asker or self).buffers}
 
+    def value(self, said, buffer):
+        return (self.values(said) or {}).get(buffer)
+
     def segments(self, said):
         hello = [(True, client_hello(said.get("tls.sni", b"host.example")))]
         if not self.to_client:
