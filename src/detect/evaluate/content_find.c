@@ -7,6 +7,8 @@
 #include <string.h>
 
 enum { PLACES = 16 };
+/* Of 16 places, of one more byte that is compared there, and of a place that is found. */
+enum { EFFORT_OF_BLOCK = 5, EFFORT_OF_BYTE = 2, EFFORT_OF_PLACE = 6 };
 
 static uint64_t load8(const uint8_t *from)
 {
@@ -74,37 +76,113 @@ static __m128i equal(const struct wanted *wanted, const uint8_t *text)
     return _mm_cmpeq_epi8(_mm_or_si128(read, wanted->bit), wanted->byte);
 }
 
-/* The first of 16 places where the bytes begin, or NULL. */
-static const uint8_t *find_in_16(const struct content_sought *sought, const uint8_t *text,
-                                 const struct wanted *first, const struct wanted *last)
+/* Of 16 places, those where bytes [i, end) stand. `wanted` is the byte before, as it often repeats.
+ */
+static uint32_t compare(const struct content_sought *sought, const uint8_t *text, uint32_t i,
+                        uint32_t end, struct wanted *wanted)
 {
-    const __m128i both = _mm_and_si128(equal(first, text), equal(last, text + sought->len - 1));
+    __m128i places = _mm_set1_epi8(-1);
 
-    for (uint32_t left = (uint32_t)_mm_movemask_epi8(both); left != 0; left &= left - 1) {
-        const uint8_t *const at = text + __builtin_ctz(left);
-
-        if (content_is_at(sought, at))
-            return at;
+    for (; i < end; i++) {
+        if (sought->bytes[i] != sought->bytes[i - 1])
+            *wanted = wanted_of(sought->bytes[i], sought->nocase);
+        places = _mm_and_si128(places, equal(wanted, text + i));
     }
-    return NULL;
+    return (uint32_t)_mm_movemask_epi8(places);
 }
 
-const uint8_t *content_find(const struct content_sought *sought, const uint8_t *text, size_t n)
+static bool are_several(uint32_t places)
 {
+    return (places & (places - 1)) != 0;
+}
+
+/* Of some of 16 places, those where the bytes begin. One is compared alone, as in most traffic.
+ * Several are compared at once: runs of equal bytes may begin at each. */
+static uint32_t narrowed(struct content_search *search, const uint8_t *text, uint32_t places)
+{
+    enum { STEP = 8 };
+    const struct content_sought *sought = &search->sought;
+    const uint32_t last = sought->len - 1;
+    struct wanted wanted = wanted_of(sought->bytes[0], sought->nocase);
+    uint32_t i = 1;
+
+    for (; i < last && are_several(places); i += STEP) {
+        places &= compare(sought, text, i, i + STEP < last ? i + STEP : last, &wanted);
+        search->effort += EFFORT_OF_BYTE * STEP;
+    }
+    if (i < last && places != 0) {
+        search->effort += 1 + sought->len / 8;
+        return content_is_at(sought, text + __builtin_ctz(places)) ? places : 0;
+    }
+    return places;
+}
+
+/* Looks for the next block that has some, at `from` or later. There are 16 places at least. */
+static void find_block(struct content_search *search, size_t from)
+{
+    const struct content_sought *sought = &search->sought;
     const struct wanted first = wanted_of(sought->bytes[0], sought->nocase);
     const struct wanted last = wanted_of(sought->bytes[sought->len - 1], sought->nocase);
-    const size_t n_places = n < sought->len ? 0 : n - sought->len + 1;
-    const uint8_t *found = NULL;
+    const size_t last_block = search->n_places - PLACES;
+    const uint8_t *text;
+    uint32_t places;
 
-    if (n_places < PLACES) {
-        for (size_t at = 0; at < n_places; at++)
-            if (content_is_at(sought, text + at))
-                return text + at;
-        return NULL;
+    for (;; from += PLACES) {
+        from = from < last_block ? from : last_block;
+        text = search->text + from;
+        places = (uint32_t)_mm_movemask_epi8(
+            _mm_and_si128(equal(&first, text), equal(&last, text + sought->len - 1)));
+        search->effort += EFFORT_OF_BLOCK;
+        if (places != 0)
+            places = narrowed(search, text, places);
+        if (places != 0 || from == last_block || search->effort > search->most)
+            break;
     }
-    for (size_t at = 0; found == NULL && at + PLACES <= n_places; at += PLACES)
-        found = find_in_16(sought, text + at, &first, &last);
-    if (found == NULL && n_places % PLACES != 0)
-        found = find_in_16(sought, text + n_places - PLACES, &first, &last);
-    return found;
+    search->block = from;
+    search->n_block = PLACES;
+    search->found = places;
+}
+
+/* The same where there are fewer. */
+static void find_few(struct content_search *search, size_t from)
+{
+    search->block = from;
+    search->n_block = search->n_places - from;
+    search->found = 0;
+    search->effort += 2 * search->n_block;
+    for (size_t i = 0; i < search->n_block; i++)
+        search->found |= (uint32_t)content_is_at(&search->sought, search->text + from + i) << i;
+}
+
+void content_search_begin(struct content_search *search, const struct content_sought *sought,
+                          const uint8_t *text, size_t n, uint64_t most)
+{
+    *search = (struct content_search){.sought = *sought, .text = text, .most = most};
+    search->n_places = n < sought->len ? 0 : n - sought->len + 1;
+}
+
+bool content_search_stopped(const struct content_search *search)
+{
+    return search->effort > search->most;
+}
+
+size_t content_search_next(struct content_search *search, size_t from)
+{
+    while (from < search->n_places && !content_search_stopped(search)) {
+        if (from - search->block < search->n_block) {
+            const uint32_t left = search->found >> (from - search->block);
+
+            if (left != 0) {
+                search->effort += EFFORT_OF_PLACE;
+                return from + (size_t)__builtin_ctz(left);
+            }
+            from = search->block + search->n_block;
+        } else if (search->n_places < PLACES) {
+            find_few(search, from);
+        } else {
+            find_block(search, from);
+            from = from > search->block ? from : search->block;
+        }
+    }
+    return CONTENT_NOWHERE;
 }

@@ -49,7 +49,6 @@ bool rule_base64_decode(struct base64_text text, struct rule_decoded *decoded)
         return false;
     decoded->scan.payload = decoded->bytes;
     decoded->scan.len = base64_decode(text.mode, text.at, text.len, decoded->bytes);
-    decoded->scan.is_folded = false;
     return decoded->scan.len != 0;
 }
 

@@ -337,7 +337,6 @@ bool rule_buffers_match(struct rule_buffers *buffers, const struct rule_view *vi
         }
         scan->payload = bytes.at;
         scan->len = bytes.len;
-        scan->is_folded = false;
         scan->is_open =
             rule_buffer_is_value(steps[0].buffer) && rule_message_goes_on(view, steps[0].buffer);
         if (!rule_section_match(steps, n, scan, work))

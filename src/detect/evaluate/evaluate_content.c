@@ -1,66 +1,18 @@
 /* SPDX-License-Identifier: MIT */
 /* Contents. The windows of sorted cursors and the occurrences both move forward only, so a content
  * is one pass. */
-#include <string.h>
-
 #include "content_find.h"
 #include "evaluate_steps.h"
 
 #define NOWHERE UINT32_MAX
 
-static const uint8_t *folded(struct rule_scan *scan)
-{
-    if (!scan->is_folded) {
-        for (uint32_t i = 0; i < scan->len; i++) {
-            const uint8_t byte = scan->payload[i];
-
-            scan->folded[i] = (uint8_t)(byte | (byte >= 'A' && byte <= 'Z') << 5);
-        }
-        scan->is_folded = true;
-    }
-    return scan->folded;
-}
-
 /* A content in a payload. */
 struct search {
     const struct rule_payload *content;
-    struct rule_scan *scan;
+    const struct rule_scan *scan;
+    int64_t end; /* of all occurrences, at the latest */
+    struct content_search in;
 };
-
-/* The first place in n bytes of the payload from `from` on, or NOWHERE. */
-static uint32_t find_in(const struct search *search, uint32_t from, uint32_t n)
-{
-    const struct rule_payload *content = search->content;
-    const struct content_sought sought = {content->bytes, content->len, content->nocase};
-    const uint8_t *text = search->scan->payload;
-    const uint8_t *found;
-
-    if (content->len == 0)
-        return from;
-    if (content->len <= CONTENT_FIND_MAX) {
-        found = content_find(&sought, text + from, n);
-    } else {
-        text = content->nocase ? folded(search->scan) : text;
-        found = memmem(text + from, n, content->bytes, content->len);
-    }
-    return found != NULL ? (uint32_t)(found - text) : NOWHERE;
-}
-
-/* Where the content occurs first at or behind `from`, ending at `end` at the latest; or NOWHERE. */
-static uint32_t find(const struct search *search, int64_t from, int64_t end)
-{
-    const struct rule_payload *content = search->content;
-
-    if (end > search->scan->len)
-        end = search->scan->len;
-    if (content->at_end && from < (int64_t)search->scan->len - content->len)
-        from = (int64_t)search->scan->len - content->len;
-    if (from < 0)
-        from = 0;
-    if (end - from < content->len)
-        return NOWHERE;
-    return find_in(search, (uint32_t)from, (uint32_t)(end - from));
-}
 
 static int64_t window_begin(const struct rule_payload *content, uint32_t cursor)
 {
@@ -74,18 +26,50 @@ static int64_t window_end(const struct rule_payload *content, uint32_t cursor)
     return window_begin(content, cursor) + content->window;
 }
 
-/* Behind each occurrence that lies in some cursor's window. */
-static struct rule_cursors meet(const struct search *search, struct rule_cursors before,
-                                uint32_t *behind)
+/* A search for occurrences that end at `end` at the latest. */
+static void begin(struct search *search, int64_t end, const struct rule_work *work)
 {
     const struct rule_payload *content = search->content;
-    const int64_t last_end = window_end(content, before.at[before.n - 1]);
+    const struct content_sought sought = {content->bytes, content->len, content->nocase};
+
+    search->end = end < search->scan->len ? end : search->scan->len;
+    if (content->len != 0)
+        content_search_begin(&search->in, &sought, search->scan->payload,
+                             search->end > 0 ? (size_t)search->end : 0, work->search_left);
+}
+
+/* Whether the rule may spend what the search took. */
+static bool spend(const struct search *search, struct rule_work *work)
+{
+    return search->content->len == 0 || rule_work_search(work, search->in.effort);
+}
+
+/* Where the content occurs first at or behind `from`, or NOWHERE. */
+static uint32_t find(struct search *search, int64_t from)
+{
+    const struct rule_payload *content = search->content;
+    size_t at;
+
+    if (content->at_end && from < (int64_t)search->scan->len - content->len)
+        from = (int64_t)search->scan->len - content->len;
+    if (from < 0)
+        from = 0;
+    if (search->end - from < content->len)
+        return NOWHERE;
+    at = content->len == 0 ? (size_t)from : content_search_next(&search->in, (size_t)from);
+    return at != CONTENT_NOWHERE ? (uint32_t)at : NOWHERE;
+}
+
+/* Behind each occurrence that lies in some cursor's window. */
+static struct rule_cursors meet(struct search *search, struct rule_cursors before, uint32_t *behind)
+{
+    const struct rule_payload *content = search->content;
     struct rule_cursors after = {behind, 0};
     uint32_t i = 0;
     int64_t from = window_begin(content, before.at[0]);
 
     for (;;) {
-        const uint32_t at = find(search, from, last_end);
+        const uint32_t at = find(search, from);
 
         if (at == NOWHERE)
             break;
@@ -106,11 +90,10 @@ static struct rule_cursors meet(const struct search *search, struct rule_cursors
 }
 
 /* The cursors in whose window the content does not occur. */
-static struct rule_cursors avoid(const struct search *search, struct rule_cursors before,
+static struct rule_cursors avoid(struct search *search, struct rule_cursors before,
                                  uint32_t *behind)
 {
     const struct rule_payload *content = search->content;
-    const int64_t last_end = window_end(content, before.at[before.n - 1]);
     struct rule_cursors after = {behind, 0};
     uint32_t at = 0;
     bool known = false; /* `at` is the first occurrence behind the begin of the window before */
@@ -119,7 +102,7 @@ static struct rule_cursors avoid(const struct search *search, struct rule_cursor
         const int64_t from = window_begin(content, before.at[i]);
 
         if (!known || (at != NOWHERE && at < from))
-            at = find(search, from, last_end);
+            at = find(search, from);
         known = true;
         if (at == NOWHERE || (int64_t)at + content->len > window_end(content, before.at[i]))
             after.at[after.n++] = before.at[i];
@@ -128,19 +111,26 @@ static struct rule_cursors avoid(const struct search *search, struct rule_cursor
 }
 
 struct rule_cursors rule_content_step(const struct rule_payload *content, struct rule_scan *scan,
-                                      struct rule_cursors before, uint32_t *behind)
+                                      struct rule_work *work, struct rule_cursors before,
+                                      uint32_t *behind)
 {
-    const struct search search = {content, scan};
+    struct search search = {.content = content, .scan = scan};
     uint32_t start = 0;
-    const struct rule_cursors payload_start = {&start, 1};
+    const struct rule_cursors from = content->relative ? before : (struct rule_cursors){&start, 1};
+    struct rule_cursors after = before;
 
-    if (content->at_end && scan->is_open)
-        before.n = content->negated ? before.n : 0;
-    else if (!content->negated)
-        return meet(&search, content->relative ? before : payload_start, behind);
+    if (content->at_end && scan->is_open) {
+        after.n = content->negated ? before.n : 0;
+        return after;
+    }
+    begin(&search, window_end(content, from.at[from.n - 1]), work);
+    if (!content->negated)
+        after = meet(&search, from, behind);
     else if (content->relative)
-        return avoid(&search, before, behind);
-    else if (find(&search, content->distance, window_end(content, 0)) != NOWHERE)
-        before.n = 0;
-    return before;
+        after = avoid(&search, before, behind);
+    else if (find(&search, content->distance) != NOWHERE)
+        after.n = 0;
+    if (!spend(&search, work))
+        after.n = 0;
+    return after;
 }

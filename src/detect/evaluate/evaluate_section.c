@@ -150,7 +150,7 @@ static struct rule_cursors step(struct walk *walk, const struct rule_payload *pa
     }
     switch (payload->kind) {
     case RULE_CONTENT:
-        return rule_content_step(payload, walk->scan, before, behind);
+        return rule_content_step(payload, walk->scan, walk->work, before, behind);
     case RULE_EXPRESSION:
         return rule_expression_step(payload, walk->scan, walk->work, before, behind);
     case RULE_SIZE:
@@ -191,6 +191,7 @@ static bool walk_decoded(struct walk *walk, size_t i, struct rule_cursors before
 /* Walks steps i and later. */
 static bool walk_from(struct walk *walk, size_t i, struct rule_cursors cursors)
 {
+    enum { EFFORT_OF_CURSOR = 2 };
     uint32_t *const begin = cursors.at;
 
     for (; i < walk->n && cursors.n != 0; i++) {
@@ -205,6 +206,8 @@ static bool walk_from(struct walk *walk, size_t i, struct rule_cursors cursors)
             return walk_decoded(walk, i, cursors);
         if (sets && payload->relative && cursors.n > 1)
             return walk_values(walk, i, cursors);
+        if (!rule_work_search(walk->work, EFFORT_OF_CURSOR * (uint64_t)cursors.n))
+            return false;
         cursors = sets ? step_set(walk, payload, cursors)
                        : step(walk, payload, cursors, begin + cursors.n);
         if (cursors.at != begin)

@@ -120,7 +120,6 @@ void rule_stream_measure(struct rule_stream *stream)
     stream->scan.payload = NULL;
     stream->scan.before = begin;
     stream->scan.len = (uint32_t)(behind - begin);
-    stream->scan.is_folded = false;
 }
 
 bool rule_stream_take(struct rule_stream *stream)

@@ -80,7 +80,6 @@ void rule_view_packet(const struct sl_batch *batch, uint32_t item, struct rule_s
     view->scan = scan;
     scan->payload = batch->bytes + batch->payload[item].offset;
     scan->len = batch->payload[item].len;
-    scan->is_folded = false;
     /* The flags say whether there is an IP header: in raw captures it is at 0. */
     if (packet->network >= packet->len || (!ipv4 && (packet->flags & SL_PACKET_IPV6) == 0))
         return;

@@ -377,7 +377,6 @@ static bool scan_whole(struct sl_evaluator *work, struct rule_view *view)
         return false;
     scan->payload = is_there ? half->value[0].bytes : NULL;
     scan->len = len;
-    scan->is_folded = false;
     view->scan = scan;
     return true;
 }

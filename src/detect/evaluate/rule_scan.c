@@ -6,15 +6,13 @@
 
 bool rule_scan_reserve(struct rule_scan *scan, uint32_t len)
 {
-    if (scan->folded != NULL && len <= scan->max_len)
+    if (scan->cursor != NULL && len <= scan->max_len)
         return true;
     rule_scan_free(scan);
-    scan->folded = malloc((size_t)len + 1);
     scan->cursor = malloc(RULE_CURSORS(len) * sizeof *scan->cursor);
     scan->marks = malloc(RULE_MARKS(len) * sizeof *scan->marks);
     scan->starts = malloc(RULE_MARKS(len) * sizeof *scan->starts);
-    if (scan->folded == NULL || scan->cursor == NULL || scan->marks == NULL ||
-        scan->starts == NULL) {
+    if (scan->cursor == NULL || scan->marks == NULL || scan->starts == NULL) {
         rule_scan_free(scan);
         return false;
     }
@@ -24,7 +22,6 @@ bool rule_scan_reserve(struct rule_scan *scan, uint32_t len)
 
 void rule_scan_free(struct rule_scan *scan)
 {
-    free(scan->folded);
     free(scan->cursor);
     free(scan->marks);
     free(scan->starts);

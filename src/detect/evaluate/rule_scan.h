@@ -17,8 +17,6 @@ struct rule_scan {
     uint64_t before;  /* bytes of a stream that are before it; 0: of other buffers */
     bool is_open;     /* more of it comes: its end and its length are not known */
     uint32_t max_len; /* that there is room for */
-    bool is_folded;
-    uint8_t *folded;  /* room for len bytes: the payload in lower case, once it was asked for */
     uint32_t *cursor; /* room for RULE_CURSORS(len) */
     uint64_t *marks;  /* room for RULE_MARKS(len) */
     uint64_t *starts; /* the same: where matches of the expression at hand may begin */

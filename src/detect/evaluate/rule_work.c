@@ -12,6 +12,7 @@ uint64_t rule_work_effort(uint32_t len)
 void rule_work_begin(struct rule_work *work, uint32_t len)
 {
     work->effort_left = rule_work_effort(len);
+    work->search_left = work->effort_left / 2;
     work->stopped = false;
 }
 
@@ -21,13 +22,23 @@ void rule_work_stop(struct rule_work *work)
     work->stopped = true;
 }
 
-bool rule_work_spend(struct rule_work *work, uint64_t effort)
+static bool spend(struct rule_work *work, uint64_t *left, uint64_t effort)
 {
-    if (work->effort_left < effort) {
-        work->effort_left = 0;
+    if (*left < effort) {
+        *left = 0;
         rule_work_stop(work);
         return false;
     }
-    work->effort_left -= effort;
+    *left -= effort;
     return true;
+}
+
+bool rule_work_spend(struct rule_work *work, uint64_t effort)
+{
+    return spend(work, &work->effort_left, effort);
+}
+
+bool rule_work_search(struct rule_work *work, uint64_t effort)
+{
+    return spend(work, &work->search_left, effort);
 }

@@ -19,7 +19,8 @@ void rule_decoded_free(struct rule_decoded *decoded);
 /* The workspace that the walks of an evaluator share. */
 struct rule_work {
     struct rule_matcher *matcher;       /* NULL: no rule has an expression */
-    uint64_t effort_left;               /* of the rule at hand */
+    uint64_t effort_left;               /* of the rule at hand, */
+    uint64_t search_left;               /* and of what its contents and cursors take */
     uint64_t named[RULE_NAMES_MAX + 1]; /* by its walks so far */
     struct rule_decoded decoded;
     bool stopped;       /* a part of its walk was left out */
@@ -34,6 +35,9 @@ void rule_work_begin(struct rule_work *work, uint32_t len);
 
 /* Whether the rule may spend so much. False: it is stopped. */
 bool rule_work_spend(struct rule_work *work, uint64_t effort);
+
+/* The same for contents and cursors: steps behind a laborious expression can still be met. */
+bool rule_work_search(struct rule_work *work, uint64_t effort);
 
 /* A part of the rule's walk is left out. */
 void rule_work_stop(struct rule_work *work);

@@ -18,8 +18,8 @@ struct size {
     double run_ns, yardstick_ns;
 };
 
-static const struct size usual = {1460, 20, 51, 3000, 860};
-static const struct size longest = {LEN_MAX, 1, 11, 55000, 35300};
+static const struct size usual = {1460, 20, 51, 3000, 750};
+static const struct size longest = {LEN_MAX, 1, 11, 55000, 30500};
 
 static const char yardstick_options[] = "content:\"zq\"";
 
@@ -171,6 +171,11 @@ static double try_cases(const struct size *size, const struct hostile *cases, si
     return most;
 }
 
+/* Contents of equal bytes, which occur everywhere or nearly. */
+#define RUN_15 "aaaaaaaaaaaaaaa"
+#define RUN_30 RUN_15 RUN_15
+#define TWO "content:\"a\"; distance:0; content:\"a\"; distance:0"
+
 static const struct hostile cases[] = {
     {"pcre:\"/(a+)+b/\"", "a", "cb"},
     {"pcre:\"/(?:a|aa)+[xy]$/\"", "a", "z"},
@@ -220,6 +225,19 @@ static const struct hostile cases[] = {
      "e!", "z"},
     {"content:\"e\",offset 0; base64_decode; base64_data; content:\"xyz\"", "e!", "z"},
     {"base64_decode; base64_data; pcre:\"/(a+)+b/\"", "aGFoYWFh", "z"},
+    {"content:\"" RUN_15 "b" RUN_15 "a\"", "a", "z"},
+    {"content:\"" RUN_30 "ba\"; nocase", "a", "z"},
+    {"content:\"" RUN_30 "aa\"", RUN_30 "ab", "z"},
+    {"content:\"" RUN_30 "aa\"; nocase", RUN_30 "ab", "z"},
+    {"content:\"" RUN_30 RUN_30 RUN_30 RUN_30 "ba\"", "a", "z"},
+    {"content:\"" RUN_30 RUN_30 RUN_30 "b" RUN_30 "\"; nocase", "a", "z"},
+    {"content:\"" RUN_30 "\"; content:\"" RUN_30 "\"; distance:-29; content:\"" RUN_30
+     "\"; distance:-29; content:\"x\"; within:1",
+     "a", "z"},
+    {TWO "; " TWO "; " TWO "; " TWO "; " TWO "; content:\"x\"; within:1", "a", "z"},
+    {"content:\"a\"; content:!\"" RUN_30 "b\"; within:31; content:!\"" RUN_15 "ba\"; within:99; "
+     "content:\"x\"; within:1",
+     "a", "z"},
 };
 
 static void test_hostile_packets_cost_little(void **state)
