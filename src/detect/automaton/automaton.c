@@ -496,6 +496,15 @@ uint32_t automaton_reach(const struct automaton *automaton)
     return automaton->reach;
 }
 
+/* A match reads no more. Two bytes behind it tell whether a "$" there is at the end. */
+uint32_t automaton_deciding(const struct automaton *automaton, uint32_t len, uint32_t last)
+{
+    enum { BEHIND = 2 };
+    const uint64_t deciding = (uint64_t)last + automaton->reach + BEHIND;
+
+    return deciding < len ? (uint32_t)deciding : len;
+}
+
 bool automaton_nests(const struct automaton *automaton)
 {
     return automaton->nests;

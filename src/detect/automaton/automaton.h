@@ -24,6 +24,9 @@ bool automaton_is_exact(const struct automaton *automaton, bool anywhere);
 /* How many bytes a match may read; UINT32_MAX: any number. */
 uint32_t automaton_reach(const struct automaton *automaton);
 
+/* How many of the len bytes decide at which places up to `last` a match may begin. */
+uint32_t automaton_deciding(const struct automaton *automaton, uint32_t len, uint32_t last);
+
 /* Whether a match may be sought through several repeats at once. */
 bool automaton_nests(const struct automaton *automaton);
 

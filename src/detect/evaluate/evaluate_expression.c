@@ -22,6 +22,7 @@ struct inquiry {
     const struct rule_payload *step;
     struct rule_scan *scan;
     struct rule_work *work;
+    uint32_t last;      /* the last place where a match may begin */
     bool knows_starts;  /* scan->starts has the places where a match may begin */
     bool has_failed;    /* the automaton took too long */
     bool is_later;      /* the buffer's first byte is not the stream's first */
@@ -48,11 +49,12 @@ static void learn_starts(struct inquiry *inquiry)
     struct rule_scan *scan = inquiry->scan;
     const bool anywhere = inquiry->step->relative;
     const uint64_t share = inquiry->work->effort_left - inquiry->work->effort_left / 8;
+    const uint32_t len = automaton_deciding(automaton, scan->len, inquiry->last);
     uint64_t left = share;
 
     memset(scan->starts, 0, RULE_MARKS(scan->len) * sizeof *scan->starts);
     inquiry->knows_starts =
-        automaton_run(automaton, scan->payload, scan->len, anywhere, scan->starts, &left);
+        automaton_run(automaton, scan->payload, len, anywhere, scan->starts, &left);
     inquiry->has_failed = !inquiry->knows_starts;
     inquiry->work->effort_left -= inquiry->has_failed ? share : share - left;
     inquiry->starts_decide =
@@ -316,6 +318,9 @@ struct rule_cursors rule_expression_step(const struct rule_payload *step, struct
     struct inquiry inquiry = {
         .step = step, .scan = scan, .work = work, .is_later = !step->relative && scan->before != 0};
 
+    inquiry.last = !step->expression->anchored ? scan->len
+                   : step->relative            ? before.at[before.n - 1]
+                                               : 0;
     rule_matcher_set_begin(work->matcher, !inquiry.is_later);
     if (is_wide(&inquiry, step->relative ? before.n : 1))
         learn_starts(&inquiry);

@@ -88,6 +88,23 @@ static inline size_t judge_try_possessive(struct judge *judge, const uint8_t *te
     return n_wrong;
 }
 
+/* Whether the bytes that decide the places up to `last` give other marks there than all do. */
+static inline bool judge_cut(const struct judge *judge, const uint8_t *text, uint32_t len,
+                             uint32_t last, bool anywhere)
+{
+    uint64_t all[JUDGED_MAX / 64 + 1] = {0}, some[JUDGED_MAX / 64 + 1] = {0};
+    uint64_t effort = UINT64_MAX;
+    bool differ = false;
+
+    if (!automaton_run(judge->automaton, text, len, anywhere, all, &effort) ||
+        !automaton_run(judge->automaton, text, automaton_deciding(judge->automaton, len, last),
+                       anywhere, some, &effort))
+        abort();
+    for (uint32_t at = 0; at <= last; at++)
+        differ |= ((all[at / 64] ^ some[at / 64]) >> at % 64 & 1) != 0;
+    return differ;
+}
+
 /* The places where the automaton or the possessive text is wrong. */
 static inline size_t judge_try(struct judge *judge, const uint8_t *text, uint32_t len)
 {
@@ -105,6 +122,7 @@ static inline size_t judge_try(struct judge *judge, const uint8_t *text, uint32_
         n_wrong += found >= 0 && !marked;
         n_wrong +=
             found == PCRE2_ERROR_NOMATCH && marked && automaton_is_exact(judge->automaton, false);
+        n_wrong += judge_cut(judge, text, len, at, at % 2 != 0);
     }
     return n_wrong;
 }
