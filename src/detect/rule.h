@@ -117,6 +117,12 @@ struct rule_check {
     };
 };
 
+static inline bool rule_check_holds(const struct rule_check *check, uint32_t value)
+{
+    value &= check->mask;
+    return (value >= check->first && value <= check->last) != check->negated;
+}
+
 enum {
     RULE_ANY = INT8_MAX,    /* one of them meets the check */
     RULE_ALL = INT8_MAX - 1 /* each does, and there is one */

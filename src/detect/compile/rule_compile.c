@@ -24,6 +24,7 @@ void rule_index_free(struct rule_index *index)
     rule_lists_free(&index->by_dst_port);
     rule_lists_free(&index->by_src_port);
     rule_lists_free(&index->by_icmp_type);
+    rule_lists_free(&index->by_tcp_flags);
     rule_lists_free(&index->by_ip_protocol);
     rule_lists_free(&index->by_carried);
     rule_lists_free(&index->by_app);
@@ -40,6 +41,7 @@ struct compiler {
     struct rule_map known; /* a byte of flags and the literal -> its id + 1, as uint32_t */
     size_t cap_literals, cap_wants;
     struct rule_pairs by_literal, by_dst_port, by_src_port, by_icmp_type, by_carried, by_app;
+    struct rule_pairs by_tcp_flags;
     struct rule_pairs by_source, by_destination, by_ip_protocol, by_message;
 };
 
@@ -134,6 +136,14 @@ static bool place_by_values(struct rule_pairs *pairs, const struct rule_check *c
 {
     for (uint32_t value = check->first; value <= check->last; value++)
         if (!rule_pairs_add(pairs, value, i))
+            return false;
+    return true;
+}
+
+static bool place_by_flags(struct compiler *compiler, const struct rule_check *check, uint32_t i)
+{
+    for (uint32_t flags = 0; flags <= UINT8_MAX; flags++)
+        if (rule_check_holds(check, flags) && !rule_pairs_add(&compiler->by_tcp_flags, flags, i))
             return false;
     return true;
 }
@@ -339,6 +349,8 @@ static bool place(struct compiler *compiler, uint32_t i)
         return place_by_port(&compiler->by_src_port, rule->from.ports, i);
     case RULE_BY_ICMP_TYPE:
         return place_by_values(&compiler->by_icmp_type, rule_icmp_types(rule), i);
+    case RULE_BY_TCP_FLAGS:
+        return place_by_flags(compiler, rule_tcp_flags(rule), i);
     case RULE_BY_IP_PROTOCOL:
         return place_by_values(&compiler->by_ip_protocol, rule_ip_protocols(rule), i);
     case RULE_BY_APP:
@@ -365,6 +377,7 @@ static bool compile(struct compiler *compiler)
            rule_lists_make(&index->by_dst_port, &compiler->by_dst_port, 65536) &&
            rule_lists_make(&index->by_src_port, &compiler->by_src_port, 65536) &&
            rule_lists_make(&index->by_icmp_type, &compiler->by_icmp_type, 256) &&
+           rule_lists_make(&index->by_tcp_flags, &compiler->by_tcp_flags, 256) &&
            rule_lists_make(&index->by_ip_protocol, &compiler->by_ip_protocol, 256) &&
            rule_lists_make(&index->by_carried, &compiler->by_carried, RULE_N_CARRIED) &&
            rule_lists_make(&index->by_app, &compiler->by_app, SL_N_APPS) &&
@@ -500,6 +513,7 @@ enum sl_status sl_rules_compile(struct sl_rules *rules, const struct sl_literal 
     rule_pairs_free(&compiler.by_dst_port);
     rule_pairs_free(&compiler.by_src_port);
     rule_pairs_free(&compiler.by_icmp_type);
+    rule_pairs_free(&compiler.by_tcp_flags);
     rule_pairs_free(&compiler.by_ip_protocol);
     rule_pairs_free(&compiler.by_carried);
     rule_pairs_free(&compiler.by_app);

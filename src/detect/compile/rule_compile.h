@@ -43,7 +43,7 @@ struct rule_index {
     struct rule_lists by_literal;
     /* Rules without a literal. */
     struct rule_lists by_dst_port, by_src_port;
-    struct rule_lists by_icmp_type, by_ip_protocol;
+    struct rule_lists by_icmp_type, by_tcp_flags, by_ip_protocol;
     struct rule_lists by_carried; /* enum rule_carried */
     struct rule_lists by_app;     /* enum sl_app */
     struct rule_lists by_message; /* rule_message_key */

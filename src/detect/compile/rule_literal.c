@@ -132,7 +132,10 @@ static bool is_common(struct sl_literal literal)
  * often than packets do. */
 static bool is_dearer(const struct rule *rule, struct sl_literal literal)
 {
-    return literal.len == 1 || (is_common(literal) && rule_key_of(rule) != RULE_BY_PROTOCOL);
+    const enum rule_key key = rule_key_of(rule);
+
+    return literal.len == 1 ||
+           (is_common(literal) && key != RULE_BY_PROTOCOL && key != RULE_BY_TCP_FLAGS);
 }
 
 const struct rule_payload *rule_literal_choose(const struct rule *rule)
@@ -177,6 +180,22 @@ const struct rule_check *rule_ip_protocols(const struct rule *rule)
     return few_values(rule, RULE_IP_PROTOCOL);
 }
 
+const struct rule_check *rule_tcp_flags(const struct rule *rule)
+{
+    if (rule->protocol != RULE_TCP)
+        return NULL;
+    for (size_t i = 0; i < rule->n_checks; i++) {
+        const struct rule_check *check = &rule->check[i];
+        unsigned n = 0;
+
+        for (uint32_t flags = 0; check->field == RULE_TCP_FLAGS && flags <= UINT8_MAX; flags++)
+            n += rule_check_holds(check, flags);
+        if (n != 0 && n <= RULE_KEYS_MAX)
+            return check;
+    }
+    return NULL;
+}
+
 /* Most packets have one of the networks that variables name. Less than a sixteenth of IPv4, and of
  * all addresses, is few. */
 static bool few_addresses(const struct rule_ranges *addresses)
@@ -212,9 +231,9 @@ enum rule_key rule_key_of(const struct rule *rule)
         return RULE_BY_ICMP_TYPE;
     if (rule_ip_protocols(rule) != NULL)
         return RULE_BY_IP_PROTOCOL;
-    if (rule->both_ways)
-        return RULE_BY_PROTOCOL;
-    if (few_ports(rule->to.ports))
+    if (!rule->both_ways && few_ports(rule->to.ports))
         return RULE_BY_DST_PORT;
-    return few_ports(rule->from.ports) ? RULE_BY_SRC_PORT : RULE_BY_PROTOCOL;
+    if (!rule->both_ways && few_ports(rule->from.ports))
+        return RULE_BY_SRC_PORT;
+    return rule_tcp_flags(rule) != NULL ? RULE_BY_TCP_FLAGS : RULE_BY_PROTOCOL;
 }

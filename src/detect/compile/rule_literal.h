@@ -31,6 +31,7 @@ enum rule_key {
     RULE_BY_SRC_PORT,    /* rule->from.ports are */
     RULE_BY_IP_PROTOCOL, /* those of rule_ip_protocols are */
     RULE_BY_ICMP_TYPE,   /* those of rule_icmp_types are */
+    RULE_BY_TCP_FLAGS,   /* rule_tcp_flags is there */
     RULE_BY_APP,         /* rule->app is one */
     RULE_BY_SOURCE,      /* rule->from.addresses are few, and not the user's networks */
     RULE_BY_DESTINATION, /* rule->to.addresses are */
@@ -43,5 +44,9 @@ enum rule_key rule_key_of(const struct rule *rule);
  * none. Their numbers are at most 255. */
 const struct rule_check *rule_icmp_types(const struct rule *rule);
 const struct rule_check *rule_ip_protocols(const struct rule *rule);
+
+/* The check that lets few bytes of flags pass, where the rule is about TCP alone; NULL: there is
+ * none. */
+const struct rule_check *rule_tcp_flags(const struct rule *rule);
 
 #endif

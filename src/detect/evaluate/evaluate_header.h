@@ -40,12 +40,6 @@ static inline bool rule_view_field(const struct rule_view *view, enum rule_field
     }
 }
 
-static inline bool rule_check_holds(const struct rule_check *check, uint32_t value)
-{
-    value &= check->mask;
-    return (value >= check->first && value <= check->last) != check->negated;
-}
-
 static inline bool rule_view_meets_checks(const struct rule *rule, const struct rule_view *view)
 {
     for (size_t i = 0; i < rule->n_checks; i++) {

@@ -259,7 +259,7 @@ static inline void try_address(struct sl_evaluator *work, const struct rule_addr
 static void try_header(struct sl_evaluator *work, struct rule_view *view)
 {
     const struct rule_index *index = work->rules->index;
-    uint32_t type;
+    uint32_t type, flags;
 
     try_list(work, &index->by_carried, view->carried, view);
     try_list(work, &index->by_app, view->app, view);
@@ -274,6 +274,8 @@ static void try_header(struct sl_evaluator *work, struct rule_view *view)
     }
     if (rule_view_field(view, RULE_ICMP_TYPE, &type))
         try_list(work, &index->by_icmp_type, type, view);
+    if (rule_view_field(view, RULE_TCP_FLAGS, &flags))
+        try_list(work, &index->by_tcp_flags, flags, view);
 }
 
 /* The rules whose literal ends in a block of the part. */

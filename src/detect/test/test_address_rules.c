@@ -186,11 +186,11 @@ static void test_ipv6(void **state)
                               &(struct packet){.kind = ARP}));
 }
 
-static void assert_found_by(const char *header, const char *key)
+static void assert_found_with(const char *header, const char *options, const char *key)
 {
     char rule[256], text[1024];
 
-    snprintf(rule, sizeof rule, "alert %s (sid:1;)\n", header);
+    snprintf(rule, sizeof rule, "alert %s (%s sid:1;)\n", header, options);
 
     struct sl_rules *rules = load_rules(rule);
 
@@ -198,6 +198,11 @@ static void assert_found_by(const char *header, const char *key)
     if (strstr(text, key) == NULL)
         fail_msg("%s: not by %s: %s", header, key, text);
     sl_rules_free(rules);
+}
+
+static void assert_found_by(const char *header, const char *key)
+{
+    assert_found_with(header, "", key);
 }
 
 static void test_keys(void **state)
@@ -209,15 +214,47 @@ static void test_keys(void **state)
     assert_found_by("ip !192.0.2.1 any -> any any", "the protocol");
     assert_found_by("ip 64.0.0.0/2 any -> any any", "the protocol");
     assert_found_by("ip 192.0.2.1 any <> any any", "the protocol");
+    assert_found_with("tcp any any -> any any", "flags:S;", "the flags of TCP");
+    assert_found_with("tcp any any <> any any", "flags:!A,12;", "the protocol");
+    assert_found_with("tcp any any -> any 80", "flags:S;", "the destination port");
+    assert_found_with("ip any any -> any any", "flags:S;", "the protocol");
+}
+
+/* A rule that is found by flags matches as one does that is found by a literal. */
+static void test_flags(void **state)
+{
+    static const char *const flags[] = {"S", "S,12", "SF", "0", "SRFPU+", "CE+", "!UAPRSF", "A"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++) {
+        unsigned n = 0;
+
+        for (unsigned value = 0; value < 256; value += i % 2 + 1) {
+            const struct packet packet = {
+                .kind = TCP, .tcp_flags = (uint8_t)value, .payload = "literal"};
+            char by_literal[128], by_flags[128];
+
+            snprintf(by_literal, sizeof by_literal,
+                     "alert tcp any any <> any any (flags:%s; content:\"literal\"; sid:1;)",
+                     flags[i]);
+            snprintf(by_flags, sizeof by_flags, "alert tcp any any <> any any (flags:%s; sid:1;)",
+                     flags[i]);
+
+            const bool matches = rule_matches(by_literal, &packet);
+
+            assert_int_equal(rule_matches(by_flags, &packet), matches);
+            n += matches;
+        }
+        assert_in_range(n, 1, 64);
+    }
 }
 
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_random_ranges),
-        cmocka_unit_test(test_wide_network),
-        cmocka_unit_test(test_ipv6),
-        cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_random_ranges), cmocka_unit_test(test_wide_network),
+        cmocka_unit_test(test_ipv6),          cmocka_unit_test(test_keys),
+        cmocka_unit_test(test_flags),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
