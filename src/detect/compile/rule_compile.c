@@ -297,20 +297,22 @@ static bool make_expressions_fast(struct compiler *compiler)
     return done && !work.failed;
 }
 
-/* Whether the rule asks that a value which its message has once begins with the content. */
-static bool is_opening(const struct rule_payload *content)
+/* Whether the rule asks that a value which its message has once begins with the content. The first
+ * step of a section is relative to the beginning. */
+static bool is_opening(const struct rule_payload *content, bool first)
 {
     return content->kind == RULE_CONTENT && rule_buffer_is_value(content->buffer) &&
            !rule_buffer_repeats(content->buffer) && content->chain == NULL && !content->negated &&
-           !content->relative && !content->decoded && !content->optional && content->len != 0 &&
-           content->distance == 0 && content->window == content->len &&
+           (first || !content->relative) && !content->decoded && !content->optional &&
+           content->len != 0 && content->distance == 0 && content->window == content->len &&
            content->distance_name == 0 && content->window_name == 0;
 }
 
 static const struct rule_payload *opening_of(const struct rule *rule)
 {
     for (size_t i = 0; i < rule->n_payloads; i++)
-        if (is_opening(&rule->payload[i]))
+        if (is_opening(&rule->payload[i],
+                       i == 0 || rule->payload[i - 1].section != rule->payload[i].section))
             return &rule->payload[i];
     return NULL;
 }

@@ -431,6 +431,13 @@ static void test_dialects(void **state)
         {"content:\"index\"; http_uri; content:\"POST\"; http_method; depth:4;", "0"},
         {"content:\"index\"; http_uri; content:\"post\"; http_method; depth:4; nocase;", "0"},
         {"content:\"index\"; http_uri; content:\"OST\"; http_method; depth:3;", ""},
+        {"http.uri; content:\"index\"; http.method; content:\"POST\"; within:4;", "0"},
+        {"http.uri; content:\"index\"; http.method; content:\"POS\"; within:3; content:\"T\";",
+         "0"},
+        {"http.uri; content:\"index\"; http.method; content:\"OST\"; within:3;", ""},
+        {"http.method; content:\"P\"; content:\"OST\"; distance:0; within:3; http.uri; "
+         "content:\"index\";",
+         "0"},
         {"content:\"index\"; http_uri; content:\"POSTED\"; http_method; depth:6;", ""},
         {"pcre:\"/such/Q\";", "4"},
         {"pcre:\"/^40\\d$/S\";", "3"},
