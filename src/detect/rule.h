@@ -9,11 +9,11 @@
 #include <stdint.h>
 
 #include "app/sip.h"
+#include "base/spread.h"
 #include "detect/transform/transform.h"
 #include "expression.h"
 #include "rule_memory.h"
 #include "rule_ranges.h"
-#include "rule_spread.h"
 #include "sluice/app.h"
 #include "sluice/detect.h"
 
@@ -436,11 +436,11 @@ struct rule_filter_of {
 enum rule_beside { RULE_CLASSES, RULE_REFERENCES, RULE_FILTERS, RULE_N_BESIDE };
 
 struct sl_rules {
-    struct rule_arena arena;                       /* rules and what belongs to one of them */
-    struct rule_arena shared;                      /* names, lists, classes, literals */
-    struct rule_arena of_thread[RULE_THREADS_MAX]; /* the same of rules that threads read, and what
-                                                      they make of expressions */
-    unsigned threads;                              /* that read rules, at most */
+    struct rule_arena arena;                         /* rules and what belongs to one of them */
+    struct rule_arena shared;                        /* names, lists, classes, literals */
+    struct rule_arena of_thread[SPREAD_THREADS_MAX]; /* the same of rules that threads read, and
+                                                      what they make of expressions */
+    unsigned threads;                                /* that read rules, at most */
     pthread_mutex_t lock;               /* of what they share: lists, chains, expressions */
     struct rule_map variables;          /* name -> value (char *) */
     struct rule_map lists[2];           /* by enum rule_list_kind: text -> struct rule_list */

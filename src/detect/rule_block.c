@@ -56,11 +56,11 @@ void rule_block_read(struct rule_block *block, struct sl_rules *rules)
 
     if (rules->threads < 2 || block->n < 2 * SHARE)
         return;
-    readers.of_thread = calloc(RULE_THREADS_MAX, sizeof *readers.of_thread);
+    readers.of_thread = calloc(SPREAD_THREADS_MAX, sizeof *readers.of_thread);
     if (readers.of_thread == NULL)
         return;
-    rule_spread(rules->threads, block->n, SHARE, read_rule, &readers);
-    for (unsigned i = 0; i < RULE_THREADS_MAX; i++)
+    spread(rules->threads, block->n, SHARE, read_rule, &readers);
+    for (unsigned i = 0; i < SPREAD_THREADS_MAX; i++)
         rule_parser_free(&readers.of_thread[i].parser);
     free(readers.of_thread);
 }

@@ -71,7 +71,7 @@ void sl_rules_free(struct sl_rules *rules)
     rule_map_free(&rules->expressions);
     rule_expressions_free(rules->expression);
     rule_arena_free(&rules->arena);
-    for (unsigned i = 0; i < RULE_THREADS_MAX; i++)
+    for (unsigned i = 0; i < SPREAD_THREADS_MAX; i++)
         rule_arena_free(&rules->of_thread[i]);
     rule_arena_free(&rules->shared);
     pthread_mutex_destroy(&rules->lock);

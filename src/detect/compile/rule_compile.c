@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/spread.h"
 #include "detect/parse/filter_config.h"
 #include "detect/parse/rule_list.h"
-#include "detect/rule_spread.h"
 #include "detect/state/rule_state.h"
 #include "detect/state/state_data.h"
 #include "rule_literal.h"
@@ -292,7 +292,7 @@ static bool make_expressions_fast(struct compiler *compiler)
         }
     }
     if (done)
-        rule_spread(rules->threads, n, SHARE, make_fast, &work);
+        spread(rules->threads, n, SHARE, make_fast, &work);
     free(work.expression);
     return done && !work.failed;
 }

@@ -103,7 +103,7 @@ static void compare_rules(const struct rule *one, const struct rule *many)
 
 static void test_numbers_of_threads(void **state)
 {
-    static const unsigned threads[] = {2, 3, 7, RULE_THREADS_MAX, RULE_THREADS_MAX + 1};
+    static const unsigned threads[] = {2, 3, 7, SPREAD_THREADS_MAX, SPREAD_THREADS_MAX + 1};
     struct sl_rules *one;
 
     (void)state;

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: MIT */
-#include "rule_spread.h"
+#include "spread.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 
 #include "base/least.h"
 
-enum { BLOCK = 16 /* things that a thread takes at once */ };
+enum { BLOCK_MAX = 16 };
 
 struct spread {
     size_t n;
-    rule_spread_work *work;
+    size_t block; /* things that a thread takes at once */
+    spread_work *work;
     void *context;
     atomic_size_t next;
 };
@@ -23,12 +24,14 @@ struct helper {
 
 static void do_blocks(struct spread *spread, unsigned thread)
 {
+    const size_t block = spread->block;
+
     for (;;) {
-        const size_t first = atomic_fetch_add_explicit(&spread->next, BLOCK, memory_order_relaxed);
+        const size_t first = atomic_fetch_add_explicit(&spread->next, block, memory_order_relaxed);
 
         if (first >= spread->n)
             return;
-        for (size_t i = first; i < spread->n && i < first + BLOCK; i++)
+        for (size_t i = first; i < spread->n && i < first + block; i++)
             spread->work(spread->context, thread, i);
     }
 }
@@ -41,11 +44,12 @@ static void *help(void *argument)
     return NULL;
 }
 
-void rule_spread(unsigned threads, size_t n, size_t share, rule_spread_work *work, void *context)
+void spread(unsigned threads, size_t n, size_t share, spread_work *work, void *context)
 {
-    struct spread spread = {.n = n, .work = work, .context = context};
-    struct helper helper[RULE_THREADS_MAX];
-    const uint64_t most = least(n / share, least(threads, RULE_THREADS_MAX));
+    struct spread spread = {
+        .n = n, .block = least(share, BLOCK_MAX), .work = work, .context = context};
+    struct helper helper[SPREAD_THREADS_MAX];
+    const uint64_t most = least(n / share, least(threads, SPREAD_THREADS_MAX));
     unsigned started = 1;
 
     atomic_init(&spread.next, 0);
