@@ -2,6 +2,7 @@
 /* sluice scan: a virus scan with ClamAV's databases; options, lines and exit statuses are
  * clamscan's where it has them. */
 #include <getopt.h>
+#include <string.h>
 #include <time.h>
 
 #include "cli/cli.h"
@@ -134,7 +135,9 @@ static int scan(struct scan_options *options, char **paths, int n_paths)
     config->count = scan_report_wants_progress(&options->report);
     config->file = scan_report_file;
     config->user = &options->report;
-    if (sl_device_choose(&config->device, options->device, why, &diag) != SL_OK ||
+    /* While a GPU starts, a few cores scan what it would. */
+    const bool is_auto = strcmp(options->device, "auto") == 0 && config->n_threads != 1;
+    if (sl_device_choose(&config->device, is_auto ? "cpu" : options->device, why, &diag) != SL_OK ||
         sl_scan_open(&scan, config, &diag) != SL_OK) {
         cli_diag(&diag);
         return EXIT_FAILED;

@@ -56,8 +56,8 @@ static const char usage[] =
     "      --cross-fs yes|no    scan other file systems below (yes)\n"
     "      --stop-batch N       with more than N candidates in a batch verify none: SUSPECT\n"
     "      --stop-object N      verify no more than N candidates of a file: SUSPECT\n"
-    "      --threads N          that scan, 0: one a core (1)\n"
-    "      --device D           auto, cpu, cuda or cuda:N (cpu)\n"
+    "      --threads N          that scan, 0: one a core (0)\n"
+    "      --device D           auto, cpu, cuda or cuda:N (cpu); auto: a GPU for one thread alone\n"
     "      --json               print a JSON object a line\n"
     "      --no-summary, --quiet\n"
     "      --stdout             errors on standard output, too\n"
@@ -652,6 +652,7 @@ static void init(struct scan_options *options)
 {
     *options = (struct scan_options){.device = "cpu", .report = {.summary = true}};
     sl_scan_config_init(&options->config);
+    options->config.n_threads = 0;
 }
 
 const struct sl_clamav_pua *scan_options_pua(const struct scan_options *options)
