@@ -429,9 +429,13 @@ static void match_header(struct sl_evaluator *work, uint32_t item, struct rule_v
     if (!rule_view_is_tunnel(&work->batch->packet[item]) ||
         !rule_view_tunnel(work->batch, item, &work->empty, view))
         return;
+    const size_t first = work->findings.n_matched;
+    const bool passed = work->findings.passed;
+
     rule_buffers_begin(&work->buffers);
     find_home(work, view);
     try_header(work, view);
+    rule_findings_end_outer(&work->findings, first, passed);
 }
 
 static bool match_item(struct sl_evaluator *work, uint32_t item)

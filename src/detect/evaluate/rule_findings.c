@@ -129,6 +129,16 @@ static bool hold(struct rule_findings *findings, uint32_t item)
     return true;
 }
 
+void rule_findings_end_outer(struct rule_findings *findings, size_t first, bool passed)
+{
+    if (findings->passed && !passed) {
+        for (size_t i = first; i < findings->n_matched; i++)
+            if (findings->rules->rule[(uint32_t)findings->matched[i].key]->pass)
+                findings->n_matched = first;
+    }
+    findings->passed = passed;
+}
+
 bool rule_findings_end_item(struct rule_findings *findings, uint32_t item)
 {
     if (findings->n_matched == 0 || (findings->passed && !findings->stated))

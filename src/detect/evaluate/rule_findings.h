@@ -81,6 +81,10 @@ static inline void rule_findings_add(struct rule_findings *findings, uint32_t i)
         (struct rule_match){(uint64_t)rule->signature.priority << 32 | i, findings->message};
 }
 
+/* The matches from `first` on are by the outer header of a tunnel. A pass rule among them takes
+ * them away, and leaves what is inside. `passed` is what findings had before. */
+void rule_findings_end_outer(struct rule_findings *findings, size_t first, bool passed);
+
 /* Puts the packet's alerts or candidates behind those there are. False: no memory. */
 bool rule_findings_end_item(struct rule_findings *findings, uint32_t item);
 

@@ -574,6 +574,27 @@ static void test_tunnels(void **state)
     CHECK(pairs);
 }
 
+/* A pass rule by the outer header passes what is by it, and not what is inside. */
+static void test_passed_tunnels(void **state)
+{
+    struct sl_rules *rules = load_rules("pass ip any any -> any any (ip_proto:47; sid:1;)\n"
+                                        "alert ip any any -> any any (ip_proto:47; sid:2;)\n"
+                                        "alert ip any any -> any any (ip_proto:6; sid:3;)\n");
+    struct sl_batch *batch = fixture_batch(1);
+    struct sl_alert *alerts;
+    size_t n;
+
+    (void)state;
+    add_packet(batch, &(struct packet){.kind = GRE_TCP});
+    dissect_batch(batch);
+    alerts = alerts_of(rules, batch, &n);
+    assert_int_equal(n, 1);
+    assert_int_equal(alerts[0].signature, 2);
+    free(alerts);
+    sl_batch_free(batch);
+    sl_rules_free(rules);
+}
+
 /* Alerts come by item, priority, place of the rule; once for each packet and rule. */
 static void test_order(void **state)
 {
@@ -818,6 +839,7 @@ int main(void)
         cmocka_unit_test(test_fast_patterns),
         cmocka_unit_test(test_snort3_means_the_same),
         cmocka_unit_test(test_tunnels),
+        cmocka_unit_test(test_passed_tunnels),
         cmocka_unit_test(test_order),
         cmocka_unit_test(test_an_evaluator_takes_batch_after_batch),
         cmocka_unit_test(test_sifted_hits),
