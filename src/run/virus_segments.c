@@ -36,8 +36,10 @@ struct virus_scanner {
     struct sl_clamav_scanner *scanner;
     struct clam_open open;
     struct sl_hits hits, some; /* of the window, and of a range of it */
-    uint8_t *bytes;
+    uint8_t *bytes;            /* of the last window, from `begin` to `end` of its half's stream */
     size_t bytes_max;
+    uint64_t flow, begin, end;
+    uint8_t half;
     struct sl_clamav_match *match; /* of the range that is scanned */
     size_t n, max;
     bool no_memory;
@@ -434,22 +436,38 @@ static bool report(struct settling *settling, const struct window *window, uint3
     return done;
 }
 
+static bool make_room(struct virus_scanner *scanner, size_t len)
+{
+    if (scanner->bytes_max >= len)
+        return true;
+    uint8_t *more = realloc(scanner->bytes, 2 * len);
+
+    if (more == NULL)
+        return false;
+    scanner->bytes = more;
+    scanner->bytes_max = 2 * len;
+    return true;
+}
+
+/* The last window may have the bytes before, which are many parts where segments are short. */
 static bool copy_bytes(struct virus_scanner *scanner, const struct window *window)
 {
-    const uint32_t before = (uint32_t)(window->part->offset - window->begin);
-    const size_t len = (size_t)before + window->part->len;
+    const struct stream_record *record = window->record;
+    const struct sl_stream_part *part = window->part;
+    const uint32_t before = (uint32_t)(part->offset - window->begin);
 
-    if (scanner->bytes_max < len) {
-        free(scanner->bytes);
-        scanner->bytes_max = 2 * len;
-        scanner->bytes = malloc(scanner->bytes_max);
-        if (scanner->bytes == NULL) {
-            scanner->bytes_max = 0;
-            return false;
-        }
-    }
-    stream_part_copy_before(window->part, scanner->bytes, before);
-    memcpy(scanner->bytes + before, window->part->bytes, window->part->len);
+    if (!make_room(scanner, (size_t)before + part->len))
+        return false;
+    if (scanner->flow == record->flow && scanner->half == record->half &&
+        scanner->end == part->offset && scanner->begin <= window->begin)
+        memmove(scanner->bytes, scanner->bytes + (window->begin - scanner->begin), before);
+    else
+        stream_part_copy_before(part, scanner->bytes, before);
+    memcpy(scanner->bytes + before, part->bytes, part->len);
+    scanner->flow = record->flow;
+    scanner->half = record->half;
+    scanner->begin = window->begin;
+    scanner->end = part->offset + part->len;
     return true;
 }
 
