@@ -96,6 +96,7 @@ static double ordinary(void)
 
     for (uint32_t flow = 0; flow < FLOWS; flow++)
         shake(flood, flow);
+    assert_int_equal(stream_shard_held(flood->shard), 0); /* an idle flow is struct stream alone */
     for (uint32_t i = 0; i < 64 * FLOWS; i++) {
         const uint32_t seq = 1 + i / FLOWS * ORDINARY;
 
