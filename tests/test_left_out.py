@@ -67,6 +67,13 @@ def waiting(port):
             tcp(port, 80, 0, 120, 0, b"no")]
 
 
+def flood(port):
+    """A flow with the first words of 40 signatures, whose second word does not come."""
+    words = b"".join(b"Flood%02d" % i for i in range(40))
+    return [tcp(port, 80, SYN, 100, 0), tcp(80, port, SYN | ACK, 500, 101),
+            tcp(port, 80, ACK, 101, 501, words), tcp(80, port, ACK, 501, 101 + len(words))]
+
+
 def capture(packets, link_type=1):
     return struct.pack("<IHHiIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, link_type) + b"".join(
         struct.pack("<IIII", 1, 0, len(packet), len(packet)) + packet for packet in packets)
@@ -76,8 +83,8 @@ class Run(case.Case):
     def arguments(self):
         """Of a run that leaves out something of each kind."""
         query = b"\0\1\1\0\0\1\0\0\0\0\0\0" + b"\7example"
-        flows = [*waiting(7), *[udp(port, b"") for port in range(1, 60001)], *waiting(8),
-                 tcp(6, 80, SYN, 100, 0), tcp(80, 6, ACK, 500, 101)]
+        flows = [*waiting(7), *flood(5), *[udp(port, b"") for port in range(1, 60001)],
+                 *waiting(8), tcp(6, 80, SYN, 100, 0), tcp(80, 6, ACK, 500, 101)]
         rule = b'alert udp any any -> any any (msg:"%s"; content:"x"; sid:%d;)\n'
         return (
             "-r", self.path("flows.pcap", capture([udp(9, query), udp(9, b"")[:36],
@@ -87,7 +94,9 @@ class Run(case.Case):
             "--rules", self.path("a.rules", rule % (b"a", 1) + rule % (b"b", 1)
                                  + rule.replace(b"sid", b"lua:x; sid") % (b"c", 2) + b"alert\n"
                                  + rule.replace(b"udp", b"tcp") % (b"d", 4)),
-            "--scan", self.path("a.ndb", b"World:0:*:776f726c64\nWrong:0:*\n"),
+            "--scan", self.path("a.ndb", b"World:0:*:776f726c64\nWrong:0:*\n"
+                                + b"".join(b"F:0:*:466c6f6f643%d3%d{300-400}2121\n"
+                                           % divmod(i, 10) for i in range(40))),
             "--scan", self.path("a.hdb", b"d41d8cd98f00b204e9800998ecf8427e:5:Five\n"),
             "--scan", self.path("a.ldb", b"I;Engine:51-255,Target:1,IconGroup1:a;0;4142434445\n"),
             "--names-format", "adblock",
@@ -111,6 +120,7 @@ class Run(case.Case):
         self.assertEqual((counts["undissected_packets"], counts["bad_rules"],
                           counts["skipped_rules"], counts["repeated_rules"]), (3, 1, 1, 1))
         self.assertEqual([n for name, n in counts.items() if "stream" in name], [18, 1, 4, 0, 0])
+        self.assertEqual(counts["virus_parts_not_followed"], 40 - 32)
 
     def test_segments_with_wrong_checksums(self):
         packets = [tcp(7, 80, SYN, 100, 0), tcp(80, 7, SYN | ACK, 500, 101),

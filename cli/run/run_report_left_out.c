@@ -151,6 +151,11 @@ static uint64_t signatures_of_files(const struct sl_run_result *result)
     return info.signatures - info.in_parts;
 }
 
+static uint64_t left_out_hits(const struct sl_run_result *result)
+{
+    return result->virus_hits_left_out;
+}
+
 static struct sl_names_count names(const struct sl_run_result *result)
 {
     struct sl_names_count count = {0};
@@ -218,6 +223,7 @@ static const struct {
     {"skipped_signatures", skipped_signatures},
     {"wrong_lines_of_databases", wrong_signatures},
     {"signatures_not_for_payloads", signatures_of_files},
+    {"virus_parts_not_followed", left_out_hits},
     {"skipped_lines_of_tables", skipped_lines},
     {"wrong_lines_of_tables", wrong_lines},
     {"unreadable_names_in_packets", missed_names},

@@ -332,7 +332,9 @@ struct sl_run_result {
 
     const struct sl_clamav_db *database;           /* NULL: payloads are not scanned */
     uint64_t viruses, virus_payloads, virus_files; /* found; payloads and files that have some */
-    const struct sl_run_virus *by_virus;           /* most frequent first */
+    uint64_t virus_hits_left_out; /* parts of signatures that were not followed into the segments
+                                     behind them: too many waited for those */
+    const struct sl_run_virus *by_virus; /* most frequent first */
     size_t n_by_virus;
 
     const struct sl_names *names; /* NULL: names are not looked up */

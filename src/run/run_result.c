@@ -75,6 +75,7 @@ void sl_run_result(const struct sl_run *run, struct sl_run_result *result)
     if (run->policy != NULL)
         read_policy(run->policy, result);
     read_counts(&run->counts, result);
+    result->virus_hits_left_out = run_viruses_left_out(run->viruses);
     result->has_state = run->state != NULL;
     if (result->has_state)
         sl_state_stats(run->state, &result->state);

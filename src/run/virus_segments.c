@@ -28,6 +28,7 @@ struct virus_shard {
     struct virus_flow *of_flow; /* by entry */
     struct virus_node *node;    /* 0 is none. Those behind n_used were not touched so far */
     uint32_t free, n_used, n_waiting;
+    uint64_t left_out; /* hits that found no room to wait */
 };
 
 /* What a thread scans windows with. */
@@ -109,6 +110,15 @@ void run_viruses_free(struct run_viruses *viruses)
     free(viruses->shard);
     pthread_mutex_destroy(&viruses->lock);
     free(viruses);
+}
+
+uint64_t run_viruses_left_out(const struct run_viruses *viruses)
+{
+    uint64_t n = 0;
+
+    for (uint32_t i = 0; viruses != NULL && i < viruses->n_shards; i++)
+        n += viruses->shard[i].left_out;
+    return n;
 }
 
 void virus_batch_clear(struct virus_batch *mine)
@@ -488,8 +498,10 @@ static bool scan_window(struct settling *settling, const struct window *window,
     for (size_t i = 0; i < open->n; i++) {
         struct virus_node *node = keep(settling->shard, first);
 
-        if (node == NULL)
+        if (node == NULL) {
+            settling->shard->left_out += open->n - i;
             break;
+        }
         node->end = window->begin + open->hit[i].offset;
         node->literal = (uint32_t)open->hit[i].id;
     }

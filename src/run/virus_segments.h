@@ -4,9 +4,9 @@
  * stream, and with each segment that follows, until it is decided or leaves the window.
  *
  * A window has a segment, and at most SL_STREAM_KNOWN bytes before it. Per stream at most
- * VIRUS_SIDE_MAX hits wait, and per shard VIRUS_WAITING_MAX; those beyond are dropped. The hits
- * that wait follow from segments alone. Single bytes behind them take up to 20 times as long as
- * others. */
+ * VIRUS_SIDE_MAX hits wait, and per shard VIRUS_WAITING_MAX; those beyond are dropped and
+ * counted. The hits that wait follow from segments alone. Single bytes behind them take up to 20
+ * times as long as others. */
 #ifndef RUN_VIRUS_SEGMENTS_H
 #define RUN_VIRUS_SEGMENTS_H
 
@@ -22,6 +22,9 @@ struct run_viruses;
 enum sl_status run_viruses_create(struct run_viruses **out, const struct run_streams *streams,
                                   const struct sl_clamav_db *database, struct sl_diag *diag);
 void run_viruses_free(struct run_viruses *viruses); /* accepts NULL */
+
+/* Hits that were dropped, while no shard is settled. NULL has none. */
+uint64_t run_viruses_left_out(const struct run_viruses *viruses);
 
 /* A match, and the packet that completed it. */
 struct virus_across {

@@ -251,10 +251,100 @@ static void test_viruses_depend_on_bytes_alone(void **state)
     unlink(ldb);
 }
 
+/* ---- hits that find no room to wait ---------------------------------------------------------- */
+
+/* Each word begins a signature of its own, whose other word never comes. The words of a message,
+ * and a segment behind them, lie within FLOOD_GAP bytes, so that all wait at once. */
+enum { FLOOD_GAP = 1000, FLOOD_WORDS = 60, FLOOD_LINE = 80, WORD_LEN = 8 };
+
+static void write_flood_set(char *path)
+{
+    char set[FLOOD_WORDS * FLOOD_LINE] = "";
+
+    for (uint32_t i = 0, n = 0; i < FLOOD_WORDS; i++)
+        n += (uint32_t)snprintf(set + n, sizeof set - n,
+                                "Flood%u:0:*:3%u3%u373737373737{%u-%u}3939\n", i, i / 10, i % 10,
+                                FLOOD_GAP, FLOOD_GAP + 100);
+    write_set(path, set);
+}
+
+/* Returns the words beyond the bound, of all messages. */
+static uint64_t draw_flood(struct sensor *sensor)
+{
+    uint64_t beyond = 0;
+
+    for (uint32_t flow = 0; flow < N_FLOWS; flow++) {
+        struct message *const message = &sensor->message[flow];
+        const uint32_t n = test_below(&sensor->seed, FLOOD_WORDS + 1);
+
+        message->len = 2 * FLOOD_GAP;
+        memset(message->byte, 'a', message->len);
+        for (uint32_t i = 0; i < n; i++) {
+            char word[WORD_LEN + 1];
+
+            snprintf(word, sizeof word, "%02u777777", i);
+            memcpy(message->byte + (size_t)(WORD_LEN + 2) * i, word, WORD_LEN);
+        }
+        beyond += n > VIRUS_SIDE_MAX ? n - VIRUS_SIDE_MAX : 0;
+    }
+    return beyond;
+}
+
+static void run_flood(struct sensor *sensor, const struct way *way, const char *database)
+{
+    struct sl_run_config config;
+    struct sl_run_result result;
+    struct sl_diag diag = {0};
+    struct sl_run *sluice;
+
+    memset(sensor, 0, sizeof *sensor);
+    sensor->way = way;
+    sensor->seed = way->seed;
+    sensor->batch_seed = way->batch_max;
+    sensor->time = INT64_C(1700000000000000000);
+    sensor->n_left = N_FLOWS;
+    const uint64_t beyond = draw_flood(sensor);
+    sl_run_config_init(&config);
+    config.fill = fill;
+    config.databases = &database;
+    config.n_databases = 1;
+    config.devices = "cpu";
+    config.user = sensor;
+    config.flow_memory = 1 << 20;
+    assert_int_equal(sl_run_create(&sluice, &config, &diag), SL_OK);
+    sluice->pipeline.n_workers = way->n_workers;
+    if (sl_run_execute(sluice, &diag) != SL_OK)
+        fail_msg("%s", diag.text);
+    sl_run_result(sluice, &result);
+    assert_int_equal(result.viruses, 0);
+    assert_true(beyond != 0);
+    assert_int_equal(result.virus_hits_left_out, beyond);
+    sl_run_close(sluice);
+}
+
+static void test_hits_without_room_are_counted(void **state)
+{
+    static const struct way ways[] = {
+        {400, 4000, 1, false, 5}, {400, 7, 3, false, 5},   {100, 4000, 1, false, 6},
+        {100, 30, 3, false, 6},   {400, 4000, 1, true, 7}, {200, 30, 3, true, 8},
+    };
+    char ndb[] = "/tmp/virus_segments_XXXXXX.ndb";
+    struct sensor *sensor = calloc(1, sizeof *sensor);
+
+    (void)state;
+    assert_non_null(sensor);
+    write_flood_set(ndb);
+    for (size_t w = 0; w < sizeof ways / sizeof ways[0]; w++)
+        run_flood(sensor, &ways[w], ndb);
+    unlink(ndb);
+    free(sensor);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_viruses_depend_on_bytes_alone),
+        cmocka_unit_test(test_hits_without_room_are_counted),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
