@@ -205,6 +205,19 @@ static bool add_hit(struct sl_hits *hits, uint64_t end, uint64_t literal)
     return true;
 }
 
+/* By place. A hit where items of the engine overlap comes twice, and is kept once. */
+static void sort_hits(struct sl_hits *hits)
+{
+    size_t n = 0;
+
+    sl_hits_sort(hits);
+    for (size_t i = 0; i < hits->n; i++)
+        if (n == 0 || hits->hit[n - 1].offset != hits->hit[i].offset ||
+            hits->hit[n - 1].id != hits->hit[i].id)
+            hits->hit[n++] = hits->hit[i];
+    hits->n = n;
+}
+
 /* ---- hits that wait -------------------------------------------------------------------------- */
 
 static void drop(struct virus_shard *shard, uint32_t *first)
@@ -552,6 +565,7 @@ static bool take_part(struct settling *settling, const struct stream_record *rec
     if (!add_waiting(settling, &window, flow->first[record->half]) ||
         !add_alone(settling, &window) || !add_across(settling, &window))
         return false;
+    sort_hits(&settling->scanner->hits);
     if (settling->scanner->hits.n != 0)
         return scan_window(settling, &window, flow);
     drop(settling->shard, &flow->first[record->half]);
