@@ -57,6 +57,26 @@ bool clam_match_at(struct clam_match *match, uint32_t number, uint32_t seg, uint
     return pattern->groups == 1 ? note_place(match, number) : clam_match_exists(match, number);
 }
 
+void clam_match_reach(struct clam_match *match, uint32_t number, uint32_t seg, uint64_t at)
+{
+    const struct clam_pattern *pattern = &match->patterns[number];
+    const struct clam_seg *segs = match->segs + pattern->segs;
+    struct clam_object *object = match->object;
+    uint64_t back = 0, end = at + segs[seg].len_max, from, to;
+    uint32_t a = seg, b = seg;
+
+    if (!match_pattern_range(match, pattern, &from, &to) || !match_seg_at(match, &segs[seg], at))
+        return;
+    for (; a > 0 && segs[a].gap_max != CLAM_UNBOUNDED && back <= at; a--)
+        back += (uint64_t)segs[a].gap_max + segs[a - 1].len_max;
+    for (; b + 1 < pattern->n_segs && segs[b + 1].gap_max != CLAM_UNBOUNDED && end <= object->len;
+         b++)
+        end += (uint64_t)segs[b + 1].gap_max + segs[b + 1].len_max;
+    match->work += b - a + 1;
+    object->before |= a > 0 || back > at;
+    object->behind |= b + 1 < pattern->n_segs || end > object->len;
+}
+
 /* The earliest end of all groups before the last one; false: they do not follow one another. For
  * the last group [from, to] is where it may begin, and *a its first segment. */
 static bool before_last(struct clam_match *match, const struct clam_pattern *pattern, uint32_t *a,

@@ -127,6 +127,10 @@ bool clam_match_wanted(const struct clam_match *match, uint32_t number);
 /* Whether the body matches with the segment lying at `at`, a place not tried before. */
 bool clam_match_at(struct clam_match *match, uint32_t number, uint32_t seg, uint64_t at);
 
+/* Of a body that is absent from a part: whether it may match with the segment lying at `at`, and
+ * with bytes before or behind the part. Sets the object's `before` and `behind`. */
+void clam_match_reach(struct clam_match *match, uint32_t number, uint32_t seg, uint64_t at);
+
 /* Whether it matches anywhere. */
 bool clam_match_exists(struct clam_match *match, uint32_t number);
 

@@ -67,6 +67,19 @@ static void add_candidates(struct sl_clamav_scanner *scanner, uint32_t number)
         add_candidate(scanner, sigs[pattern->sigs + i]);
 }
 
+/* Whether the body of an anchor lies at its segment's place. In a part, a body that was searched
+ * for all over may lie there with more bytes. */
+static bool take_use(struct sl_clamav_scanner *scanner, const struct clam_use *use, uint64_t at)
+{
+    struct clam_match *match = &scanner->match;
+
+    if (clam_match_wanted(match, use->pattern) && clam_match_at(match, use->pattern, use->seg, at))
+        return true;
+    if (scanner->object.part && clam_match_known(match, use->pattern) == CLAM_ABSENT)
+        clam_match_reach(match, use->pattern, use->seg, at);
+    return false;
+}
+
 /* An anchor ends before byte `end` of the object. Whether its body lies there. */
 static bool take_hit(struct sl_clamav_scanner *scanner, uint64_t literal, uint64_t end)
 {
@@ -82,8 +95,7 @@ static bool take_hit(struct sl_clamav_scanner *scanner, uint64_t literal, uint64
 
         scanner->object.before |= end < use->back;
         if ((scanner->match.patterns[use->pattern].targets & targets) == 0 || end < use->back ||
-            !clam_match_wanted(&scanner->match, use->pattern) ||
-            !clam_match_at(&scanner->match, use->pattern, use->seg, end - use->back))
+            !take_use(scanner, use, end - use->back))
             continue;
         add_candidates(scanner, use->pattern);
         matches = true;
