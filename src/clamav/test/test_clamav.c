@@ -847,6 +847,49 @@ static void test_work(void **state)
     free(bytes);
 }
 
+/* The same of a window of a stream, where hits of bodies that are absent may have to wait. */
+static void test_work_of_windows(void **state)
+{
+    static const struct {
+        const char *line;
+        size_t n_open; /* words that other bytes may make a body of */
+    } floods[] = {{"Near:0:*:466c6f6f64{300-400}2121", 81},
+                  {"Star:0:*:466c6f6f64*2121", 1120},
+                  {"Wide:0:*:466c6f6f64{0-60000}2121{0-60000}2222", 1120},
+                  {"Twice:0:*:466c6f6f64{0-5000}466c6f6f64{0-5000}2121", 1120},
+                  {"Lengths:0:*:466c6f6f64(46|466c|466c6f){0-5000}(46|466c)21", 1000},
+                  {"Chain:0:*:466c6f6f64{0-9}46{0-9}6c{0-9}6f{0-9}6f{0-9}64{0-9}46{0-9}21", 13},
+                  {"Back:0:*:2121{300-400}466c6f6f64", 81}};
+    enum { LEN = 5600, WORK_MAX = 40 /* comparisons a byte */ };
+    static uint8_t bytes[LEN];
+    static struct sl_hit hit[LEN];
+    const struct clam_window window = {.bytes = bytes, .len = LEN, .begins = true};
+
+    (void)state;
+    for (size_t at = 0; at < LEN; at++)
+        bytes[at] = (uint8_t) "Flood"[at % 5];
+    for (size_t i = 0; i < sizeof floods / sizeof *floods; i++) {
+        struct sl_clamav_db *db = compile_text("w.ndb", floods[i].line);
+        const struct sl_clamav_scan_config config = config_of(true);
+        struct sl_clamav_scanner *scanner = open_with(db, &config);
+        struct sl_hits hits = {.hit = hit, .cap = LEN};
+        struct clam_open open = {.has_before = true};
+        struct found found = {.n = 0};
+
+        for (uint32_t end = clam_literal_len(db, 0); end <= LEN; end++)
+            hit[hits.n++] = (struct sl_hit){0, end, 0};
+        assert_int_equal(clam_scan_window(scanner, &window, &hits, &found, &open), SL_OK);
+        assert_int_equal(found.n, 0);
+        assert_true(open.n >= floods[i].n_open);
+        if (scanner->match.work > (uint64_t)WORK_MAX * LEN)
+            fail_msg("%s: %.1f comparisons a byte", floods[i].line,
+                     (double)scanner->match.work / LEN);
+        clam_open_free(&open);
+        sl_clamav_close(scanner);
+        sl_clamav_free(db);
+    }
+}
+
 static void test_first_match(void **state)
 {
     struct sl_clamav_db *db = compile_text("t.ndb", "A:0:*:61626364\nB:0:*:62636465\n");
@@ -1394,6 +1437,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_long_pcres),
         cmocka_unit_test(test_time),
         cmocka_unit_test(test_work),
+        cmocka_unit_test(test_work_of_windows),
         cmocka_unit_test(test_first_match),
         cmocka_unit_test(test_hashes),
         cmocka_unit_test(test_ignored_line),
