@@ -494,7 +494,8 @@ static bool copy_bytes(struct virus_scanner *scanner, const struct window *windo
     return true;
 }
 
-/* The hits of the window that wait for bytes behind it are all that wait then. */
+/* The hits of the window that wait for bytes behind it are all that wait then. The last ones, which
+ * stay longest in windows, come first. */
 static bool scan_window(struct settling *settling, const struct window *window,
                         struct virus_flow *flow)
 {
@@ -508,15 +509,15 @@ static bool scan_window(struct settling *settling, const struct window *window,
         !scan_range(settling, window, 0, before + window->part->len, open) || open->no_memory)
         return false;
     drop(settling->shard, first);
-    for (size_t i = 0; i < open->n; i++) {
+    for (size_t i = open->n; i > 0; i--) {
         struct virus_node *node = keep(settling->shard, first);
 
         if (node == NULL) {
-            settling->shard->left_out += open->n - i;
+            settling->shard->left_out += i;
             break;
         }
-        node->end = window->begin + open->hit[i].offset;
-        node->literal = (uint32_t)open->hit[i].id;
+        node->end = window->begin + open->hit[i - 1].offset;
+        node->literal = (uint32_t)open->hit[i - 1].id;
     }
     return scanner->n == 0 || report(settling, window, flow->told[window->record->half]);
 }

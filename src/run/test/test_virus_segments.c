@@ -350,12 +350,11 @@ static void test_hits_without_room_are_counted(void **state)
 static const char repeats_set[] = "Near:0:*:466c6f6f64{300-400}2121\n"
                                   "Far:0:*:576f726473*2b2b\n";
 
-/* Even flows have Near: of its first words, those that find room to wait are near enough to its
- * last. Odd ones have Far: the last word lies in no window with the first one. Returns their
- * sum. */
+/* Even flows have Near: the last of its first words are near enough to its end. Odd ones have Far:
+ * the last word lies in no window with the first one. Returns their sum. */
 static uint64_t draw_repeats(struct sensor *sensor)
 {
-    enum { NEAR_WORDS = VIRUS_SIDE_MAX + 8, NEAR_GAP = 350 };
+    enum { NEAR_WORDS = 60, NEAR_GAP = 350 };
 
     for (uint32_t flow = 0; flow < N_FLOWS; flow++) {
         struct message *const message = &sensor->message[flow];
