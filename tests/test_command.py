@@ -549,7 +549,6 @@ class Command(case.Case):
         files = [self.path(f"scanned{i}",
                            bytes(i * 1000) + (b"hello, world" if i % 3 else b"")) for i in range(9)]
         self.assert_refused(sluice("bench", "scan", "--json", "--files", *files), "--database")
-        self.assert_refused(sluice("bench", "scan", "--json", "--database", database), "--files")
         self.assert_refused(sluice("bench", "scan", "--json", "--database", "none.ndb", "--files",
                                    *files), "none.ndb")
         result = sluice("bench", "scan", "--runs", "1", "--json", "--device", "cpu", "--database",
