@@ -590,6 +590,7 @@ class Command(case.Case):
         self.assertIn("generated, lengths as recorded", {row.get("data") for row in rows})
         self.assert_refused(sluice("bench", "flow", "--bytes", "1M", "-r", CAPTURE), "--bytes")
 
+    @measures
     def test_bench_start(self):
         rules = self.path("start.rules", b'alert tcp any any -> any any (content:"GET"; sid:1;)\n')
         result = sluice("bench", "start", "--rules", rules, "--runs", "1", "--json", "--device",

@@ -25,18 +25,19 @@ static enum sl_status open_slot(const struct pipeline *pipeline, struct slot *sl
  * the lock held. */
 static struct slot *next_to_open(struct pipeline *pipeline)
 {
-    const bool over = pipeline->ended || pipeline->failed || pipeline->n_without != 0 ||
+    const bool over = pipeline->ended || pipeline->failed || pipeline->lacks_memory ||
                       pipeline->n_opening >= pipeline->stats->n_batches;
 
     return over ? NULL : &pipeline->slots[pipeline->n_opening++];
 }
 
-/* The run goes on with the slots for which there is memory, unless there is none. With the lock
- * held. */
-static void do_without(struct pipeline *pipeline, enum sl_status status, const struct sl_diag *diag)
+/* The run goes on with the slots for which there is memory, unless there is none for the first.
+ * With the lock held. */
+static void do_without(struct pipeline *pipeline, const struct slot *slot, enum sl_status status,
+                       const struct sl_diag *diag)
 {
-    pipeline->n_without++;
-    if (pipeline->n_without == pipeline->n_opening)
+    pipeline->lacks_memory = true;
+    if (slot == pipeline->slots)
         pipeline_fail_locked(pipeline, status, diag);
 }
 
@@ -59,7 +60,7 @@ static void *open_slots(void *argument)
         if (status == SL_OK)
             pipeline_free_slot(pipeline, slot);
         else
-            do_without(pipeline, status, &diag);
+            do_without(pipeline, slot, status, &diag);
     }
     pthread_mutex_unlock(&pipeline->lock);
     return NULL;

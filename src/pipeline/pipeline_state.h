@@ -92,13 +92,13 @@ struct pipeline {
     struct slot **free; /* n_free: open slots without a batch, the one drained last behind */
     uint32_t n_free, n_open;
     uint32_t n_opening; /* slots that are open, being opened, or found no memory */
-    uint32_t n_without; /* of these, slots that found none */
     uint32_t n_done;
     uint32_t n_redo;
     uint32_t n_unarranged;
     uint32_t n_offered;
     uint32_t n_idle_loaders; /* that wait for has_filled */
     bool filling, ordering, draining;
+    bool lacks_memory;     /* a slot could not be opened */
     bool cuda;             /* some device is a GPU; constant */
     bool ended;            /* no further batch will be filled */
     bool failed;           /* a step failed: every thread ends */
