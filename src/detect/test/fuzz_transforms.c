@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "detect/expression.h"
+#include "detect/rule.h"
 #include "detect/transform/transform.h"
 #include "sluice/detect.h"
 
