@@ -20,7 +20,9 @@ struct prepared {
     uint32_t seen_by_first; /* batches that were prepared before it */
     uint32_t fail_prepare_at, fail_order_at, fail_arrange_at, fail_digest_at, fail_report_at;
     uint32_t wait_for; /* batches that are to be prepared before number 0 is */
-    bool digest, settle, decide;
+    bool digest, settle, decide, fill_anywhere;
+    atomic_bool filling;
+    atomic_uint by_fillers; /* batches prepared by a thread that has filled some */
     struct mark {
         uint32_t number;
         atomic_uint n_arranged;
@@ -43,13 +45,20 @@ static struct prepared run_of(uint32_t n)
                              .fail_report_at = UINT32_MAX};
 }
 
+static _Thread_local bool has_filled;
+
 static enum sl_status fill_later(void *user, struct sl_batch *batch, struct sl_diag *diag)
 {
     struct prepared *run = user;
 
     (void)diag;
+    assert_false(atomic_exchange(&run->filling, true));
+    if (run->filled % 16 == 0)
+        usleep(100);
+    has_filled = true;
     run->mark[run->filled].number = run->filled;
     batch->filler = &run->mark[run->filled++];
+    atomic_store(&run->filling, false);
     return run->filled < run->n_batches ? SL_OK : SL_END;
 }
 
@@ -75,6 +84,7 @@ static enum sl_status prepare(void *user, struct sl_batch *batch, struct sl_diag
     if (number % 7 != 0)
         sl_batch_add(batch, bytes, number % 50, 0);
     atomic_fetch_add(&run->prepared, 1);
+    atomic_fetch_add(&run->by_fillers, has_filled);
     strcpy(diag->text, "not prepared");
     return number == run->fail_prepare_at ? SL_EIO : SL_OK;
 }
@@ -235,6 +245,7 @@ static enum sl_status run_watched(struct prepared *run, uint32_t n_workers, uint
     config.engines[0].table = &table;
     config.n_engines = 1;
     config.fill = fill_later;
+    config.fill_anywhere = run->fill_anywhere;
     config.prepare = prepare;
     config.order = order;
     config.arrange = arrange;
@@ -267,7 +278,9 @@ static void test_batches_are_prepared_at_once_and_ordered_one_by_one(void **stat
             struct sl_pipeline_stats stats;
             struct sl_diag diag;
 
+            run.fill_anywhere = (n_workers + n_loaders / 2) % 2 != 0;
             assert_int_equal(run_prepared(&run, n_workers, n_loaders, &stats, &diag), SL_OK);
+            assert_int_equal(run.filled, 200);
             assert_int_equal(run.ordered, 200);
             assert_int_equal(run.prepared, 200);
             assert_int_equal(run.arranged, 200);
@@ -277,6 +290,8 @@ static void test_batches_are_prepared_at_once_and_ordered_one_by_one(void **stat
                 assert_int_equal(run.collected[shard], 200);
             assert_int_equal(stats.batches, 200 - 29);
             assert_int_equal(stats.n_loaders, n_loaders);
+            if (!run.fill_anywhere || n_workers + n_loaders == 1) /* else others may prepare all */
+                assert_int_equal(run.by_fillers, run.fill_anywhere ? 200 : 0);
         }
 }
 
