@@ -56,7 +56,6 @@ static void *open_slots(void *argument)
         pthread_mutex_unlock(&pipeline->lock);
         const enum sl_status status = open_slot(pipeline, slot, &diag);
         pthread_mutex_lock(&pipeline->lock);
-        pipeline->n_open += status == SL_OK;
         if (status == SL_OK)
             pipeline_free_slot(pipeline, slot);
         else

@@ -20,8 +20,8 @@
  *
  * - drained <= collected <= dealt <= arranged <= ordered <= loading <= filled: a batch goes through
  *   its stages in order
- * - n_open == n_free + filled - drained + filling: a slot that is open is free or has a batch
- * - filled <= drained + n_open, n_open <= n_opening <= the slots made
+ * - n_free + filled - drained + filling <= n_opening <= the slots made: an open slot is free or has
+ *   a batch
  * - drained <= taken: work on a batch begins before it is drained
  * - taken <= collected: workers take collected batches
  * - drained <= reporting <= decided <= settled <= digested <= collected: a batch is reported once
@@ -90,7 +90,7 @@ struct pipeline {
     struct watch done_watch; /* of the thread that waits for has_done */
     uint64_t filled, loading, ordered, taken, reporting, drained;
     struct slot **free; /* n_free: open slots without a batch, the one drained last behind */
-    uint32_t n_free, n_open;
+    uint32_t n_free;
     uint32_t n_opening; /* slots that are open, being opened, or found no memory */
     uint32_t n_done;
     uint32_t n_redo;
