@@ -10,21 +10,22 @@ struct clam_object;
 
 /* Hits whose signatures may match with other bytes than those of the part. Zeroed at first. */
 struct clam_open {
-    struct sl_hit *hit; /* as they were given */
-    size_t n, max;
-    bool no_memory; /* hits are missing */
-
-    bool has_before;  /* bytes before the part may come into one with it */
-    size_t n_decided; /* those before were in parts that are over */
+    struct sl_hits hits; /* as they were given */
+    bool has_before;     /* bytes before the part may come into one with it */
+    bool no_memory;      /* hits are missing */
+    size_t n_decided;    /* those before were in parts that are over */
 };
 
 void clam_open_free(struct clam_open *open);
+
+/* Adds a hit to a list, which belongs to the caller. False: no memory. */
+bool clam_hits_add(struct sl_hits *hits, const struct sl_hit *hit);
 
 /* Takes a hit of the present part, whose body lies there or not. */
 void clam_open_add(struct clam_open *open, const struct sl_hit *hit, bool matches,
                    const struct clam_object *object);
 
-/* As sl_clamav_scan_hits, and the hits that are not decided. */
+/* As sl_clamav_scan_hits, and sets `open` to the hits that are not decided. */
 enum sl_status clam_scan_payloads(struct sl_clamav_scanner *scanner, const struct sl_batch *batch,
                                   const struct sl_hits *hits, struct clam_open *open);
 
@@ -37,7 +38,7 @@ struct clam_window {
 };
 
 /* Scans a window by hits in it, all of item 0, in any order. `open` may be NULL. `match` is called
- * with `token`. SL_ENOMEM. */
+ * with `token`. SL_ENOMEM: also where `open` lacks hits. */
 enum sl_status clam_scan_window(struct sl_clamav_scanner *scanner, const struct clam_window *window,
                                 const struct sl_hits *hits, void *token, struct clam_open *open);
 

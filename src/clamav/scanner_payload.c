@@ -30,9 +30,24 @@ uint32_t clam_literal_len(const struct sl_clamav_db *db, uint64_t literal)
 
 /* ---- open hits ------------------------------------------------------------------------------- */
 
+bool clam_hits_add(struct sl_hits *hits, const struct sl_hit *hit)
+{
+    if (hits->n == hits->cap) {
+        const size_t cap = 2 * hits->cap + 64;
+        struct sl_hit *more = reallocarray(hits->hit, cap, sizeof *more);
+
+        if (more == NULL)
+            return false;
+        hits->hit = more;
+        hits->cap = cap;
+    }
+    hits->hit[hits->n++] = *hit;
+    return true;
+}
+
 void clam_open_free(struct clam_open *open)
 {
-    free(open->hit);
+    free(open->hits.hit);
 }
 
 void clam_open_add(struct clam_open *open, const struct sl_hit *hit, bool matches,
@@ -40,31 +55,24 @@ void clam_open_add(struct clam_open *open, const struct sl_hit *hit, bool matche
 {
     if (!matches && !object->behind && !(object->before && open->has_before))
         return;
-    if (open->n == open->max) {
-        const size_t max = 2 * open->max + 64;
-        struct sl_hit *more = reallocarray(open->hit, max, sizeof *more);
-
-        open->no_memory |= more == NULL;
-        if (more == NULL)
-            return;
-        open->hit = more;
-        open->max = max;
-    }
-    open->hit[open->n] = *hit;
-    open->hit[open->n++].id |= matches ? MATCHES : 0;
+    if (clam_hits_add(&open->hits, hit))
+        open->hits.hit[open->hits.n - 1].id |= matches ? MATCHES : 0;
+    else
+        open->no_memory = true;
 }
 
 /* Ends a part: drops the hits of bodies that were found where no expression waits for others. */
 static void decide(struct clam_open *open, bool lacks_bytes)
 {
+    struct sl_hit *const hit = open->hits.hit;
     size_t n = open->n_decided;
 
-    for (size_t i = n; i < open->n; i++)
-        if ((open->hit[i].id & MATCHES) == 0 || lacks_bytes) {
-            open->hit[n] = open->hit[i];
-            open->hit[n++].id &= ~MATCHES;
+    for (size_t i = n; i < open->hits.n; i++)
+        if ((hit[i].id & MATCHES) == 0 || lacks_bytes) {
+            hit[n] = hit[i];
+            hit[n++].id &= ~MATCHES;
         }
-    open->n = open->n_decided = n;
+    open->hits.n = open->n_decided = n;
 }
 
 /* ---- parts ----------------------------------------------------------------------------------- */
@@ -86,6 +94,17 @@ static uint64_t content_of(const uint8_t *bytes, uint64_t len)
     return 0;
 }
 
+/* `all_hits`: the matcher searched all of the parts. */
+static void begin_parts(struct sl_clamav_scanner *scanner, struct clam_open *open, bool all_hits)
+{
+    scanner->open = open;
+    scanner->all_hits = all_hits;
+    if (open == NULL)
+        return;
+    open->hits.n = open->n_decided = 0;
+    open->no_memory = false;
+}
+
 /* Scans a part by the hits from *next on that belong to the item. */
 static enum sl_status scan_part(struct sl_clamav_scanner *scanner, const struct clam_window *part,
                                 void *token, const struct sl_hits *hits, uint32_t item,
@@ -104,7 +123,7 @@ static enum sl_status scan_part(struct sl_clamav_scanner *scanner, const struct 
     const enum sl_status status = scanner_end_part(scanner);
     if (scanner->open != NULL)
         decide(scanner->open, scanner->lacks_bytes);
-    return status;
+    return scanner->open != NULL && scanner->open->no_memory ? SL_ENOMEM : status;
 }
 
 enum sl_status clam_scan_payloads(struct sl_clamav_scanner *scanner, const struct sl_batch *batch,
@@ -114,8 +133,7 @@ enum sl_status clam_scan_payloads(struct sl_clamav_scanner *scanner, const struc
 
     if (batch->memory == SL_MEMORY_DEVICE || hits->n > hits->cap)
         return SL_EINVAL;
-    scanner->open = open;
-    scanner->all_hits = true;
+    begin_parts(scanner, open, true);
     for (size_t next = 0; next < hits->n && status == SL_OK;) {
         const uint32_t item = hits->hit[next].item;
 
@@ -140,7 +158,6 @@ enum sl_status clam_scan_window(struct sl_clamav_scanner *scanner, const struct 
 {
     size_t next = 0;
 
-    scanner->open = open;
-    scanner->all_hits = false;
+    begin_parts(scanner, open, false);
     return scan_part(scanner, window, token, hits, 0, &next);
 }

@@ -18,7 +18,7 @@ struct payload_scan {
     struct found *found;
     size_t n, max;
     bool no_memory;
-    struct sl_hits alone, made; /* in payloads and in made items, where there are both */
+    struct sl_hits alone, made; /* in payloads and in made items, where `joins` is */
     struct clam_open open;
     struct virus_signature lent;
 };
@@ -98,6 +98,7 @@ enum sl_status payload_scan_create(struct payload_scan **scan, const struct sl_c
     config.batch_len = 1; /* the least: batches are the pipeline's */
     config.match = on_match;
     config.user = made;
+    made->open.has_before = true;
     const enum sl_status status = sl_clamav_open(&made->scanner, database, &config, diag);
     if (status == SL_OK)
         *scan = made;
@@ -118,44 +119,27 @@ void payload_scan_free(struct payload_scan *scan)
     free(scan);
 }
 
-static bool reserve(struct sl_hits *hits, size_t n)
-{
-    hits->n = 0;
-    if (hits->cap >= n)
-        return true;
-    free(hits->hit);
-    hits->hit = malloc(2 * n * sizeof *hits->hit);
-    hits->cap = hits->hit != NULL ? 2 * n : 0;
-    return hits->hit != NULL;
-}
-
 /* Hits in made items have buffers in their id. */
 static bool part_hits(struct payload_scan *scan, const struct sl_hits *hits)
 {
-    if (!reserve(&scan->alone, hits->n) || !reserve(&scan->made, hits->n))
-        return false;
-    for (size_t i = 0; i < hits->n; i++) {
-        struct sl_hits *const to = hits->hit[i].id >> 32 != 0 ? &scan->made : &scan->alone;
+    bool done = true;
 
-        to->hit[to->n++] = hits->hit[i];
-    }
-    return true;
+    scan->alone.n = scan->made.n = 0;
+    for (size_t i = 0; i < hits->n && done; i++)
+        done =
+            clam_hits_add(hits->hit[i].id >> 32 != 0 ? &scan->made : &scan->alone, &hits->hit[i]);
+    return done;
 }
 
 static enum sl_status scan_hits(struct payload_scan *scan, const struct sl_batch *batch,
                                 const struct sl_hits *hits, bool joins)
 {
-    enum sl_status status = SL_OK;
-
     scan->n = 0;
-    scan->made.n = scan->open.n = scan->open.n_decided = 0;
-    scan->open.has_before = true;
     if (!joins)
         return sl_clamav_scan_hits(scan->scanner, batch, hits);
     if (!part_hits(scan, hits))
         return SL_ENOMEM;
-    status = clam_scan_payloads(scan->scanner, batch, &scan->alone, &scan->open);
-    return scan->open.no_memory ? SL_ENOMEM : status;
+    return clam_scan_payloads(scan->scanner, batch, &scan->alone, &scan->open);
 }
 
 static enum sl_status check(const struct payload_scan *scan, enum sl_status status,
@@ -179,9 +163,9 @@ const struct sl_hits *payload_scan_made(const struct payload_scan *scan)
     return &scan->made;
 }
 
-const struct clam_open *payload_scan_open(const struct payload_scan *scan)
+const struct sl_hits *payload_scan_open(const struct payload_scan *scan)
 {
-    return &scan->open;
+    return &scan->open.hits;
 }
 
 size_t payload_scan_first(const struct payload_scan *scan, uint32_t item)

@@ -35,7 +35,7 @@ enum sl_status payload_scan_run(struct payload_scan *scan, const struct sl_batch
 
 /* These, by item. */
 const struct sl_hits *payload_scan_made(const struct payload_scan *scan);
-const struct clam_open *payload_scan_open(const struct payload_scan *scan);
+const struct sl_hits *payload_scan_open(const struct payload_scan *scan);
 
 /* The first match of the item, or of those behind. Before others are added. */
 size_t payload_scan_first(const struct payload_scan *scan, uint32_t item);

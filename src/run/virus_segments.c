@@ -190,21 +190,6 @@ static void return_scanner(struct run_viruses *viruses, struct virus_scanner *sc
     pthread_mutex_unlock(&viruses->lock);
 }
 
-static bool add_hit(struct sl_hits *hits, uint64_t end, uint64_t literal)
-{
-    if (hits->n == hits->cap) {
-        const size_t cap = 2 * hits->cap + 64;
-        struct sl_hit *more = reallocarray(hits->hit, cap, sizeof *more);
-
-        if (more == NULL)
-            return false;
-        hits->hit = more;
-        hits->cap = cap;
-    }
-    hits->hit[hits->n++] = (struct sl_hit){0, (uint32_t)end, literal};
-    return true;
-}
-
 /* By place. A hit where items of the engine overlap comes twice, and is kept once. */
 static void sort_hits(struct sl_hits *hits)
 {
@@ -295,6 +280,13 @@ static size_t first_hit(const struct sl_hits *hits, size_t *at, uint32_t item)
     return *at;
 }
 
+static bool add_hit(const struct settling *settling, uint64_t end, uint64_t literal)
+{
+    const struct sl_hit hit = {.offset = (uint32_t)end, .id = literal};
+
+    return clam_hits_add(&settling->scanner->hits, &hit);
+}
+
 static bool add_waiting(const struct settling *settling, const struct window *window,
                         uint32_t first)
 {
@@ -305,7 +297,7 @@ static bool add_waiting(const struct settling *settling, const struct window *wi
         const uint32_t len = clam_literal_len(settling->viruses->database, node->literal);
 
         if (node->end >= window->begin + len)
-            done &= add_hit(&settling->scanner->hits, node->end - window->begin, node->literal);
+            done &= add_hit(settling, node->end - window->begin, node->literal);
     }
     return done;
 }
@@ -313,21 +305,19 @@ static bool add_waiting(const struct settling *settling, const struct window *wi
 /* Hits of the packet's payload, as far as the part has them. */
 static bool add_alone(struct settling *settling, const struct window *window)
 {
-    const struct clam_open *open = payload_scan_open(settling->scan);
-    const struct sl_hits hits = {open->hit, open->max, open->n, false};
+    const struct sl_hits *hits = payload_scan_open(settling->scan);
     const struct sl_stream_part *part = window->part;
     const uint32_t item = window->record->item;
     const uint8_t *payload = settling->batch->bytes + settling->batch->payload[item].offset;
     bool done = true;
 
-    for (size_t i = first_hit(&hits, &settling->alone, item);
-         window->in_packet && i < hits.n && hits.hit[i].item == item; i++) {
-        const uint8_t *const end = payload + hits.hit[i].offset;
+    for (size_t i = first_hit(hits, &settling->alone, item);
+         window->in_packet && i < hits->n && hits->hit[i].item == item; i++) {
+        const uint8_t *const end = payload + hits->hit[i].offset;
 
         if (end > part->bytes && end <= part->bytes + part->len)
-            done &= add_hit(&settling->scanner->hits,
-                            part->offset - window->begin + (uint64_t)(end - part->bytes),
-                            hits.hit[i].id);
+            done &= add_hit(settling, part->offset - window->begin + (uint64_t)(end - part->bytes),
+                            hits->hit[i].id);
     }
     return done;
 }
@@ -353,7 +343,7 @@ static bool add_across(struct settling *settling, const struct window *window)
             end > part->offset + part->len || end < window->begin + len ||
             (window->in_packet && end - len >= part->offset))
             continue;
-        done &= add_hit(&settling->scanner->hits, end - window->begin, literal);
+        done &= add_hit(settling, end - window->begin, literal);
     }
     return done;
 }
@@ -375,7 +365,9 @@ static bool scan_range(const struct settling *settling, const struct window *win
         const uint32_t len = clam_literal_len(settling->viruses->database, hit->id);
 
         if (hit->offset >= from + len && hit->offset <= to)
-            done &= add_hit(&scanner->some, hit->offset - from, hit->id);
+            done &= clam_hits_add(
+                &scanner->some,
+                &(struct sl_hit){.offset = (uint32_t)(hit->offset - from), .id = hit->id});
     }
     return done &&
            clam_scan_window(scanner->scanner, &range, &scanner->some, NULL, open) == SL_OK &&
@@ -504,33 +496,31 @@ static bool scan_window(struct settling *settling, const struct window *window,
     const uint64_t before = window->part->offset - window->begin;
     struct clam_open *const open = &scanner->open;
 
-    open->n = open->n_decided = 0;
     if (!copy_bytes(scanner, window) ||
-        !scan_range(settling, window, 0, before + window->part->len, open) || open->no_memory)
+        !scan_range(settling, window, 0, before + window->part->len, open))
         return false;
     drop(settling->shard, first);
-    for (size_t i = open->n; i > 0; i--) {
+    for (size_t i = open->hits.n; i > 0; i--) {
         struct virus_node *node = keep(settling->shard, first);
 
         if (node == NULL) {
             settling->shard->left_out += i;
             break;
         }
-        node->end = window->begin + open->hit[i - 1].offset;
-        node->literal = (uint32_t)open->hit[i - 1].id;
+        node->end = window->begin + open->hits.hit[i - 1].offset;
+        node->literal = (uint32_t)open->hits.hit[i - 1].id;
     }
     return scanner->n == 0 || report(settling, window, flow->told[window->record->half]);
 }
 
 static bool has_hits(struct settling *settling, uint32_t item)
 {
-    const struct clam_open *open = payload_scan_open(settling->scan);
-    const struct sl_hits alone = {open->hit, open->max, open->n, false};
+    const struct sl_hits *alone = payload_scan_open(settling->scan);
     const struct sl_hits *across = payload_scan_made(settling->scan);
-    const size_t i = first_hit(&alone, &settling->alone, item);
+    const size_t i = first_hit(alone, &settling->alone, item);
     const size_t k = first_hit(across, &settling->across, item);
 
-    return (i < alone.n && alone.hit[i].item == item) ||
+    return (i < alone->n && alone->hit[i].item == item) ||
            (k < across->n && across->hit[k].item == item);
 }
 
