@@ -19,28 +19,31 @@ struct virus_signature {
 const struct sl_signature *virus_signature_of(struct virus_signature *to,
                                               const struct sl_clamav_match *match);
 
-/* The matches in one batch after another. One thread at a time. All calls but create accept NULL:
+/* The matches in one batch after another. One thread at a time. Free, run and count accept NULL:
  * payloads are not scanned. */
 struct payload_scan;
 
-/* *scan is NULL where `database` is. */
+/* *scan is NULL where `database` is, which outlives it. SL_ENOMEM. */
 enum sl_status payload_scan_create(struct payload_scan **scan, const struct sl_clamav_db *database,
                                    struct sl_diag *diag);
 void payload_scan_free(struct payload_scan *scan);
 
-/* Scans a batch with the sorted hits of the database's engine. Those in made items are set aside,
- * and those of signatures that payloads before or behind may complete: where `joins` is. */
+/* Scans a batch with the sorted hits of the database's engine. Where `joins` is, two lists are set
+ * aside: hits in made items, and hits of bodies that payloads before or behind may complete.
+ * Without it no hits lie in made items. SL_ENOMEM, SL_EINVAL. */
 enum sl_status payload_scan_run(struct payload_scan *scan, const struct sl_batch *batch,
                                 const struct sl_hits *hits, bool joins, struct sl_diag *diag);
 
-/* These, by item. */
+/* These lists, by item; lent until the next batch. */
 const struct sl_hits *payload_scan_made(const struct payload_scan *scan);
 const struct sl_hits *payload_scan_open(const struct payload_scan *scan);
 
-/* The first match of the item, or of those behind. Before others are added. */
+/* The index of the first match of the item or of those behind, or the count. Matches are in the
+ * order of items: none was added since the batch was scanned, or they were sorted. */
 size_t payload_scan_first(const struct payload_scan *scan, uint32_t item);
 
-/* Adds a match to those of the batch; puts all in order again. SL_ENOMEM: some were not added. */
+/* Adds a match to those of the batch; puts all in order again: those of an item as they came.
+ * SL_ENOMEM: some were not added. */
 void payload_scan_add(struct payload_scan *scan, uint32_t item,
                       const struct sl_clamav_match *match);
 enum sl_status payload_scan_sort(struct payload_scan *scan, struct sl_diag *diag);
