@@ -36,12 +36,12 @@ struct virus_scanner {
     struct virus_scanner *next;
     struct sl_clamav_scanner *scanner;
     struct clam_open open;
-    struct sl_hits hits, some; /* of the window, and of a range of it */
-    uint8_t *bytes;            /* of the last window, from `begin` to `end` of its half's stream */
+    struct sl_hits hits; /* of the window */
+    uint8_t *bytes;      /* of the last window, from `begin` to `end` of its half's stream */
     size_t bytes_max;
     uint64_t flow, begin, end;
     uint8_t half;
-    struct sl_clamav_match *match; /* of the range that is scanned */
+    struct sl_clamav_match *match; /* of the window, and behind them of the bytes before its part */
     size_t n, max;
     bool no_memory;
 };
@@ -89,7 +89,6 @@ static void free_scanner(struct virus_scanner *scanner)
     sl_clamav_close(scanner->scanner);
     clam_open_free(&scanner->open);
     free(scanner->hits.hit);
-    free(scanner->some.hit);
     free(scanner->bytes);
     free(scanner->match);
     free(scanner);
@@ -280,11 +279,14 @@ static size_t first_hit(const struct sl_hits *hits, size_t *at, uint32_t item)
     return *at;
 }
 
-static bool add_hit(const struct settling *settling, uint64_t end, uint64_t literal)
+/* Adds a hit that ends at this offset in the stream, if the window has its first byte. */
+static bool add_hit(const struct settling *settling, const struct window *window, uint64_t end,
+                    uint64_t literal)
 {
-    const struct sl_hit hit = {.offset = (uint32_t)end, .id = literal};
+    const struct sl_hit hit = {.offset = (uint32_t)(end - window->begin), .id = literal};
 
-    return clam_hits_add(&settling->scanner->hits, &hit);
+    return end < window->begin + clam_literal_len(settling->viruses->database, literal) ||
+           clam_hits_add(&settling->scanner->hits, &hit);
 }
 
 static bool add_waiting(const struct settling *settling, const struct window *window,
@@ -294,10 +296,8 @@ static bool add_waiting(const struct settling *settling, const struct window *wi
 
     for (uint32_t at = first; at != 0; at = settling->shard->node[at].next) {
         const struct virus_node *node = &settling->shard->node[at];
-        const uint32_t len = clam_literal_len(settling->viruses->database, node->literal);
 
-        if (node->end >= window->begin + len)
-            done &= add_hit(settling, node->end - window->begin, node->literal);
+        done &= add_hit(settling, window, node->end, node->literal);
     }
     return done;
 }
@@ -316,7 +316,7 @@ static bool add_alone(struct settling *settling, const struct window *window)
         const uint8_t *const end = payload + hits->hit[i].offset;
 
         if (end > part->bytes && end <= part->bytes + part->len)
-            done &= add_hit(settling, part->offset - window->begin + (uint64_t)(end - part->bytes),
+            done &= add_hit(settling, window, part->offset + (uint64_t)(end - part->bytes),
                             hits->hit[i].id);
     }
     return done;
@@ -340,37 +340,24 @@ static bool add_across(struct settling *settling, const struct window *window)
         const uint32_t len = clam_literal_len(settling->viruses->database, literal);
 
         if (hits->hit[i].id >> 32 != buffer || end <= part->offset ||
-            end > part->offset + part->len || end < window->begin + len ||
-            (window->in_packet && end - len >= part->offset))
+            end > part->offset + part->len || (window->in_packet && end - len >= part->offset))
             continue;
-        done &= add_hit(settling, end - window->begin, literal);
+        done &= add_hit(settling, window, end, literal);
     }
     return done;
 }
 
-/* Scans bytes from `from` to `to` of the window by its hits there. `open` may be NULL. */
-static bool scan_range(const struct settling *settling, const struct window *window, uint64_t from,
-                       uint64_t to, struct clam_open *open)
+/* Adds the matches in the window's first `len` bytes, by its hits there. `open` may be NULL. */
+static bool scan_bytes(struct virus_scanner *scanner, const struct window *window, uint64_t len,
+                       struct clam_open *open)
 {
-    struct virus_scanner *const scanner = settling->scanner;
-    const struct clam_window range = {.bytes = scanner->bytes + from,
-                                      .len = to - from,
-                                      .begins = from != 0 || window->begin == 0};
-    bool done = true;
+    const struct clam_window bytes = {
+        .bytes = scanner->bytes, .len = len, .begins = window->begin == 0};
+    struct sl_hits hits = scanner->hits;
 
-    scanner->n = 0;
-    scanner->some.n = 0;
-    for (size_t i = 0; i < scanner->hits.n; i++) {
-        const struct sl_hit *hit = &scanner->hits.hit[i];
-        const uint32_t len = clam_literal_len(settling->viruses->database, hit->id);
-
-        if (hit->offset >= from + len && hit->offset <= to)
-            done &= clam_hits_add(
-                &scanner->some,
-                &(struct sl_hit){.offset = (uint32_t)(hit->offset - from), .id = hit->id});
-    }
-    return done &&
-           clam_scan_window(scanner->scanner, &range, &scanner->some, NULL, open) == SL_OK &&
+    while (hits.n > 0 && hits.hit[hits.n - 1].offset > len)
+        hits.n--;
+    return clam_scan_window(scanner->scanner, &bytes, &hits, NULL, open) == SL_OK &&
            !scanner->no_memory;
 }
 
@@ -402,21 +389,6 @@ static bool is_among(const struct sl_clamav_match *match, const struct sl_clamav
     return false;
 }
 
-/* Leaves out the matches that the bytes before the part have alone. */
-static bool leave_out(struct settling *settling, const struct window *window,
-                      struct sl_clamav_match *match, size_t *n)
-{
-    size_t kept = 0;
-
-    if (!scan_range(settling, window, 0, window->part->offset - window->begin, NULL))
-        return false;
-    for (size_t i = 0; i < *n; i++)
-        if (!is_among(&match[i], settling->scanner->match, settling->scanner->n))
-            match[kept++] = match[i];
-    *n = kept;
-    return true;
-}
-
 /* Whether a packet that the part lies in has the match alone. */
 static bool is_told(const struct settling *settling, const struct window *window, uint32_t told,
                     const struct sl_clamav_match *match)
@@ -435,19 +407,16 @@ static bool is_told(const struct settling *settling, const struct window *window
 }
 
 /* Reports what was found in the window, but neither in the bytes before nor in a packet alone. */
-static bool report(struct settling *settling, const struct window *window, uint32_t told)
+static bool report(const struct settling *settling, const struct window *window, uint32_t told)
 {
-    size_t n = settling->scanner->n;
-    struct sl_clamav_match *match = malloc(n * sizeof *match);
-    bool done = match != NULL;
+    struct virus_scanner *const scanner = settling->scanner;
+    const size_t n = scanner->n;
+    bool done = scan_bytes(scanner, window, window->part->offset - window->begin, NULL);
 
-    if (done)
-        memcpy(match, settling->scanner->match, n * sizeof *match);
-    done = done && leave_out(settling, window, match, &n);
     for (size_t i = 0; i < n && done; i++)
-        done = is_told(settling, window, told, &match[i]) ||
-               add_found(settling->output, window->record->item, &match[i]);
-    free(match);
+        done = is_among(&scanner->match[i], scanner->match + n, scanner->n - n) ||
+               is_told(settling, window, told, &scanner->match[i]) ||
+               add_found(settling->output, window->record->item, &scanner->match[i]);
     return done;
 }
 
@@ -496,8 +465,9 @@ static bool scan_window(struct settling *settling, const struct window *window,
     const uint64_t before = window->part->offset - window->begin;
     struct clam_open *const open = &scanner->open;
 
+    scanner->n = 0;
     if (!copy_bytes(scanner, window) ||
-        !scan_range(settling, window, 0, before + window->part->len, open))
+        !scan_bytes(scanner, window, before + window->part->len, open))
         return false;
     drop(settling->shard, first);
     for (size_t i = open->hits.n; i > 0; i--) {
