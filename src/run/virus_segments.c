@@ -123,8 +123,8 @@ uint64_t run_viruses_left_out(const struct run_viruses *viruses)
 void virus_batch_clear(struct virus_batch *mine)
 {
     for (uint32_t i = 0; i < RUN_SHARDS_MAX; i++) {
-        free(mine->shard[i].found);
         free(mine->shard[i].item);
+        free(mine->shard[i].match);
     }
 }
 
@@ -366,17 +366,17 @@ static bool add_found(struct virus_output *output, uint32_t item,
 {
     if (output->n == output->max) {
         const size_t max = 2 * output->max + 16;
-        struct virus_across *found = reallocarray(output->found, max, sizeof *found);
         uint32_t *items = reallocarray(output->item, max, sizeof *items);
+        struct sl_clamav_match *matches = reallocarray(output->match, max, sizeof *matches);
 
-        output->found = found != NULL ? found : output->found;
         output->item = items != NULL ? items : output->item;
-        if (found == NULL || items == NULL)
+        output->match = matches != NULL ? matches : output->match;
+        if (items == NULL || matches == NULL)
             return false;
         output->max = max;
     }
-    output->found[output->n] = (struct virus_across){item, *match};
-    output->item[output->n++] = item;
+    output->item[output->n] = item;
+    output->match[output->n++] = *match;
     return true;
 }
 
@@ -612,7 +612,7 @@ enum sl_status virus_batch_report(const struct virus_batch *mine, struct payload
         no_memory |= output->no_memory;
         n += output->n;
         for (size_t i = 0; i < output->n; i++)
-            payload_scan_add(scan, output->found[i].item, &output->found[i].match);
+            payload_scan_add(scan, output->item[i], &output->match[i]);
     }
     if (no_memory)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for viruses across segments");

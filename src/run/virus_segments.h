@@ -26,16 +26,10 @@ void run_viruses_free(struct run_viruses *viruses); /* accepts NULL */
 /* Hits that were dropped, while no shard is settled. NULL has none. */
 uint64_t run_viruses_left_out(const struct run_viruses *viruses);
 
-/* A match, and the packet that completed it. */
-struct virus_across {
-    uint32_t item;
-    struct sl_clamav_match match;
-};
-
-/* Those of a shard, by packet. */
+/* The matches of a shard, and of each the packet that completed it: in the order of packets. */
 struct virus_output {
-    struct virus_across *found;
-    uint32_t *item; /* of each */
+    uint32_t *item;
+    struct sl_clamav_match *match;
     size_t n, max;
     bool no_memory;
 };
