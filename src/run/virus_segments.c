@@ -499,16 +499,24 @@ static size_t entry_of(const struct settling *settling, const struct stream_reco
     return (size_t)(record->stream - settling->viruses->streams->of_flow[settling->index]);
 }
 
+/* Sets the hits of the window. False: no memory. */
+static bool take_hits(struct settling *settling, const struct window *window,
+                      const struct virus_flow *flow)
+{
+    struct sl_hits *const hits = &settling->scanner->hits;
+
+    hits->n = 0;
+    if (!add_waiting(settling, window, flow->first[window->record->half]) ||
+        !add_alone(settling, window) || !add_across(settling, window))
+        return false;
+    sort_hits(hits);
+    return true;
+}
+
 /* Bytes of another flow than the packet's came when their flow ended. */
 static bool take_part(struct settling *settling, const struct stream_record *record,
                       const struct sl_stream_part *part)
 {
-    const struct window window = {.record = record,
-                                  .part = part,
-                                  .begin = part->offset - part->known,
-                                  .in_packet =
-                                      stream_part_in_packet(settling->batch, record->item, part)};
-
     if (record->flow != settling->batch->origin[record->item].flow)
         return true;
     const bool has_some = has_hits(settling, record->item);
@@ -518,15 +526,15 @@ static bool take_part(struct settling *settling, const struct stream_record *rec
         flow_of(settling->shard, entry_of(settling, record), record->flow);
     if (!has_some && flow->first[record->half] == 0)
         return true;
+    const struct window window = {.record = record,
+                                  .part = part,
+                                  .begin = part->offset - part->known,
+                                  .in_packet =
+                                      stream_part_in_packet(settling->batch, record->item, part)};
     if (settling->scanner == NULL)
         settling->scanner = take_scanner(settling->viruses);
-    if (settling->scanner == NULL)
+    if (settling->scanner == NULL || !take_hits(settling, &window, flow))
         return false;
-    settling->scanner->hits.n = 0;
-    if (!add_waiting(settling, &window, flow->first[record->half]) ||
-        !add_alone(settling, &window) || !add_across(settling, &window))
-        return false;
-    sort_hits(&settling->scanner->hits);
     if (settling->scanner->hits.n != 0)
         return scan_window(settling, &window, flow);
     drop(settling->shard, &flow->first[record->half]);
