@@ -128,6 +128,31 @@ static inline uint8_t *frame_tcp(struct frame *f, uint16_t src, uint16_t dst, ui
     return tcp;
 }
 
+struct frame_segment {
+    uint32_t src, dst; /* addresses */
+    uint16_t src_port, dst_port;
+    uint8_t flags;
+    uint32_t seq, ack;
+    const void *bytes;
+    uint32_t len;
+};
+
+/* A packet with a segment of TCP. */
+static inline void frame_segment(struct frame *f, const struct frame_segment *segment)
+{
+    f->len = 0;
+    frame_ethernet(f, 0x0800);
+    const uint32_t ip = frame_ipv4(f, 6, 0);
+    store_be32(f->byte + ip + 12, segment->src);
+    store_be32(f->byte + ip + 16, segment->dst);
+    uint8_t *tcp = frame_tcp(f, segment->src_port, segment->dst_port, segment->flags, 0);
+    store_be32(tcp + 4, segment->seq);
+    store_be32(tcp + 8, segment->ack);
+    store_be16(tcp + 14, 65535);
+    frame_bytes(f, segment->bytes, segment->len);
+    frame_end_ipv4(f, ip);
+}
+
 static inline void frame_udp(struct frame *f, uint16_t src, uint16_t dst, uint32_t payload_len)
 {
     uint8_t *udp = frame_put(f, 8);

@@ -87,17 +87,15 @@ static void build(struct frame *f, uint32_t flow, bool server)
                        "POST / HTTP/1.1\r\nHost: %s\r\nContent-Length: 100\r\n\r\n%s",
                        has_begun(flow) ? "begins" : "other", has_needle(flow) ? "needle" : "hay");
 
-    f->len = 0;
-    frame_ethernet(f, 0x0800);
-    const uint32_t ip = frame_ipv4(f, 6, 0);
-    store_be32(f->byte + ip + 12, server ? host : client);
-    store_be32(f->byte + ip + 16, server ? client : host);
-    uint8_t *tcp = frame_tcp(f, server ? 80 : port, server ? port : 80, 24, 0);
-    store_be32(tcp + 4, 1000);
-    store_be32(tcp + 8, server ? 1100 : 1000);
-    store_be16(tcp + 14, 65535);
-    frame_bytes(f, text, (uint32_t)len);
-    frame_end_ipv4(f, ip);
+    frame_segment(f, &(struct frame_segment){.src = server ? host : client,
+                                             .dst = server ? client : host,
+                                             .src_port = server ? 80 : port,
+                                             .dst_port = server ? port : 80,
+                                             .flags = 24,
+                                             .seq = 1000,
+                                             .ack = server ? 1100 : 1000,
+                                             .bytes = text,
+                                             .len = (uint32_t)len});
 }
 
 static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *diag)

@@ -88,18 +88,15 @@ static void build(struct frame *f, uint32_t flow, uint32_t step)
         text = "needle";
     if (step > 2)
         at += step == 3 ? 200 : (has_two_holes(flow) ? 300 : 211);
-    f->len = 0;
-    frame_ethernet(f, 0x0800);
-    const uint32_t ip = frame_ipv4(f, 6, 0);
-    store_be32(f->byte + ip + 12, server ? server_ip : client_ip);
-    store_be32(f->byte + ip + 16, server ? client_ip : server_ip);
-    uint8_t *tcp = frame_tcp(f, server ? 80 : port, server ? port : 80,
-                             step == 0 ? 2 : (step == 1 ? 18 : 24), 0);
-    store_be32(tcp + 4, step < 2 ? 1000 : at);
-    store_be32(tcp + 8, step == 0 ? 0 : 1001);
-    store_be16(tcp + 14, 65535);
-    frame_bytes(f, text, (uint32_t)strlen(text));
-    frame_end_ipv4(f, ip);
+    frame_segment(f, &(struct frame_segment){.src = server ? server_ip : client_ip,
+                                             .dst = server ? client_ip : server_ip,
+                                             .src_port = server ? 80 : port,
+                                             .dst_port = server ? port : 80,
+                                             .flags = step == 0 ? 2 : (step == 1 ? 18 : 24),
+                                             .seq = step < 2 ? 1000 : at,
+                                             .ack = step == 0 ? 0 : 1001,
+                                             .bytes = text,
+                                             .len = (uint32_t)strlen(text)});
 }
 
 /* Flows take turns: ten are open at a time. */

@@ -137,17 +137,15 @@ static void next_packet(struct sensor *sensor, struct frame *f)
         begin -= back == begin ? 0 : back; /* the first byte again is another begin of a name */
         len = message->sent - begin;
     }
-    f->len = 0;
-    frame_ethernet(f, 0x0800);
-    const uint32_t ip = frame_ipv4(f, 6, 0);
-    store_be32(f->byte + ip + 12, 0x0A000001);
-    store_be32(f->byte + ip + 16, 0xC0A80001);
-    uint8_t *tcp = frame_tcp(f, (uint16_t)(FIRST_PORT + flow), ports[flow % N_PROTOCOLS], 24, 0);
-    store_be32(tcp + 4, 0xFFFFFFF0 + begin);
-    store_be32(tcp + 8, 1);
-    store_be16(tcp + 14, 65535);
-    frame_bytes(f, message->byte + begin, len);
-    frame_end_ipv4(f, ip);
+    frame_segment(f, &(struct frame_segment){.src = 0x0A000001,
+                                             .dst = 0xC0A80001,
+                                             .src_port = (uint16_t)(FIRST_PORT + flow),
+                                             .dst_port = ports[flow % N_PROTOCOLS],
+                                             .flags = 24,
+                                             .seq = 0xFFFFFFF0 + begin,
+                                             .ack = 1,
+                                             .bytes = message->byte + begin,
+                                             .len = len});
 }
 
 static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *diag)

@@ -312,19 +312,18 @@ static void build(struct frame *f, const struct sensor *sensor, const struct seg
     const struct side *side = &sensor->side[flow][s], *other = &sensor->side[flow][s ^ 1];
     const uint32_t client = 0x0A000001, server = 0xC0A80001;
     const uint16_t port = (uint16_t)(FIRST_PORT + flow);
-
-    f->len = 0;
-    frame_ethernet(f, 0x0800);
-    const uint32_t ip = frame_ipv4(f, 6, 0);
-    store_be32(f->byte + ip + 12, s == 0 ? client : server);
-    store_be32(f->byte + ip + 16, s == 0 ? server : client);
-    uint8_t *tcp = frame_tcp(f, s == 0 ? port : 80, s == 0 ? 80 : port, flags, 0);
     const uint32_t has_begun = (flags & 2) != 0 ? 0 : 1;
-    store_be32(tcp + 4, side->isn + has_begun + segment->begin);
-    store_be32(tcp + 8, (flags & 16) != 0 ? other->isn + 1 + received(sensor, flow, s ^ 1) : 0);
-    store_be16(tcp + 14, 65535);
-    frame_bytes(f, side->byte + segment->begin, segment->len);
-    frame_end_ipv4(f, ip);
+    const uint32_t ack = (flags & 16) != 0 ? other->isn + 1 + received(sensor, flow, s ^ 1) : 0;
+
+    frame_segment(f, &(struct frame_segment){.src = s == 0 ? client : server,
+                                             .dst = s == 0 ? server : client,
+                                             .src_port = s == 0 ? port : 80,
+                                             .dst_port = s == 0 ? 80 : port,
+                                             .flags = flags,
+                                             .seq = side->isn + has_begun + segment->begin,
+                                             .ack = ack,
+                                             .bytes = side->byte + segment->begin,
+                                             .len = segment->len});
 }
 
 static uint32_t draw_from(struct sensor *sensor, uint32_t n)
