@@ -11,8 +11,8 @@
 enum { N_FLOWS = 96, MESSAGE_MAX = 6000, FIRST_PORT = 20000, N_KINDS = 8 };
 
 /* Words of digits, which the other bytes of messages are not. A kind is two words and the bytes
- * between them; kinds 6 and 7 are nearly one of the others. Two signatures
- * have a word of Both, and never match. */
+ * between them; kinds 6 and 7 are nearly one of the others. Two signatures have a word of Both, and
+ * never match. */
 static const char set_ndb[] =
     "Whole:0:*:303132333435363738393039383736353433323130303031313030313031323031"
     "32333031323334303132333435303132333435363031323334353637\n"
@@ -55,34 +55,41 @@ struct message {
 struct sensor {
     const struct way *way;
     struct message message[N_FLOWS];
+    const char *expected[N_FLOWS]; /* what each flow has once; NULL: nothing */
+    uint64_t n_beyond;             /* first words that find no room, where they are counted */
     uint64_t seed, batch_seed;
     int64_t time;
-    uint32_t n_left;  /* flows that have something to send */
-    uint64_t n_drawn; /* what the test expects */
+    uint32_t n_left; /* flows that have something to send */
     uint32_t n_found[N_FLOWS], n_ended;
+    uint64_t n_left_out; /* as the run says */
     int64_t found_at[N_FLOWS];
 };
 
-static const struct kind *kind_of_flow(uint32_t flow)
-{
-    return &kinds[flow % N_KINDS];
-}
+/* Makes the messages of all flows, and says what is expected. */
+typedef void draw_fn(struct sensor *sensor);
 
-static void draw(struct sensor *sensor, uint32_t flow)
+static void draw_kind(struct sensor *sensor, uint32_t flow)
 {
     struct message *const message = &sensor->message[flow];
-    const struct kind *kind = kind_of_flow(flow);
+    const struct kind *kind = &kinds[flow % N_KINDS];
     const uint32_t gap =
         kind->gap_min + test_below(&sensor->seed, kind->gap_max - kind->gap_min + 1);
     const uint32_t n = (uint32_t)strlen(kind->first);
     const uint32_t at = kind->at != 0 ? kind->at : test_below(&sensor->seed, 3000);
 
+    sensor->expected[flow] = kind->name;
     message->len = at + n + gap + (uint32_t)strlen(kind->second) + test_below(&sensor->seed, 800);
     assert_true(message->len <= MESSAGE_MAX);
     for (uint32_t i = 0; i < message->len; i++)
         message->byte[i] = (uint8_t)('a' + test_below(&sensor->seed, 20));
     memcpy(message->byte + at, kind->first, n);
     memcpy(message->byte + at + n + gap, kind->second, strlen(kind->second));
+}
+
+static void draw_kinds(struct sensor *sensor)
+{
+    for (uint32_t flow = 0; flow < N_FLOWS; flow++)
+        draw_kind(sensor, flow);
 }
 
 static void make_packet(struct frame *f, const struct message *message, uint32_t flow,
@@ -159,21 +166,40 @@ static enum sl_status on_event(void *user, const struct sl_event *event, struct 
     assert_true(flow < N_FLOWS);
     if (event->kind == SL_EVENT_FLOW) {
         sensor->n_ended++;
-        assert_int_equal(event->flow->alerted, kind_of_flow(flow)->name != NULL);
+        assert_int_equal(event->flow->alerted, sensor->expected[flow] != NULL);
         return SL_OK;
     }
     assert_int_equal(event->kind, SL_EVENT_ALERT);
-    if (kind_of_flow(flow)->name == NULL)
+    if (sensor->expected[flow] == NULL)
         fail_msg("flow %u has %s", flow, event->signature->msg);
-    assert_string_equal(event->signature->msg, kind_of_flow(flow)->name);
+    assert_string_equal(event->signature->msg, sensor->expected[flow]);
     sensor->n_found[flow]++;
     sensor->found_at[flow] = event->origin.time_ns;
     return SL_OK;
 }
 
-static void run(struct sensor *sensor, const struct way *way, const char *const *databases)
+static void check(const struct sensor *sensor, uint64_t n_viruses)
+{
+    const struct way *way = sensor->way;
+    uint32_t n = 0;
+
+    assert_int_equal(sensor->n_ended, N_FLOWS);
+    for (uint32_t flow = 0; flow < N_FLOWS; flow++) {
+        n += sensor->expected[flow] != NULL;
+        if (sensor->n_found[flow] != (sensor->expected[flow] != NULL))
+            fail_msg("segments up to %u, batches up to %u: flow %u has %u of %s", way->segment_max,
+                     way->batch_max, flow, sensor->n_found[flow],
+                     sensor->expected[flow] != NULL ? sensor->expected[flow] : "none");
+    }
+    assert_int_equal(n_viruses, n);
+}
+
+/* Runs over what is drawn, with databases up to NULL. */
+static void run(struct sensor *sensor, const struct way *way, draw_fn *draw,
+                const char *const *databases)
 {
     struct sl_run_config config;
+    struct sl_run_result result;
     struct sl_diag diag = {0};
     struct sl_run *sluice;
 
@@ -183,12 +209,12 @@ static void run(struct sensor *sensor, const struct way *way, const char *const 
     sensor->batch_seed = way->batch_max;
     sensor->time = INT64_C(1700000000000000000);
     sensor->n_left = N_FLOWS;
-    for (uint32_t flow = 0; flow < N_FLOWS; flow++)
-        draw(sensor, flow);
+    draw(sensor);
     sl_run_config_init(&config);
     config.fill = fill;
     config.databases = databases;
-    config.n_databases = 2;
+    while (databases[config.n_databases] != NULL)
+        config.n_databases++;
     config.devices = "cpu";
     config.event = on_event;
     config.events = 1u << SL_EVENT_ALERT | 1u << SL_EVENT_FLOW;
@@ -198,12 +224,10 @@ static void run(struct sensor *sensor, const struct way *way, const char *const 
     sluice->pipeline.n_workers = way->n_workers;
     if (sl_run_execute(sluice, &diag) != SL_OK)
         fail_msg("%s", diag.text);
+    sl_run_result(sluice, &result);
+    sensor->n_left_out = result.virus_hits_left_out;
+    check(sensor, result.viruses);
     sl_run_close(sluice);
-    assert_int_equal(sensor->n_ended, N_FLOWS);
-    for (uint32_t flow = 0; flow < N_FLOWS; flow++)
-        if (sensor->n_found[flow] != (kind_of_flow(flow)->name != NULL))
-            fail_msg("segments up to %u, batches up to %u: flow %u has %u of %s", way->segment_max,
-                     way->batch_max, flow, sensor->n_found[flow], kind_of_flow(flow)->name);
 }
 
 /* In two ways that differ in batches and threads alone. */
@@ -214,8 +238,8 @@ static void compare(const struct way *way, const char *const *databases)
 
     assert_non_null(first);
     assert_non_null(second);
-    run(first, way, databases);
-    run(second, &other, databases);
+    run(first, way, draw_kinds, databases);
+    run(second, &other, draw_kinds, databases);
     assert_memory_equal(first->found_at, second->found_at, sizeof first->found_at);
     free(first);
     free(second);
@@ -239,7 +263,7 @@ static void test_viruses_depend_on_bytes_alone(void **state)
         {5, 4000, 1, true, 4},
     };
     char ndb[] = "/tmp/virus_segments_XXXXXX.ndb", ldb[] = "/tmp/virus_segments_XXXXXX.ldb";
-    const char *const databases[] = {ndb, ldb};
+    const char *const databases[] = {ndb, ldb, NULL};
 
     (void)state;
     write_set(ndb, set_ndb);
@@ -267,11 +291,9 @@ static void write_flood_set(char *path)
     write_set(path, set);
 }
 
-/* Returns the words beyond the bound, of all messages. */
-static uint64_t draw_flood(struct sensor *sensor)
+/* The words of a message that are beyond the bound find no room. */
+static void draw_flood(struct sensor *sensor)
 {
-    uint64_t beyond = 0;
-
     for (uint32_t flow = 0; flow < N_FLOWS; flow++) {
         struct message *const message = &sensor->message[flow];
         const uint32_t n = test_below(&sensor->seed, FLOOD_WORDS + 1);
@@ -284,38 +306,8 @@ static uint64_t draw_flood(struct sensor *sensor)
             snprintf(word, sizeof word, "%02u777777", i);
             memcpy(message->byte + (size_t)(WORD_LEN + 2) * i, word, WORD_LEN);
         }
-        beyond += n > VIRUS_SIDE_MAX ? n - VIRUS_SIDE_MAX : 0;
+        sensor->n_beyond += n > VIRUS_SIDE_MAX ? n - VIRUS_SIDE_MAX : 0;
     }
-    return beyond;
-}
-
-static void run_drawn(struct sensor *sensor, const struct way *way, const char *database,
-                      uint64_t (*draw_all)(struct sensor *sensor), struct sl_run_result *result)
-{
-    struct sl_run_config config;
-    struct sl_diag diag = {0};
-    struct sl_run *sluice;
-
-    memset(sensor, 0, sizeof *sensor);
-    sensor->way = way;
-    sensor->seed = way->seed;
-    sensor->batch_seed = way->batch_max;
-    sensor->time = INT64_C(1700000000000000000);
-    sensor->n_left = N_FLOWS;
-    sensor->n_drawn = draw_all(sensor);
-    sl_run_config_init(&config);
-    config.fill = fill;
-    config.databases = &database;
-    config.n_databases = 1;
-    config.devices = "cpu";
-    config.user = sensor;
-    config.flow_memory = 1 << 20;
-    assert_int_equal(sl_run_create(&sluice, &config, &diag), SL_OK);
-    sluice->pipeline.n_workers = way->n_workers;
-    if (sl_run_execute(sluice, &diag) != SL_OK)
-        fail_msg("%s", diag.text);
-    sl_run_result(sluice, result);
-    sl_run_close(sluice);
 }
 
 static void test_hits_without_room_are_counted(void **state)
@@ -325,17 +317,16 @@ static void test_hits_without_room_are_counted(void **state)
         {100, 30, 3, false, 6},   {400, 4000, 1, true, 7}, {200, 30, 3, true, 8},
     };
     char ndb[] = "/tmp/virus_segments_XXXXXX.ndb";
+    const char *const databases[] = {ndb, NULL};
     struct sensor *sensor = calloc(1, sizeof *sensor);
-    struct sl_run_result result;
 
     (void)state;
     assert_non_null(sensor);
     write_flood_set(ndb);
     for (size_t w = 0; w < sizeof ways / sizeof ways[0]; w++) {
-        run_drawn(sensor, &ways[w], ndb, draw_flood, &result);
-        assert_int_equal(result.viruses, 0);
-        assert_true(sensor->n_drawn != 0);
-        assert_int_equal(result.virus_hits_left_out, sensor->n_drawn);
+        run(sensor, &ways[w], draw_flood, databases);
+        assert_true(sensor->n_beyond != 0);
+        assert_int_equal(sensor->n_left_out, sensor->n_beyond);
     }
     unlink(ndb);
     free(sensor);
@@ -349,8 +340,8 @@ static const char repeats_set[] = "Near:0:*:466c6f6f64{300-400}2121\n"
                                   "Far:0:*:576f726473*2b2b\n";
 
 /* Even flows have Near: the last of its first words are near enough to its end. Odd ones have Far:
- * the last word lies in no window with the first one. Returns their sum. */
-static uint64_t draw_repeats(struct sensor *sensor)
+ * the last word lies in no window with the first one. */
+static void draw_repeats(struct sensor *sensor)
 {
     enum { NEAR_WORDS = 60, NEAR_GAP = 350 };
 
@@ -359,6 +350,7 @@ static uint64_t draw_repeats(struct sensor *sensor)
         const uint32_t n = 1 + test_below(&sensor->seed, NEAR_WORDS);
         uint8_t *at = message->byte + test_below(&sensor->seed, 500);
 
+        sensor->expected[flow] = flow % 2 == 0 ? "Near.UNOFFICIAL" : "Far.UNOFFICIAL";
         memset(message->byte, 'a', sizeof message->byte);
         if (flow % 2 == 0) {
             for (uint32_t i = 0; i < n; i++, at += 5)
@@ -373,7 +365,6 @@ static uint64_t draw_repeats(struct sensor *sensor)
         }
         message->len = (uint32_t)(at - message->byte) + 2;
     }
-    return N_FLOWS;
 }
 
 static void test_first_words_may_come_again(void **state)
@@ -384,16 +375,14 @@ static void test_first_words_may_come_again(void **state)
         {20, 4000, 1, false, 11},
     };
     char ndb[] = "/tmp/virus_segments_XXXXXX.ndb";
+    const char *const databases[] = {ndb, NULL};
     struct sensor *sensor = calloc(1, sizeof *sensor);
-    struct sl_run_result result;
 
     (void)state;
     assert_non_null(sensor);
     write_set(ndb, repeats_set);
-    for (size_t w = 0; w < sizeof ways / sizeof ways[0]; w++) {
-        run_drawn(sensor, &ways[w], ndb, draw_repeats, &result);
-        assert_int_equal(result.viruses, sensor->n_drawn);
-    }
+    for (size_t w = 0; w < sizeof ways / sizeof ways[0]; w++)
+        run(sensor, &ways[w], draw_repeats, databases);
     unlink(ndb);
     free(sensor);
 }
