@@ -194,14 +194,32 @@ static void check(const struct sensor *sensor, uint64_t n_viruses)
     assert_int_equal(n_viruses, n);
 }
 
-/* Runs over what is drawn, with databases up to NULL. */
+/* Executes a run of these packets and events, with databases up to NULL. */
+static void execute(struct sl_run_config *config, const char *const *databases, uint32_t n_workers,
+                    struct sl_run_result *result)
+{
+    struct sl_diag diag = {0};
+    struct sl_run *sluice;
+
+    config->databases = databases;
+    while (databases[config->n_databases] != NULL)
+        config->n_databases++;
+    config->devices = "cpu";
+    config->events = 1u << SL_EVENT_ALERT | 1u << SL_EVENT_FLOW;
+    config->flow_memory = 1 << 20;
+    assert_int_equal(sl_run_create(&sluice, config, &diag), SL_OK);
+    sluice->pipeline.n_workers = n_workers;
+    if (sl_run_execute(sluice, &diag) != SL_OK)
+        fail_msg("%s", diag.text);
+    sl_run_result(sluice, result);
+    sl_run_close(sluice);
+}
+
 static void run(struct sensor *sensor, const struct way *way, draw_fn *draw,
                 const char *const *databases)
 {
     struct sl_run_config config;
     struct sl_run_result result;
-    struct sl_diag diag = {0};
-    struct sl_run *sluice;
 
     memset(sensor, 0, sizeof *sensor);
     sensor->way = way;
@@ -212,22 +230,11 @@ static void run(struct sensor *sensor, const struct way *way, draw_fn *draw,
     draw(sensor);
     sl_run_config_init(&config);
     config.fill = fill;
-    config.databases = databases;
-    while (databases[config.n_databases] != NULL)
-        config.n_databases++;
-    config.devices = "cpu";
     config.event = on_event;
-    config.events = 1u << SL_EVENT_ALERT | 1u << SL_EVENT_FLOW;
     config.user = sensor;
-    config.flow_memory = 1 << 20;
-    assert_int_equal(sl_run_create(&sluice, &config, &diag), SL_OK);
-    sluice->pipeline.n_workers = way->n_workers;
-    if (sl_run_execute(sluice, &diag) != SL_OK)
-        fail_msg("%s", diag.text);
-    sl_run_result(sluice, &result);
+    execute(&config, databases, way->n_workers, &result);
     sensor->n_left_out = result.virus_hits_left_out;
     check(sensor, result.viruses);
-    sl_run_close(sluice);
 }
 
 /* In two ways that differ in batches and threads alone. */
@@ -387,12 +394,127 @@ static void test_first_words_may_come_again(void **state)
     free(sensor);
 }
 
+/* ---- exchanges of two sides ------------------------------------------------------------------ */
+
+enum { PACKETS_MAX = 8, EXPECTED = 2 };
+
+struct exchange {
+    struct {
+        uint32_t side, seq, ack; /* bytes of the side's stream, and of the other's */
+        const char *bytes;
+    } packet[PACKETS_MAX];
+    uint32_t n;
+    const char *expected[EXPECTED]; /* each once */
+};
+
+static const char exchange_set[] = "Gap:0:*:3131323233333434{3-200}3535363637373838\n"
+                                   "Star:0:*:3931393239333934*3939383937393639\n"
+                                   "Place:0:7:5758595a\n";
+
+/* The windows of one side lie at the places of the other's. */
+static const struct exchange turns = {{{0, 0, 0, "aaaaaaaa11223344aaaa"},
+                                       {1, 0, 20, "aaaaaaaa91929394aaaa"},
+                                       {0, 20, 20, "aaaaaa55667788aaaaaa"},
+                                       {1, 20, 40, "aaaaaa99897969aaaaaa"},
+                                       {0, 40, 40, ""}},
+                                      5,
+                                      {"Gap.UNOFFICIAL", "Star.UNOFFICIAL"}};
+
+/* Bytes are missing between the words of Gap. The body of Place lies as far behind them as it
+ * should behind the stream's first byte. */
+static const struct exchange hole = {{{0, 0, 0, "aaaa11223344"},
+                                      {1, 0, 12, ""},
+                                      {0, 30, 0, "aaaaaaaWXY"},
+                                      {1, 0, 40, ""},
+                                      {0, 40, 0, "Za91929394"},
+                                      {1, 0, 50, ""},
+                                      {0, 50, 0, "9989796955667788"},
+                                      {1, 0, 66, ""}},
+                                     8,
+                                     {"Star.UNOFFICIAL"}};
+
+struct replay {
+    const struct exchange *exchange;
+    uint32_t batch_max, sent;
+    uint32_t n_found[EXPECTED];
+};
+
+static enum sl_status fill_exchange(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    struct replay *replay = user;
+    static struct frame f;
+
+    (void)diag;
+    for (uint32_t room = replay->batch_max; replay->sent < replay->exchange->n && room != 0;
+         room--) {
+        const uint32_t i = replay->sent++, side = replay->exchange->packet[i].side;
+        const char *bytes = replay->exchange->packet[i].bytes;
+
+        frame_segment(&f, &(struct frame_segment){.src = side == 0 ? 0x0A000001 : 0xC0A80001,
+                                                  .dst = side == 0 ? 0xC0A80001 : 0x0A000001,
+                                                  .src_port = side == 0 ? FIRST_PORT : 5555,
+                                                  .dst_port = side == 0 ? 5555 : FIRST_PORT,
+                                                  .flags = 24,
+                                                  .seq = 1000 + replay->exchange->packet[i].seq,
+                                                  .ack = 1000 + replay->exchange->packet[i].ack,
+                                                  .bytes = bytes,
+                                                  .len = (uint32_t)strlen(bytes)});
+        assert_true(sl_run_add_packet(batch, f.byte, f.len, replay->sent, 1));
+    }
+    return replay->sent < replay->exchange->n ? SL_OK : SL_END;
+}
+
+static enum sl_status on_exchange(void *user, const struct sl_event *event, struct sl_diag *diag)
+{
+    struct replay *replay = user;
+
+    (void)diag;
+    for (uint32_t i = 0; event->kind == SL_EVENT_ALERT && i < EXPECTED; i++)
+        replay->n_found[i] += replay->exchange->expected[i] != NULL &&
+                              strcmp(event->signature->msg, replay->exchange->expected[i]) == 0;
+    return SL_OK;
+}
+
+static void replay_in_batches(const struct exchange *exchange, const char *const *databases)
+{
+    for (uint32_t batch_max = 1; batch_max <= PACKETS_MAX; batch_max++) {
+        struct replay replay = {.exchange = exchange, .batch_max = batch_max};
+        struct sl_run_config config;
+        struct sl_run_result result;
+        uint32_t n = 0;
+
+        sl_run_config_init(&config);
+        config.fill = fill_exchange;
+        config.event = on_exchange;
+        config.user = &replay;
+        execute(&config, databases, 1, &result);
+        for (uint32_t i = 0; i < EXPECTED; i++) {
+            assert_int_equal(replay.n_found[i], exchange->expected[i] != NULL);
+            n += replay.n_found[i];
+        }
+        assert_int_equal(result.viruses, n);
+    }
+}
+
+static void test_sides_and_holes_part_windows(void **state)
+{
+    char ndb[] = "/tmp/virus_segments_XXXXXX.ndb";
+    const char *const databases[] = {ndb, NULL};
+
+    (void)state;
+    write_set(ndb, exchange_set);
+    replay_in_batches(&turns, databases);
+    replay_in_batches(&hole, databases);
+    unlink(ndb);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_viruses_depend_on_bytes_alone),
         cmocka_unit_test(test_hits_without_room_are_counted),
         cmocka_unit_test(test_first_words_may_come_again),
+        cmocka_unit_test(test_sides_and_holes_part_windows),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
