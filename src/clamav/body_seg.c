@@ -237,9 +237,11 @@ enum clam_taken body_end_segment(struct body *body)
         return CLAM_TAKEN;
     seg.elems = clam_count(body->set, CLAM_A_ELEMS);
     enum clam_taken taken = put_runs(body);
+    if (taken != CLAM_TAKEN)
+        return taken;
     if (body->extra.n > (size_t)(SEG_MAX - body_here(body)))
         return clam_bad(body->set, "the body is too long");
-    if (taken == CLAM_TAKEN && body->extra.n > 0) {
+    if (body->extra.n > 0) {
         void *room = clam_push(body->set, CLAM_A_ELEMS, body->extra.n, &index);
 
         if (room == NULL)
@@ -248,8 +250,7 @@ enum clam_taken body_end_segment(struct body *body)
     }
     seg.n_elems = (uint16_t)(clam_count(body->set, CLAM_A_ELEMS) - seg.elems);
     seg.len = seg.len_max = (uint16_t)body_here(body);
-    if (taken == CLAM_TAKEN)
-        taken = put_key(body, &seg);
+    taken = put_key(body, &seg);
     drop_lone_elem(body, &seg);
     if (taken == CLAM_TAKEN)
         taken = body_append_seg(body, &seg);
