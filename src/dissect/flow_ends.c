@@ -134,6 +134,12 @@ void flow_ends_add(struct flow_shard *shard, const struct flow *flow, enum sl_fl
 
 /* ---- settling -------------------------------------------------------------------------------- */
 
+/* The entry of the item's flow, whose run is this one. */
+static uint32_t entry_in(const struct sl_flow_keys *keys, const struct flow_run *run, uint32_t item)
+{
+    return keys->packet[run->one_by_one ? item : run->first].entry;
+}
+
 /* A counting sort, which keeps the order of a shard's marks. */
 void sl_flow_keys_mark(struct sl_flow_keys *keys, const struct sl_flow_mark *mark, size_t n)
 {
@@ -154,11 +160,8 @@ void sl_flow_keys_mark(struct sl_flow_keys *keys, const struct sl_flow_mark *mar
     for (size_t i = 0, index = 0; i < n; i++) {
         while (keys->run[index].end <= mark[i].item)
             index++;
-        const struct flow_run *run = &keys->run[index];
-
         keys->mark[next[keys->shard[index]]++] = (struct flow_mark){
-            .mark = mark[i],
-            .entry = keys->packet[run->one_by_one ? mark[i].item : run->first].entry};
+            .mark = mark[i], .entry = entry_in(keys, &keys->run[index], mark[i].item)};
     }
 }
 
@@ -205,7 +208,7 @@ static uint32_t entry_of(const struct sl_flow_keys *keys, uint32_t item)
         else
             to = middle;
     }
-    return keys->packet[keys->run[from].one_by_one ? item : keys->run[from].first].entry;
+    return entry_in(keys, &keys->run[from], item);
 }
 
 /* Ends come before the marks of their packet: an entry may be that of the next flow then. */
