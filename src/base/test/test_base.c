@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <unistd.h>
 
 #include "test.h"
@@ -9,6 +10,8 @@
 #include "base/diag.h"
 #include "base/fd.h"
 #include "base/histogram.h"
+#include "base/least.h"
+#include "base/spread.h"
 #include "sluice/status.h"
 
 static void test_status_texts_are_distinct(void **state)
@@ -187,6 +190,43 @@ static void test_descriptors_that_do_not_block(void **state)
     free(sent);
 }
 
+enum { THINGS = 1000 };
+
+struct done {
+    atomic_uint times[THINGS]; /* that the work on each was done */
+    atomic_uint highest;       /* number of a thread */
+};
+
+static void do_thing(void *context, unsigned thread, size_t i)
+{
+    struct done *const done = context;
+    unsigned highest = atomic_load(&done->highest);
+
+    atomic_fetch_add(&done->times[i], 1);
+    while (thread > highest && !atomic_compare_exchange_weak(&done->highest, &highest, thread))
+        ;
+}
+
+static void test_work_is_done_once(void **state)
+{
+    static const unsigned threads[] = {0, 1, 2, 7, SPREAD_THREADS_MAX, 10 * SPREAD_THREADS_MAX};
+    static const size_t shares[] = {1, 5, 16, 17, 600, THINGS, THINGS + 1};
+
+    (void)state;
+    for (size_t t = 0; t < sizeof threads / sizeof *threads; t++)
+        for (size_t s = 0; s < sizeof shares / sizeof *shares; s++)
+            for (size_t n = 0; n <= THINGS; n += THINGS / 4) {
+                static struct done done;
+                const uint64_t most = least(least(threads[t], SPREAD_THREADS_MAX), n / shares[s]);
+
+                memset(&done, 0, sizeof done);
+                spread(threads[t], n, shares[s], do_thing, &done);
+                for (size_t i = 0; i < THINGS; i++)
+                    assert_int_equal(done.times[i], i < n ? 1 : 0);
+                assert_true(done.highest < (most > 1 ? most : 1));
+            }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -198,6 +238,7 @@ int main(void)
         cmocka_unit_test(test_histogram_places_divide_the_line),
         cmocka_unit_test(test_histogram_quantiles_are_near),
         cmocka_unit_test(test_descriptors_that_do_not_block),
+        cmocka_unit_test(test_work_is_done_once),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
