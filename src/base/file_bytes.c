@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -12,7 +11,9 @@
 
 #include "base/cpu.h"
 #include "base/diag.h"
+#include "base/least.h"
 #include "base/mapped_file.h"
+#include "base/spread.h"
 
 static enum sl_status refuse(const char *path, int error, struct sl_diag *diag)
 {
@@ -31,12 +32,11 @@ struct filling {
     int fd;
     uint8_t *to;
     size_t len;
-    atomic_size_t next; /* share */
-    atomic_int error;   /* errno; ENODATA: the file ends too soon */
+    atomic_int error; /* errno; ENODATA: the file ends too soon */
 };
 
 /* 0, or errno. */
-static int fill_share(const struct filling *filling, size_t at, size_t end)
+static int fill_range(const struct filling *filling, size_t at, size_t end)
 {
     while (at < end) {
         const ssize_t n = pread(filling->fd, filling->to + at, end - at, (off_t)at);
@@ -50,35 +50,24 @@ static int fill_share(const struct filling *filling, size_t at, size_t end)
     return 0;
 }
 
-static void *fill_shares(void *user)
+static void fill_share(void *context, unsigned thread, size_t share)
 {
-    struct filling *const filling = user;
-    size_t at;
+    struct filling *const filling = context;
+    const size_t at = share * SHARE_LEN;
+    const int error = fill_range(filling, at, least(at + SHARE_LEN, filling->len));
 
-    while ((at = atomic_fetch_add(&filling->next, 1) * SHARE_LEN) < filling->len) {
-        const size_t left = filling->len - at;
-        const int error = fill_share(filling, at, at + (left < SHARE_LEN ? left : SHARE_LEN));
-
-        if (error != 0)
-            atomic_store(&filling->error, error);
-    }
-    return NULL;
+    (void)thread;
+    if (error != 0)
+        atomic_store(&filling->error, error);
 }
 
-/* 0, or errno. The threads end before it does; with fewer it takes longer. */
+/* 0, or errno. */
 static int fill(void *to, size_t len, int fd)
 {
     struct filling filling = {.fd = fd, .to = to, .len = len};
-    pthread_t threads[THREADS_MAX];
-    const size_t n_cores = cpu_cores(), n_shares = len / SHARE_LEN + 1;
-    size_t n = 1;
 
-    while (n < n_cores && n < n_shares && n < THREADS_MAX &&
-           pthread_create(&threads[n], NULL, fill_shares, &filling) == 0)
-        n++;
-    (void)fill_shares(&filling);
-    while (n-- > 1)
-        pthread_join(threads[n], NULL);
+    spread((unsigned)least(cpu_cores(), THREADS_MAX), (len + SHARE_LEN - 1) / SHARE_LEN, 1,
+           fill_share, &filling);
     return atomic_load(&filling.error);
 }
 
