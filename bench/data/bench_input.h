@@ -6,7 +6,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "cli/rule_files.h"
 
@@ -39,9 +38,5 @@ bool bench_generate_traffic(char path[64], enum bench_traffic traffic, uint64_t 
 /* The same of the packets on Ethernet that the captures hold, one pass behind the other. Time goes
  * on. long_capture.c */
 bool bench_repeat_captures(char path[64], const struct bench_input *input, uint64_t bytes_len);
-
-/* Opens a temporary file to write to, which the caller closes and removes. NULL: an error was
- * printed. */
-FILE *bench_temporary(char path[64]);
 
 #endif

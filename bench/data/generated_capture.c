@@ -2,14 +2,13 @@
 /* Captures that are made up: 10,000 TCP flows, packets of 800 bytes mean or of the lengths that
  * real captures have; and one flow alone. */
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "bench_input.h"
 #include "cli/console.h"
 #include "random.h"
 #include "sluice/dissect.h"
+#include "temporary.h"
 
 enum {
     GENERATED_LEN = 200000000,
@@ -139,20 +138,6 @@ static bool write_capture(FILE *file, enum bench_traffic traffic, uint64_t bytes
         written += len;
     }
     return true;
-}
-
-FILE *bench_temporary(char path[64])
-{
-    const char *folder = getenv("TMPDIR");
-    FILE *file;
-    int fd;
-
-    snprintf(path, 64, "%.40s/sluice-bench.XXXXXX", folder != NULL ? folder : "/tmp");
-    fd = mkstemp(path);
-    file = fd < 0 ? NULL : fdopen(fd, "wb");
-    if (file == NULL)
-        cli_error("%s: cannot be written", path);
-    return file;
 }
 
 bool bench_generate_traffic(char path[64], enum bench_traffic traffic, uint64_t bytes_len)

@@ -5,6 +5,7 @@
 
 #include "bench_data.h"
 #include "cli/console.h"
+#include "temporary.h"
 
 enum { BATCH_LEN = 4 << 20, ETHERNET = 1, SECOND_US = 1000000, PAUSE_MAX_US = 60 * SECOND_US };
 

@@ -4,7 +4,6 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <errno.h>
-#include <ftw.h>
 #include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,8 +12,8 @@
 
 #include "cli/console.h"
 #include "random.h"
+#include "temporary.h"
 #include "tunnel_content.h"
-#include "virus_database.h"
 
 enum {
     FILES = 8,
@@ -249,17 +248,4 @@ uint64_t scanned_tree_unpack(const char *folder)
         all += len;
     }
     return all;
-}
-
-static int remove_one(const char *path, const struct stat *file, int kind, struct FTW *place)
-{
-    (void)file;
-    (void)kind;
-    (void)place;
-    return remove(path);
-}
-
-void scanned_trees_remove(const char *folder)
-{
-    (void)nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }

@@ -27,6 +27,4 @@ bool scanned_trees_make(const char *folder, uint64_t *len);
  * the bytes of content; 0: it failed. */
 uint64_t scanned_tree_unpack(const char *folder);
 
-void scanned_trees_remove(const char *folder);
-
 #endif

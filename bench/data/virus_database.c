@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "virus_database.h"
 
-#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "cli/console.h"
 #include "literal_sets.h"
@@ -38,28 +36,4 @@ char *virus_database_make(size_t n, size_t *len)
     if (made && text == NULL)
         cli_error("no memory for signatures");
     return text;
-}
-
-bool bench_make_folder(char path[64])
-{
-    const char *temporary = getenv("TMPDIR");
-
-    snprintf(path, 64, "%.40s/sluice-bench.XXXXXX", temporary != NULL ? temporary : "/tmp");
-    if (mkdtemp(path) != NULL)
-        return true;
-    cli_error("%s: %s", path, strerror(errno));
-    path[0] = '\0';
-    return false;
-}
-
-bool bench_write_file(const char *path, const void *bytes, size_t len)
-{
-    FILE *file = fopen(path, "wb");
-    const bool written = file != NULL && fwrite(bytes, 1, len, file) == len;
-
-    if (file == NULL || fclose(file) != 0 || !written) {
-        cli_error("%s: %s", path, strerror(errno));
-        return false;
-    }
-    return true;
 }

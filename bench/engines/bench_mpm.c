@@ -8,6 +8,7 @@
 
 #include "base/clock.h"
 #include "bench/data/literal_sets.h"
+#include "bench/data/temporary.h"
 #include "benchmarks.h"
 #include "cli/console.h"
 #include "mpm_rows.h"
@@ -112,16 +113,14 @@ static bool load_scan(struct mpm *mpm)
 /* How long a table that was saved takes to be mapped and checked; -1: it could not be. */
 static double seconds_to_load(const struct sl_mpm_table *table)
 {
-    const char *folder = getenv("TMPDIR");
     struct sl_mpm_table *loaded = NULL;
     double seconds = -1;
     char path[64];
 
-    snprintf(path, sizeof path, "%.40s/sluice-table.XXXXXX", folder != NULL ? folder : "/tmp");
-    const int fd = mkstemp(path);
-    if (fd < 0)
+    FILE *const file = bench_temporary(path);
+    if (file == NULL)
         return -1;
-    close(fd);
+    (void)fclose(file);
     if (sl_mpm_save(table, path, NULL) == SL_OK) {
         const uint64_t begin = clock_ns();
 

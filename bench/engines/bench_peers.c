@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "bench/data/temporary.h"
 #include "bench/data/virus_database.h"
 #include "bench/frame/team.h"
 #include "bench/peers/clamscan.h"
@@ -109,12 +109,8 @@ static void end_scan(struct scan *scan)
     for (unsigned i = 0; i < scan->n_scanners; i++)
         sl_clamav_close(scan->scanners[i]);
     sl_clamav_free(scan->db);
-    if (scan->folder[0] != '\0') {
-        (void)unlink(scan->database);
-        (void)unlink(scan->scanned);
-        (void)unlink(scan->nothing);
-        (void)rmdir(scan->folder);
-    }
+    if (scan->folder[0] != '\0')
+        bench_remove_folder(scan->folder);
     free(scan->text);
     free(scan->bytes);
 }

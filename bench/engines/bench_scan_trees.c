@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bench/data/scanned_trees.h"
+#include "bench/data/temporary.h"
 #include "bench/data/virus_database.h"
 #include "bench/frame/row.h"
 #include "bench/peers/process.h"
@@ -260,7 +261,7 @@ bool bench_scan_trees(const struct bench *bench)
     trees->bench = bench;
     good = prepare(trees) && run(trees);
     if (trees->folder[0] != '\0')
-        scanned_trees_remove(trees->folder);
+        bench_remove_folder(trees->folder);
     free(trees);
     return good;
 }

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "bench/data/name_sets.h"
+#include "bench/data/temporary.h"
 #include "cli/console.h"
 
 /* ---- files ----------------------------------------------------------------------------------- */
