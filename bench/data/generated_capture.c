@@ -5,12 +5,16 @@
 #include <string.h>
 
 #include "bench_input.h"
+#include "capture_file.h"
 #include "cli/console.h"
 #include "random.h"
 #include "sluice/dissect.h"
 #include "temporary.h"
 
+#define BEGIN_US (UINT64_C(1700000000) * 1000000)
+
 enum {
+    INTERVAL_US = 10, /* between packets */
     GENERATED_LEN = 200000000,
     GENERATED_FLOWS = 10000,
     FLOW_LEN = 261720000,
@@ -19,11 +23,6 @@ enum {
     LONGEST = 1514, /* of a real one */
     BURST_LOG = 4   /* packets of a flow's segment number */
 };
-
-static void put32(uint8_t *to, uint32_t value)
-{
-    memcpy(to, &value, 4);
-}
 
 static void put_be16(uint8_t *to, uint32_t value)
 {
@@ -119,21 +118,15 @@ static uint32_t make_packet(uint8_t *packet, uint32_t number, enum bench_traffic
 
 static bool write_capture(FILE *file, enum bench_traffic traffic, uint64_t bytes_len)
 {
-    static const uint8_t header[24] = {0xD4, 0xC3, 0xB2, 0xA1, 2, 0, 4, 0, 0, 0, 0, 0,
-                                       0,    0,    0,    0,    0, 0, 4, 0, 1, 0, 0, 0};
-    uint8_t record[16 + LONGEST];
+    uint8_t packet[LONGEST];
     uint64_t state = 1, written = 0;
 
-    if (fwrite(header, sizeof header, 1, file) != 1)
+    if (!capture_file_begin(file))
         return false;
     for (uint32_t i = 0; written < bytes_len; i++) {
-        const uint32_t len = make_packet(record + 16, i, traffic, &state);
+        const uint32_t len = make_packet(packet, i, traffic, &state);
 
-        put32(record, 1700000000 + i / 100000);
-        put32(record + 4, i % 100000 * 10);
-        put32(record + 8, len);
-        put32(record + 12, len);
-        if (fwrite(record, 16 + len, 1, file) != 1)
+        if (!capture_file_put(file, BEGIN_US + (uint64_t)i * INTERVAL_US, packet, len, len))
             return false;
         written += len;
     }

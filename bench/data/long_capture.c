@@ -1,44 +1,32 @@
 /* SPDX-License-Identifier: MIT */
 /* Captures one behind the other, again and again: long enough for the rate of a run. */
 #include <stdio.h>
-#include <string.h>
 
 #include "bench_data.h"
+#include "capture_file.h"
 #include "cli/console.h"
 #include "temporary.h"
 
-enum { BATCH_LEN = 4 << 20, ETHERNET = 1, SECOND_US = 1000000, PAUSE_MAX_US = 60 * SECOND_US };
+enum { BATCH_LEN = 4 << 20, ETHERNET = 1, PAUSE_MAX_US = 60000000 };
 
 struct writing {
     FILE *file;
-    uint64_t now_us,
-        before_us;    /* of the packet that is written; of the one before in its capture */
-    uint64_t written; /* bytes of packets */
+    uint64_t now_us;    /* of the packet that is written */
+    uint64_t before_us; /* of the one before in its capture */
+    uint64_t written;   /* bytes of packets */
 };
-
-static void put32(uint8_t *to, uint64_t value)
-{
-    const uint32_t low = (uint32_t)value;
-
-    memcpy(to, &low, sizeof low);
-}
 
 static bool write_packet(struct writing *writing, const struct sl_batch *batch, uint32_t item)
 {
     const struct sl_packet *packet = &batch->packet[item];
     const uint64_t time_us = (uint64_t)batch->origin[item].time_ns / 1000;
     const uint64_t pause = time_us > writing->before_us ? time_us - writing->before_us : 0;
-    uint8_t record[16];
 
     writing->now_us += pause < PAUSE_MAX_US ? pause : PAUSE_MAX_US;
     writing->before_us = time_us;
     writing->written += packet->len;
-    put32(record, writing->now_us / SECOND_US);
-    put32(record + 4, writing->now_us % SECOND_US);
-    put32(record + 8, packet->len);
-    put32(record + 12, batch->origin[item].wire_len);
-    return fwrite(record, sizeof record, 1, writing->file) == 1 &&
-           fwrite(batch->bytes + packet->offset, 1, packet->len, writing->file) == packet->len;
+    return capture_file_put(writing->file, writing->now_us, batch->bytes + packet->offset,
+                            packet->len, batch->origin[item].wire_len);
 }
 
 /* All packets once. False: they cannot be written. */
@@ -56,10 +44,8 @@ static bool write_pass(struct writing *writing, const struct bench_data *data, u
 
 static bool write_all(struct writing *writing, const struct bench_data *data, uint64_t bytes_len)
 {
-    static const uint8_t header[24] = {0xD4, 0xC3, 0xB2, 0xA1, 2, 0, 4, 0, 0,        0, 0, 0,
-                                       0,    0,    0,    0,    0, 0, 4, 0, ETHERNET, 0, 0, 0};
     uint64_t before = 0;
-    bool good = fwrite(header, sizeof header, 1, writing->file) == 1;
+    bool good = capture_file_begin(writing->file);
 
     while (good && writing->written < bytes_len) {
         good = write_pass(writing, data, bytes_len);
