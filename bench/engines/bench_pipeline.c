@@ -231,19 +231,29 @@ static enum sl_status drain(void *user, const struct sl_batch *batch, const stru
 
 /* ---- one run --------------------------------------------------------------------------------- */
 
-bool bench_bind_to_cores(unsigned n, const cpu_set_t *allowed)
+struct bench_cores bench_bind_to_cores(unsigned n)
 {
+    struct bench_cores cores = {.bound = false};
     cpu_set_t few;
     unsigned taken = 0;
 
+    if (n == 0 || sched_getaffinity(0, sizeof cores.allowed, &cores.allowed) != 0)
+        return cores;
     CPU_ZERO(&few);
     for (int cpu = 0; cpu < CPU_SETSIZE && taken < n; cpu++) {
-        if (CPU_ISSET(cpu, allowed)) {
+        if (CPU_ISSET(cpu, &cores.allowed)) {
             CPU_SET(cpu, &few);
             taken++;
         }
     }
-    return sched_setaffinity(0, sizeof few, &few) == 0;
+    cores.bound = sched_setaffinity(0, sizeof few, &few) == 0;
+    return cores;
+}
+
+void bench_unbind(const struct bench_cores *cores)
+{
+    if (cores->bound)
+        (void)sched_setaffinity(0, sizeof cores->allowed, &cores->allowed);
 }
 
 static bool check_hits(const struct passing *passing)
@@ -269,9 +279,7 @@ static double pass(struct passing *passing)
     struct sl_pipeline_config config;
     struct sl_pipeline_stats stats;
     struct sl_diag diag = {0};
-    cpu_set_t allowed;
-    const bool bound = passing->cores != 0 && sched_getaffinity(0, sizeof allowed, &allowed) == 0 &&
-                       bench_bind_to_cores(passing->cores, &allowed);
+    const struct bench_cores cores = bench_bind_to_cores(passing->cores);
 
     sl_pipeline_config_init(&config);
     config.n_devices = passing->together->n_devices;
@@ -294,8 +302,7 @@ static double pass(struct passing *passing)
     memset(passing->hits, 0, sizeof passing->hits);
     const enum sl_status status = sl_pipeline_run(&config, &stats, &diag);
     passing->n_slots = stats.n_batches;
-    if (bound)
-        (void)sched_setaffinity(0, sizeof allowed, &allowed);
+    bench_unbind(&cores);
     if (status != SL_OK)
         cli_diag(&diag);
     passing->failed |=

@@ -36,9 +36,17 @@ struct bench_together_result {
     struct json_t *timeline; /* of the last run: the first batches, and the slowest; the caller's */
 };
 
-/* Binds this thread, and those that it starts, to so many of the allowed cores. False: it cannot be
- * bound. */
-bool bench_bind_to_cores(unsigned n, const cpu_set_t *allowed);
+struct bench_cores {
+    cpu_set_t allowed;
+    bool bound;
+};
+
+/* Binds this thread, and those that it starts, to the first n of its cores. 0, or where that cannot
+ * be: it keeps all. */
+struct bench_cores bench_bind_to_cores(unsigned n);
+
+/* Lets the thread have all of its cores again. */
+void bench_unbind(const struct bench_cores *cores);
 
 /* On each of n numbers of cores, in turn within each run. A GPU's pipeline has all cores, and n is
  * 1. `rate` not 0: batches come at this many bytes a second, and latency counts from the time when

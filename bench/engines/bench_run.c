@@ -73,13 +73,10 @@ static double pass(void *user, unsigned which)
     const struct place *place = &running->places[which];
     const struct run_asked asked = {running->asked, running->path, place->devices};
     struct run_done done = {0};
-    cpu_set_t allowed;
-    const bool bound = place->cores != 0 && sched_getaffinity(0, sizeof allowed, &allowed) == 0 &&
-                       bench_bind_to_cores(place->cores, &allowed);
+    const struct bench_cores cores = bench_bind_to_cores(place->cores);
 
     running->failed |= !run_parts_execute(running->parts, &asked, &done);
-    if (bound)
-        (void)sched_setaffinity(0, sizeof allowed, &allowed);
+    bench_unbind(&cores);
     running->stats[which] = done.stats;
     running->packets = done.packets;
     return done.stats.wall_ns != 0 ? (double)done.bytes * 1e9 / (double)done.stats.wall_ns : 1;

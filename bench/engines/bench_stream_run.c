@@ -168,14 +168,11 @@ static double pass(void *user, unsigned which)
 {
     struct running *running = user;
     struct sl_run_result result = {0};
-    cpu_set_t allowed;
-    const bool bound = running->cores != NULL &&
-                       sched_getaffinity(0, sizeof allowed, &allowed) == 0 &&
-                       bench_bind_to_cores(running->cores[which], &allowed);
+    const struct bench_cores cores =
+        bench_bind_to_cores(running->cores != NULL ? running->cores[which] : 0);
     const double seconds = execute(running, which, false, &result);
 
-    if (bound)
-        (void)sched_setaffinity(0, sizeof allowed, &allowed);
+    bench_unbind(&cores);
     return seconds != 0 ? (double)result.captured.bytes / seconds : 1;
 }
 
