@@ -207,10 +207,18 @@ static bool find_command(struct trees *trees)
            access(trees->command, X_OK) == 0;
 }
 
-static bool prepare(struct trees *trees)
+static bool write_database(const struct trees *trees)
 {
     size_t len;
+    char *text = virus_database_make(SIGNATURES, &len);
+    const bool good = text != NULL && bench_write_file(trees->database, text, len);
 
+    free(text);
+    return good;
+}
+
+static bool prepare(struct trees *trees)
+{
     if (!find_command(trees)) {
         cli_error("bench scan: the command does not lie beside this program");
         return false;
@@ -222,10 +230,8 @@ static bool prepare(struct trees *trees)
     snprintf(trees->nothing, PATH_LEN, "%s/nothing", trees->folder);
     for (int i = 0; i < SCANNED_TREES; i++)
         snprintf(trees->paths[i], PATH_LEN, "%s/%s", trees->folder, scanned_tree_names[i]);
-    char *text = virus_database_make(SIGNATURES, &len);
-    const bool good = text != NULL && bench_write_file(trees->database, text, len) &&
+    const bool good = (trees->bench->n_database_paths != 0 || write_database(trees)) &&
                       bench_write_file(trees->nothing, "x", 1);
-    free(text);
     if (good && !compile(trees))
         cli_error("bench scan: the databases cannot be compiled");
     return good && access(trees->compiled, R_OK) == 0;
