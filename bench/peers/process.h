@@ -10,7 +10,7 @@
 struct process_cost {
     double seconds;     /* by the host's clock */
     double cpu_seconds; /* of all cores */
-    uint64_t memory;    /* bytes of the largest of them at its peak */
+    uint64_t memory;    /* bytes of the largest of them at its peak; at least what this one has */
 };
 
 /* Runs a program, found as the shell does; its output is dropped. False: it cannot be started, or
