@@ -89,8 +89,7 @@ static inline void app_texts_add(struct app_text *texts, struct app_span span, u
 
     if (span.len >= max - begin)
         return;
-    app_text_add(texts, span.bytes, span.len);
-    app_text_add_byte(texts, 0);
+    app_text_add_ended(texts, span);
     for (uint32_t i = begin; i + 1 < texts->len; i++)
         texts->bytes[i] = texts->bytes[i] == 0 ? ' ' : texts->bytes[i];
 }

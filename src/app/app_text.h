@@ -56,6 +56,19 @@ static inline void app_text_add_byte(struct app_text *text, uint8_t byte)
     app_text_add(text, &byte, 1);
 }
 
+/* Appends bytes and a NUL, or neither. */
+static inline void app_text_add_ended(struct app_text *text, struct app_span span)
+{
+    uint8_t *to = app_text_room(text, span.len + 1);
+
+    if (to == NULL)
+        return;
+    if (span.len != 0)
+        memcpy(to, span.bytes, span.len);
+    to[span.len] = '\0';
+    text->len += span.len + 1;
+}
+
 static inline struct app_span app_text_span(const struct app_text *text)
 {
     return (struct app_span){text->bytes, text->len};

@@ -206,10 +206,8 @@ static void read_alternatives(struct app_text *names, struct app_span octets)
     if (!cut_tagged(&octets, DER_SEQUENCE, &list))
         return;
     while (list.len != 0 && cut_der(&list, &tag, &value)) {
-        if (tag != DER_DNS_NAME || value.len > TLS_NAMES_MAX - names->len - 1)
-            continue;
-        app_text_add(names, value.bytes, value.len);
-        app_text_add_byte(names, '\0');
+        if (tag == DER_DNS_NAME && value.len <= TLS_NAMES_MAX - names->len - 1)
+            app_text_add_ended(names, value);
     }
 }
 

@@ -311,10 +311,8 @@ static void read_alpns(struct app_text *to, const struct hello *hello)
     to->len = 0;
     if (!find_extension(hello, EXT_ALPN, &value) || !tls_cut_vector(&value, 2, &list))
         return;
-    while (list.len != 0 && tls_cut_vector(&list, 1, &name)) {
-        app_text_add(to, name.bytes, name.len);
-        app_text_add_byte(to, '\0');
-    }
+    while (list.len != 0 && tls_cut_vector(&list, 1, &name))
+        app_text_add_ended(to, name);
 }
 
 /* The first name of kind host. */

@@ -2,11 +2,13 @@
 /* Sessions of SMTP, FTP and SSH, whole and in random pieces. */
 #include "test.h"
 
+#include "app/app_line.h"
 #include "app/ftp.h"
 #include "app/mime.h"
 #include "app/smtp.h"
 #include "app/ssh.h"
 #include "app_trial.h"
+#include "counted_malloc.h"
 
 /* A part of what a side says; len 0: a text. */
 struct said {
@@ -330,6 +332,25 @@ static void test_gaps_of_smtp(void **state)
     trial_free(&trial);
 }
 
+/* Without memory for its NUL a text is not kept. */
+static void test_texts_end_without_memory(void **state)
+{
+    static const uint8_t bytes[155] = {'x'};
+    struct app_text texts = {0};
+
+    (void)state;
+    if (!ALLOCATIONS_ARE_COUNTED)
+        test_skip("the allocator of a sanitizer is not refused");
+    app_texts_add(&texts, (struct app_span){bytes, 100}, UINT32_MAX);
+    assert_int_equal(texts.max - texts.len, sizeof bytes);
+    refuse_allocation(1);
+    app_texts_add(&texts, (struct app_span){bytes, sizeof bytes}, UINT32_MAX);
+    assert_true(allocation_was_refused());
+    assert_true(texts.no_memory);
+    assert_int_equal(texts.len, 101);
+    app_text_free(&texts);
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -343,6 +364,7 @@ int main(void)
         cmocka_unit_test(test_attachments),
         cmocka_unit_test(test_smtp_is_bounded),
         cmocka_unit_test(test_gaps_of_smtp),
+        cmocka_unit_test(test_texts_end_without_memory),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
