@@ -206,7 +206,7 @@ static void read_alternatives(struct app_text *names, struct app_span octets)
     if (!cut_tagged(&octets, DER_SEQUENCE, &list))
         return;
     while (list.len != 0 && cut_der(&list, &tag, &value)) {
-        if (tag == DER_DNS_NAME && value.len <= TLS_NAMES_MAX - names->len - 1)
+        if (tag == DER_DNS_NAME && value.len < TLS_NAMES_MAX - names->len)
             app_text_add_ended(names, value);
     }
 }
