@@ -81,27 +81,4 @@ static inline bool app_span_split(struct app_span *rest, uint8_t at, struct app_
     return true;
 }
 
-/* Appends a text and a NUL, as far as all of them have at most `max` bytes. Bytes of NUL become
- * blanks. */
-static inline void app_texts_add(struct app_text *texts, struct app_span span, uint32_t max)
-{
-    const uint32_t begin = texts->len;
-
-    if (span.len >= max - begin)
-        return;
-    app_text_add_ended(texts, span);
-    for (uint32_t i = begin; i + 1 < texts->len; i++)
-        texts->bytes[i] = texts->bytes[i] == 0 ? ' ' : texts->bytes[i];
-}
-
-/* The next of these texts. *at is 0 at first. */
-static inline bool app_texts_next(struct app_span *text, const struct app_text *texts, uint32_t *at)
-{
-    if (*at >= texts->len)
-        return false;
-    *text = (struct app_span){texts->bytes + *at, (uint32_t)strlen((char *)texts->bytes + *at)};
-    *at += text->len + 1;
-    return true;
-}
-
 #endif

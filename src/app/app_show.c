@@ -47,6 +47,15 @@ void app_show_add(struct app_show *show, enum sl_app_value_id id, struct app_spa
     show->value[show->n++] = (struct sl_app_value){to, bytes.len, id};
 }
 
+void app_show_texts(struct app_show *show, enum sl_app_value_id id, const struct app_text *texts)
+{
+    struct app_span text;
+    uint32_t at = 0;
+
+    while (app_show_wants(show, id) && app_texts_next(&text, texts, &at))
+        app_show_add(show, id, text);
+}
+
 struct sl_app_value *app_show_end(struct app_show *show, uint32_t *n)
 {
     struct sl_app_value *value = app_arena_take(show->arena, ((size_t)show->n + 1) * sizeof *value);

@@ -210,15 +210,6 @@ static void read_reply(struct ftp_flow *flow, const struct app_line *line)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static void show_texts(struct app_show *show, enum sl_app_value_id id, const struct app_text *texts)
-{
-    struct app_span text;
-    uint32_t at = 0;
-
-    while (app_texts_next(&text, texts, &at))
-        app_show_add(show, id, text);
-}
-
 static void show(struct app_show *show, const void *of, enum app_side side)
 {
     const struct ftp_transaction *const transaction = of;
@@ -227,8 +218,8 @@ static void show(struct app_show *show, const void *of, enum app_side side)
     if (!app_show_wants(show, SL_FTP_COMMAND))
         return;
     if (side == APP_SERVER) {
-        show_texts(show, SL_FTP_COMPLETION_CODE, &transaction->codes);
-        show_texts(show, SL_FTP_REPLY, &transaction->replies);
+        app_show_texts(show, SL_FTP_COMPLETION_CODE, &transaction->codes);
+        app_show_texts(show, SL_FTP_REPLY, &transaction->replies);
     } else if (transaction->command.len != 0) {
         app_show_add(show, SL_FTP_COMMAND, name_of(transaction, &rest));
         if (rest.len != 0)

@@ -338,15 +338,6 @@ static uint32_t take_server(struct smtp_flow *flow, const uint8_t *bytes, uint32
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-static void show_texts(struct app_show *show, enum sl_app_value_id id, const struct app_text *texts)
-{
-    struct app_span text;
-    uint32_t at = 0;
-
-    while (app_texts_next(&text, texts, &at))
-        app_show_add(show, id, text);
-}
-
 static void show(struct app_show *show, const void *of, enum app_side side)
 {
     const struct smtp_flow *const flow = of;
@@ -358,9 +349,10 @@ static void show(struct app_show *show, const void *of, enum app_side side)
         app_show_add(show, SL_SMTP_HELO, app_text_span(&flow->helo));
     if (transaction->mail_from.len != 0)
         app_show_add(show, SL_SMTP_MAIL_FROM, app_text_span(&transaction->mail_from));
-    show_texts(show, SL_SMTP_RCPT_TO, &transaction->rcpt_to);
+    app_show_texts(show, SL_SMTP_RCPT_TO, &transaction->rcpt_to);
     for (int i = 0; i < MIME_N_TEXTS; i++)
-        show_texts(show, (enum sl_app_value_id)(SL_EMAIL_FROM + i), &transaction->mime.texts[i]);
+        app_show_texts(show, (enum sl_app_value_id)(SL_EMAIL_FROM + i),
+                       &transaction->mime.texts[i]);
 }
 
 static void describe(struct sl_app_message *message, const void *of)

@@ -39,9 +39,6 @@ enum app_likeness tls_probe(enum app_side side, const uint8_t *bytes, uint32_t l
 bool tls_value_get(struct app_span *value, const struct tls_session *session,
                    enum sl_app_value_id id);
 
-/* The next of the texts of client_alpns, server_alpns or names. *at is 0 at first. */
-bool tls_text_next(struct app_span *value, const struct app_text *texts, uint32_t *at);
-
 /* As struct app_parser has them. */
 void tls_show(struct app_show *show, const void *of, enum app_side side);
 void tls_describe(struct sl_app_message *message, const void *of);

@@ -55,15 +55,6 @@ bool tls_value_get(struct app_span *value, const struct tls_session *session,
     }
 }
 
-bool tls_text_next(struct app_span *value, const struct app_text *texts, uint32_t *at)
-{
-    if (*at >= texts->len)
-        return false;
-    *value = (struct app_span){texts->bytes + *at, (uint32_t)strlen((char *)texts->bytes + *at)};
-    *at += value->len + 1;
-    return true;
-}
-
 static void show_certificates(struct app_show *show, const struct tls_session *session)
 {
     struct app_span list = app_text_span(&session->chain), certificate;
@@ -72,15 +63,6 @@ static void show_certificates(struct app_show *show, const struct tls_session *s
         return;
     while (list.len != 0 && tls_cut_vector(&list, 3, &certificate))
         app_show_add(show, SL_TLS_CERT, certificate);
-}
-
-static void show_texts(struct app_show *show, enum sl_app_value_id id, const struct app_text *texts)
-{
-    struct app_span value;
-    uint32_t at = 0;
-
-    while (app_show_wants(show, id) && tls_text_next(&value, texts, &at))
-        app_show_add(show, id, value);
 }
 
 static enum app_side side_of(enum sl_app_value_id id)
@@ -103,10 +85,10 @@ void tls_show(struct app_show *show, const void *of, enum app_side side)
             app_show_add(show, (enum sl_app_value_id)id, value);
     if (side == APP_SERVER) {
         show_certificates(show, session);
-        show_texts(show, SL_TLS_CERT_ALT_NAME, &session->names);
+        app_show_texts(show, SL_TLS_CERT_ALT_NAME, &session->names);
     }
-    show_texts(show, SL_TLS_ALPN,
-               side == APP_CLIENT ? &session->client_alpns : &session->server_alpns);
+    app_show_texts(show, SL_TLS_ALPN,
+                   side == APP_CLIENT ? &session->client_alpns : &session->server_alpns);
     if (app_show_wants(show, SL_TLS_RANDOM) && (session->seen & hello) != 0)
         app_show_add(show, SL_TLS_RANDOM,
                      (struct app_span){session->random[side], sizeof session->random[side]});

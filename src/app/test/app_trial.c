@@ -61,7 +61,7 @@ static void say_texts(struct app_text *told, const char *name, const struct app_
     struct app_span value;
     uint32_t at = 0;
 
-    while (tls_text_next(&value, texts, &at)) {
+    while (app_texts_next(&value, texts, &at)) {
         say(told, " %s=[", name);
         say_bytes(told, value);
         say(told, "]");
