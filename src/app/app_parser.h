@@ -71,7 +71,7 @@ struct app_parser {
     /* len bytes of the side never come. */
     enum app_verdict (*gap)(void *flow, enum app_side side, uint64_t len,
                             const struct app_listener *listener);
-    /* The side sends nothing more. */
+    /* The side sends nothing more. NULL: that says nothing. */
     void (*end)(void *flow, enum app_side side, const struct app_listener *listener);
     /* Reports the end of open transactions, and frees the flow. */
     void (*close)(void *flow, const struct app_listener *listener);

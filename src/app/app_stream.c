@@ -204,7 +204,7 @@ bool app_stream_gap(struct app_stream *stream, enum app_side side, uint64_t len,
 void app_stream_end(struct app_stream *stream, enum app_side side,
                     const struct app_listener *listener)
 {
-    if (stream->state[side] == READ)
+    if (stream->state[side] == READ && stream->parser->end != NULL)
         stream->parser->end(stream->flow, side, listener);
     else if (stream->state[side] == INNER && stream->inner != NULL)
         app_stream_end(stream->inner, side, listener);

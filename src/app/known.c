@@ -29,11 +29,6 @@ static enum app_verdict gap_flow(void *flow, enum app_side side, uint64_t len,
     return APP_GIVEN_UP;
 }
 
-static void end_flow(void *flow, enum app_side side, const struct app_listener *listener)
-{
-    (void)flow, (void)side, (void)listener;
-}
-
 static void close_flow(void *flow, const struct app_listener *listener)
 {
     (void)flow, (void)listener;
@@ -51,7 +46,6 @@ static uint64_t held_by(const void *flow)
             .open = open_flow,   \
             .give = give_flow,   \
             .gap = gap_flow,     \
-            .end = end_flow,     \
             .close = close_flow, \
             .held = held_by}
 

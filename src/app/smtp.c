@@ -411,13 +411,6 @@ static enum app_verdict gap_flow(void *of, enum app_side side, uint64_t len,
     return APP_GOES_ON;
 }
 
-static void end_flow(void *of, enum app_side side, const struct app_listener *listener)
-{
-    (void)of;
-    (void)side;
-    (void)listener;
-}
-
 static void close_flow(void *of, const struct app_listener *listener)
 {
     struct smtp_flow *const flow = of;
@@ -447,7 +440,6 @@ const struct app_parser smtp_parser = {.app = SL_APP_SMTP,
                                        .open = open_flow,
                                        .give = give_flow,
                                        .gap = gap_flow,
-                                       .end = end_flow,
                                        .close = close_flow,
                                        .held = held_by,
                                        .show = show,

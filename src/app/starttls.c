@@ -43,13 +43,6 @@ static enum app_verdict gap_flow(void *of, enum app_side side, uint64_t len,
     return APP_GOES_ON;
 }
 
-static void end_flow(void *of, enum app_side side, const struct app_listener *listener)
-{
-    (void)of;
-    (void)side;
-    (void)listener;
-}
-
 static void close_flow(void *of, const struct app_listener *listener)
 {
     (void)listener;
@@ -63,10 +56,10 @@ static uint64_t held_by(const void *of)
 }
 
 /* They report nothing, so that nothing is shown. */
-#define LINES(of)                                                                            \
-    {                                                                                        \
-        .app = (of), .open = open_flow, .give = give_flow, .gap = gap_flow, .end = end_flow, \
-        .close = close_flow, .held = held_by                                                 \
+#define LINES(of)                                                                                \
+    {                                                                                            \
+        .app = (of), .open = open_flow, .give = give_flow, .gap = gap_flow, .close = close_flow, \
+        .held = held_by                                                                          \
     }
 
 static const struct app_parser pop3 = LINES(SL_APP_POP3), imap = LINES(SL_APP_IMAP);
