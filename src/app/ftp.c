@@ -2,8 +2,9 @@
 #include "ftp.h"
 
 #include "app_line.h"
+#include "tls.h"
 
-enum { TLS_HANDSHAKE = 22, CODE_LEN = 3, COMMAND_MAX = 16 /* bytes of a command's name */ };
+enum { CODE_LEN = 3, COMMAND_MAX = 16 /* bytes of a command's name */ };
 
 struct ftp_transaction {
     struct ftp_transaction *next;

@@ -4,8 +4,7 @@
 #include "app_line.h"
 #include "http_head.h"
 #include "mime.h"
-
-enum { TLS_HANDSHAKE = 22 };
+#include "tls.h"
 
 enum client_state {
     COMMANDS,

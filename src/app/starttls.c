@@ -4,8 +4,7 @@
 #include "app_stream.h"
 #include "ftp.h"
 #include "smtp.h"
-
-enum { TLS_HANDSHAKE = 22 };
+#include "tls.h"
 
 struct starttls_flow {
     uint32_t n_bytes[2]; /* of lines */

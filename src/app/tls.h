@@ -12,6 +12,7 @@
 #include "sluice/app.h"
 
 enum {
+    TLS_HANDSHAKE = 22,      /* kind of records, their first byte */
     TLS_MESSAGE_MAX = 65536, /* a longer one ends its side */
     TLS_NAMES_MAX = 4096,    /* bytes of all alternative names that are kept */
     TLS_JA4_LEN = 36

@@ -7,7 +7,6 @@ enum {
     MESSAGE_HEAD = 4,
     CHANGE_CIPHER = 20,
     ALERT = 21,
-    HANDSHAKE = 22,
     APPLICATION = 23,
     CLIENT_HELLO = 1,
     SERVER_HELLO = 2,
@@ -208,12 +207,12 @@ static uint32_t take(struct tls_flow *flow, enum app_side side, const uint8_t *b
             begin_record(flow, side);
         return 1;
     }
-    if (mine->head[0] == HANDSHAKE && mine->changed && mine->message.len == 0 &&
+    if (mine->head[0] == TLS_HANDSHAKE && mine->changed && mine->message.len == 0 &&
         bytes[0] != (side == APP_CLIENT ? CLIENT_HELLO : SERVER_HELLO)) {
         end_side(flow, side);
         return 1;
     }
-    if (mine->head[0] == HANDSHAKE) {
+    if (mine->head[0] == TLS_HANDSHAKE) {
         app_text_add(&mine->message, bytes, n);
         flow->no_memory |= mine->message.no_memory;
         if (!flow->no_memory)
@@ -321,7 +320,7 @@ enum app_likeness tls_probe(enum app_side side, const uint8_t *bytes, uint32_t l
 {
     const uint8_t hello = side == APP_CLIENT ? CLIENT_HELLO : SERVER_HELLO;
 
-    if ((len > 0 && bytes[0] != HANDSHAKE && (bytes[0] != ALERT || side == APP_CLIENT)) ||
+    if ((len > 0 && bytes[0] != TLS_HANDSHAKE && (bytes[0] != ALERT || side == APP_CLIENT)) ||
         (len > 1 && bytes[1] != 3) || (len > 2 && bytes[2] > 4))
         return APP_UNLIKE;
     if (len < RECORD_HEAD + 1)
