@@ -7,7 +7,9 @@
 #include "base/bytes.h"
 #include "base/hex.h"
 
-enum { KEX_INIT = 20, NEW_KEYS = 21, MD5_LEN = 16, PACKET_HEAD = 4 };
+static const char mark[] = "SSH-"; /* begins a banner */
+
+enum { MARK_LEN = sizeof mark - 1, KEX_INIT = 20, NEW_KEYS = 21, MD5_LEN = 16, PACKET_HEAD = 4 };
 
 struct ssh_side {
     struct app_line line;   /* up to the banner */
@@ -61,16 +63,15 @@ static void end_side(struct ssh_flow *flow, enum app_side side, const struct app
 static void read_line(struct ssh_flow *flow, enum app_side side,
                       const struct app_listener *listener)
 {
-    static const char begin[] = "SSH-";
     struct ssh_side *const mine = &flow->side[side];
     const struct app_text *const line = &mine->line.text;
 
-    if (line->len < sizeof begin - 1 || memcmp(line->bytes, begin, sizeof begin - 1) != 0) {
+    if (line->len < MARK_LEN || memcmp(line->bytes, mark, MARK_LEN) != 0) {
         if (++mine->n_lines == SSH_LINES_MAX)
             end_side(flow, side, listener);
         return;
     }
-    app_text_add(&mine->banner, line->bytes + sizeof begin - 1, line->len - (sizeof begin - 1));
+    app_text_add(&mine->banner, line->bytes + MARK_LEN, line->len - MARK_LEN);
     flow->no_memory |= mine->banner.no_memory;
     app_text_free(&mine->line.text);
     mine->has_banner = true;
@@ -163,11 +164,11 @@ static uint32_t take(struct ssh_flow *flow, enum app_side side, const uint8_t *b
 
     app_text_add(&mine->packet, bytes, taken);
     flow->no_memory |= mine->packet.no_memory;
-    if (flow->no_memory)
+    if (flow->no_memory || missing(&mine->packet) != 0)
         return taken;
-    if (missing(&mine->packet) == 0 && mine->packet.len == PACKET_HEAD)
+    if (mine->packet.len == PACKET_HEAD)
         end_side(flow, side, listener);
-    else if (mine->packet.len > PACKET_HEAD && missing(&mine->packet) == 0)
+    else
         read_packet(flow, side, listener);
     return taken;
 }
@@ -272,11 +273,8 @@ const struct app_parser ssh_parser = {.app = SL_APP_SSH,
 
 enum app_likeness ssh_probe(enum app_side side, const uint8_t *bytes, uint32_t len)
 {
-    static const char begin[] = "SSH-";
-    const uint32_t n = sizeof begin - 1;
-
     (void)side;
-    if (memcmp(bytes, begin, len < n ? len : n) != 0)
+    if (memcmp(bytes, mark, len < MARK_LEN ? len : MARK_LEN) != 0)
         return APP_UNLIKE;
-    return len < n ? APP_TOO_SHORT : APP_LIKE;
+    return len < MARK_LEN ? APP_TOO_SHORT : APP_LIKE;
 }
