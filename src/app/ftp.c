@@ -25,7 +25,6 @@ struct ftp_flow {
     uint32_t n_open;
     uint64_t held; /* bytes of transactions */
     const struct app_listener *listener;
-    bool in_reply; /* of several lines */
     bool no_memory;
 };
 
@@ -198,9 +197,8 @@ static void read_reply(struct ftp_flow *flow, const struct app_line *line)
     if (line->is_cut && !transaction->truncated[APP_SERVER])
         report(transaction, APP_SERVER, APP_EVENT, "response_command_too_long", flow->listener);
     transaction->truncated[APP_SERVER] |= line->is_cut;
-    if (has_code(span))
-        flow->in_reply = span.len > CODE_LEN && span.bytes[CODE_LEN] == '-';
-    if (!has_code(span) || flow->in_reply || span.bytes[0] == '1')
+    if (!has_code(span) || span.bytes[0] == '1' ||
+        (span.len > CODE_LEN && span.bytes[CODE_LEN] == '-'))
         return;
     if (transaction->mode == SL_FTP_PASSIVE && span.bytes[0] == '2')
         transaction->port = read_port(span);
