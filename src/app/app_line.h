@@ -3,6 +3,8 @@
 #ifndef APP_APP_LINE_H
 #define APP_APP_LINE_H
 
+#include <strings.h>
+
 #include "app_text.h"
 
 struct app_line {
@@ -62,6 +64,14 @@ static inline struct app_span app_span_trim(struct app_span span)
     while (span.len != 0 && (span.bytes[span.len - 1] == ' ' || span.bytes[span.len - 1] == '\t'))
         span.len--;
     return span;
+}
+
+/* Whether a span begins with a word, in any case. */
+static inline bool app_span_begins(struct app_span span, const char *word)
+{
+    const size_t n = strlen(word);
+
+    return span.len >= n && strncasecmp((const char *)span.bytes, word, n) == 0;
 }
 
 /* Cuts a span at the first such byte, which goes. False: it has none, and is the first part. */

@@ -61,13 +61,6 @@ static void read_mail_field(struct mime *mime, struct app_span name, struct app_
     }
 }
 
-static bool begins(struct app_span text, const char *word)
-{
-    const uint32_t n = (uint32_t)strlen(word);
-
-    return text.len >= n && http_span_is((struct app_span){text.bytes, n}, word);
-}
-
 /* The value of a parameter, or its parts "name*0", "name*1" (RFC 2231). */
 static void take_name(struct mime *mime, struct app_span value, const char *parameter)
 {
@@ -93,10 +86,10 @@ static void read_type(struct mime *mime, struct app_span value)
 {
     const struct app_span boundary = multipart_parameter(value, "boundary");
 
-    mime->is_text = begins(value, "text/");
-    mime->is_mail = begins(value, "message/rfc822");
+    mime->is_text = app_span_begins(value, "text/");
+    mime->is_mail = app_span_begins(value, "message/rfc822");
     take_name(mime, value, "name");
-    if (!begins(value, "multipart/") || boundary.bytes == NULL || boundary.len == 0 ||
+    if (!app_span_begins(value, "multipart/") || boundary.bytes == NULL || boundary.len == 0 ||
         boundary.len > MIME_BOUNDARY_MAX || mime->depth == MIME_DEPTH_MAX || mime->is_multipart)
         return;
     memcpy(mime->boundary[mime->depth], boundary.bytes, boundary.len);
@@ -120,9 +113,9 @@ static void read_field(struct mime *mime)
     else if (http_span_is(name, "content-disposition"))
         take_name(mime, value, "filename");
     else if (http_span_is(name, "content-transfer-encoding"))
-        mime->encoding = begins(value, "base64")             ? MIME_BASE64
-                         : begins(value, "quoted-printable") ? MIME_QUOTED
-                                                             : MIME_PLAIN;
+        mime->encoding = app_span_begins(value, "base64")             ? MIME_BASE64
+                         : app_span_begins(value, "quoted-printable") ? MIME_QUOTED
+                                                                      : MIME_PLAIN;
 }
 
 static void begin_head(struct mime *mime)
@@ -191,7 +184,7 @@ static void read_text(struct mime *mime)
         struct app_span url = {rest.bytes, 0};
 
         for (size_t s = 0; s < sizeof schemes / sizeof *schemes; s++)
-            if (begins(rest, schemes[s]))
+            if (app_span_begins(rest, schemes[s]))
                 url.len = (uint32_t)strlen(schemes[s]);
         if (url.len == 0)
             continue;

@@ -133,7 +133,7 @@ static bool is_command(struct app_span line, const char *name, struct app_span *
 {
     const uint32_t n = (uint32_t)strlen(name);
 
-    if (line.len < n || !http_span_is((struct app_span){line.bytes, n}, name))
+    if (!app_span_begins(line, name))
         return false;
     *rest = app_span_trim((struct app_span){line.bytes + n, line.len - n});
     return true;
