@@ -161,8 +161,7 @@ static void take_head(struct mime *mime, struct app_span line, bool is_first, ui
     if (is_first && goes_on) /* as Suricata joins them */
         line = app_span_trim(line);
     if (mime->field.len < MIME_FIELD_MAX)
-        app_text_add(&mime->field, line.bytes,
-                     line.len < MIME_FIELD_MAX ? line.len : (uint32_t)MIME_FIELD_MAX);
+        app_text_add(&mime->field, line.bytes, line.len);
     mime->no_memory |= mime->field.no_memory;
 }
 

@@ -3,8 +3,9 @@
  * of attachments, and URLs in texts. The reports do not depend on the pieces that long lines come
  * in, but for those of attachments, whose bytes joined are the same.
  *
- * A mail holds MIME_TEXTS_MAX bytes of each field, of URLs and of names, and a field of a head of
- * MIME_FIELD_MAX bytes. Deeper parts than MIME_DEPTH_MAX are bytes of the part around them. */
+ * A mail holds MIME_TEXTS_MAX bytes of each field, of URLs and of names, and a field of a head up
+ * to the piece that reaches MIME_FIELD_MAX bytes. Deeper parts than MIME_DEPTH_MAX are bytes of the
+ * part around them. */
 #ifndef APP_MIME_H
 #define APP_MIME_H
 
@@ -48,8 +49,7 @@ struct mime {
     bool is_text;      /* or a text, */
     bool is_mail;      /* or a mail */
     bool is_multipart; /* or parts */
-    bool is_broken;    /* a line before ended, and its end is not given yet: */
-    uint8_t n_break;   /* bytes of it */
+    uint8_t n_break;   /* bytes of a line's end that is not given yet */
     uint8_t n_sextets; /* of base64 that wait */
     uint32_t sextets;
     bool no_memory;
