@@ -70,16 +70,42 @@ static void test_ssh(void **state)
            "ssh 0 c done [2.0] [a] [6caaea1d18055f5765c77467c268b8e6] [k;a;c;e]\n");
 }
 
+/* A packet that is too long ends its side, and is not kept. */
 static void test_ssh_is_bounded(void **state)
 {
-    static const struct said said[] = {{"SSH-2.0-a\r\n", 0, APP_CLIENT},
-                                       {"\0\x01\0\0", 4, APP_CLIENT},
-                                       {"SSH-2.0-b\r\n", 0, APP_SERVER}};
+    static const char packet[100000] = "\0\x01\0";
+    const struct said said[] = {{"SSH-2.0-a\r\n", 0, APP_CLIENT},
+                                {packet, sizeof packet, APP_CLIENT},
+                                {"SSH-2.0-b", 0, APP_SERVER},
+                                {packet, sizeof packet, APP_SERVER},
+                                {"\n", 0, APP_SERVER}};
+    struct app_trial trial;
 
     (void)state;
-    EXPECT(said, "ssh 0 c head [2.0] [a]\n"
-                 "ssh 0 s head [2.0] [b]\n"
-                 "ssh 0 c done [2.0] [a]\n");
+    play(&trial, said, sizeof said / sizeof *said, 100);
+    assert_true(trial.held_max < 4096);
+    assert_non_null(strstr((char *)trial.told.bytes, "ssh 0 s head [2.0] [b\\x00"));
+    assert_non_null(strstr((char *)trial.told.bytes, "ssh 0 c done [2.0] [a]\n"));
+    trial_free(&trial);
+}
+
+/* A server may send lines before its banner, but not any number of them. */
+static void test_lines_before_a_banner(void **state)
+{
+    struct app_trial trial;
+    uint64_t seed = 1;
+
+    (void)state;
+    for (int n = SSH_LINES_MAX - 1; n <= SSH_LINES_MAX; n++) {
+        trial_begin(&trial);
+        trial_give(&trial, APP_CLIENT, "SSH-2.0-a\n", 10, 0, &seed);
+        for (int i = 0; i < n; i++)
+            trial_give(&trial, APP_SERVER, "x\n", 2, 0, &seed);
+        trial_give(&trial, APP_SERVER, "SSH-2.0-b\n", 10, 0, &seed);
+        trial_end(&trial);
+        assert_int_equal(strstr((char *)trial.told.bytes, "[b]") != NULL, n < SSH_LINES_MAX);
+        trial_free(&trial);
+    }
 }
 
 /* ---- FTP ------------------------------------------------------------------------------------- */
@@ -111,6 +137,13 @@ static void test_ftp(void **state)
                  "ftp 4 c done [QUIT]\n");
 }
 
+static void give(struct app_stream *stream, enum app_side side, const char *text,
+                 const struct app_listener *listener)
+{
+    assert_true(
+        app_stream_give(stream, side, (const uint8_t *)text, (uint32_t)strlen(text), listener));
+}
+
 /* The port that a transaction names. */
 static void hear_port(void *to, const struct app_news *news)
 {
@@ -129,12 +162,10 @@ static struct sl_app_message described(const char *command, const char *reply)
     struct app_stream *stream = app_stream_open();
 
     assert_non_null(stream);
-    assert_true(app_stream_give(stream, APP_CLIENT, (const uint8_t *)"USER a\r\n", 8, &listener));
-    assert_true(app_stream_give(stream, APP_SERVER, (const uint8_t *)"331 b\r\n", 7, &listener));
-    assert_true(app_stream_give(stream, APP_CLIENT, (const uint8_t *)command,
-                                (uint32_t)strlen(command), &listener));
-    assert_true(app_stream_give(stream, APP_SERVER, (const uint8_t *)reply, (uint32_t)strlen(reply),
-                                &listener));
+    give(stream, APP_CLIENT, "USER a\r\n", &listener);
+    give(stream, APP_SERVER, "331 b\r\n", &listener);
+    give(stream, APP_CLIENT, command, &listener);
+    give(stream, APP_SERVER, reply, &listener);
     app_stream_close(stream, &listener);
     return message;
 }
@@ -167,6 +198,23 @@ static void test_ports_of_ftp(void **state)
     }
 }
 
+static void test_cut_lines_of_ftp(void **state)
+{
+    static char line[FTP_LINE_MAX + 8];
+
+    (void)state;
+    memset(line, 'x', sizeof line - 1);
+    memcpy(line + sizeof line - 3, "\r\n", 2);
+    for (int side = 0; side < 2; side++) {
+        struct sl_app_message message;
+
+        memcpy(line, "200 ", 4);
+        message = described(side == 0 ? line : "NOOP\r\n", side == 1 ? line : "200 ok\r\n");
+        assert_int_equal(message.truncated[0], side == 0);
+        assert_int_equal(message.truncated[1], side == 1);
+    }
+}
+
 /* Long lines are cut, with an event, and of many open commands the first are done. */
 static void test_ftp_is_bounded(void **state)
 {
@@ -185,13 +233,18 @@ static void test_ftp_is_bounded(void **state)
         trial_give(&trial, APP_CLIENT, line, 100, 0, &seed);
         trial_give(&trial, APP_CLIENT, "\r\n", 2, 0, &seed);
     }
-    assert_true(trial.held_max < (FTP_OPEN_MAX + 2) * UINT64_C(512) + FTP_LINE_MAX);
     trial.quiet = false;
     trial_give(&trial, APP_CLIENT, line, sizeof line, 100, &seed);
     trial_give(&trial, APP_CLIENT, "\r\n", 2, 0, &seed);
     trial_give(&trial, APP_SERVER, line, sizeof line, 100, &seed);
     trial_give(&trial, APP_SERVER, "\r\n", 2, 0, &seed);
+    for (int i = 0; i < MANY; i++) {
+        trial_give(&trial, APP_SERVER, "220-", 4, 0, &seed);
+        trial_give(&trial, APP_SERVER, line, 100, 0, &seed);
+        trial_give(&trial, APP_SERVER, "\r\n", 2, 0, &seed);
+    }
     trial_end(&trial);
+    assert_true(trial.held_max < (FTP_OPEN_MAX + 2) * UINT64_C(512) + 3 * FTP_LINE_MAX);
     assert_non_null(strstr((char *)trial.told.bytes, " c event request_command_too_long"));
     assert_non_null(strstr((char *)trial.told.bytes, " s event response_command_too_long"));
     trial_free(&trial);
@@ -289,7 +342,7 @@ static void test_smtp_is_bounded(void **state)
                                         "DATA\r\nX: y\r\n",
                                         " more of the field\r\n",
                                         "To: a, b, c, d, e, f, g\r\n",
-                                        "Received: by a\r\n",
+                                        "Received: by a, by b, by c\r\n",
                                         "Content-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\n",
                                         "Content-Type: a/b; name=0123456789\r\n\r\n",
                                         "a line without its end "};
@@ -303,33 +356,65 @@ static void test_smtp_is_bounded(void **state)
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++)
         for (int k = 0; k < 3000; k++)
             trial_give(&trial, APP_CLIENT, lines[i], (uint32_t)strlen(lines[i]), 0, &seed);
-    assert_true(trial.held_max < UINT64_C(2) * MIME_N_TEXTS * MIME_TEXTS_MAX);
+    assert_true(trial.held_max < UINT64_C(5) * MIME_TEXTS_MAX);
     trial.quiet = false;
     trial_end(&trial);
     assert_non_null(strstr((char *)trial.told.bytes, " c end cut body"));
     trial_free(&trial);
 }
 
+/* A line of a text has no bounds, but the memory for it has. */
+static void test_a_text_without_lines(void **state)
+{
+    static char text[100000];
+    const struct said said[] = {{"EHLO a\r\nDATA\r\n\r\n", 0, APP_CLIENT},
+                                {text, sizeof text, APP_CLIENT}};
+    struct app_trial trial;
+
+    (void)state;
+    memset(text, 'x', sizeof text);
+    play(&trial, said, sizeof said / sizeof *said, 1000);
+    assert_true(trial.held_max < 8192);
+    trial_free(&trial);
+}
+
+/* The bytes of an attachment: that came, and up to its end. */
+struct heard_bytes {
+    uint64_t len, end;
+};
+
+static void hear_bytes(void *to, const struct app_news *news)
+{
+    struct heard_bytes *const heard = to;
+
+    heard->len += news->kind == APP_BODY ? news->len : 0;
+    if (news->kind == APP_END)
+        heard->end = news->offset;
+}
+
 /* A gap in a mail is one in its attachment. */
 static void test_gaps_of_smtp(void **state)
 {
-    static const char begin[] = "EHLO a\r\nDATA\r\nContent-Type: a/b; name=n\r\n\r\nab\r\nc";
-    static const char rest[] = "f\r\n.\r\nQUIT\r\n";
-    struct app_trial trial;
-    uint64_t seed = 1;
+#define MAIL_BEGIN "Content-Type: a/b; name=n\r\n\r\nab\r\n"
+    static const struct {
+        const char *begin, *rest;
+    } cases[] = {{"EHLO a\r\nDATA\r\n" MAIL_BEGIN, "f\r\n.\r\nQUIT\r\n"},
+                 {"EHLO a\r\nBDAT 38 LAST\r\n" MAIL_BEGIN, "f\r\nQUIT\r\n"}};
 
     (void)state;
-    trial_begin(&trial);
-    trial_give(&trial, APP_CLIENT, begin, sizeof begin - 1, 0, &seed);
-    trial_gap(&trial, APP_CLIENT, 2);
-    trial_give(&trial, APP_CLIENT, rest, sizeof rest - 1, 0, &seed);
-    trial_end(&trial);
-    assert_string_equal((char *)trial.told.bytes, "smtp 0 c head [a]\n"
-                                                  "smtp 0 c file [n]\n"
-                                                  "smtp 0 c end body 5=[ab\\r\\nf]\n"
-                                                  "smtp 0 c head [a] [n]\n"
-                                                  "smtp 0 c done [a] [n]\n");
-    trial_free(&trial);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct heard_bytes heard = {0};
+        const struct app_listener listener = {hear_bytes, &heard};
+        struct app_stream *stream = app_stream_open();
+
+        assert_non_null(stream);
+        give(stream, APP_CLIENT, cases[i].begin, &listener);
+        assert_true(app_stream_gap(stream, APP_CLIENT, 2, &listener));
+        give(stream, APP_CLIENT, cases[i].rest, &listener);
+        assert_int_equal(heard.len, strlen("ab\r\nf"));
+        assert_int_equal(heard.end, heard.len + 2);
+        app_stream_close(stream, NULL);
+    }
 }
 
 /* Without memory for its NUL a text is not kept. */
@@ -356,13 +441,16 @@ int main(void)
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ssh),
         cmocka_unit_test(test_ssh_is_bounded),
+        cmocka_unit_test(test_lines_before_a_banner),
         cmocka_unit_test(test_ftp),
         cmocka_unit_test(test_ports_of_ftp),
+        cmocka_unit_test(test_cut_lines_of_ftp),
         cmocka_unit_test(test_ftp_is_bounded),
         cmocka_unit_test(test_smtp),
         cmocka_unit_test(test_smtp_without_a_mail),
         cmocka_unit_test(test_attachments),
         cmocka_unit_test(test_smtp_is_bounded),
+        cmocka_unit_test(test_a_text_without_lines),
         cmocka_unit_test(test_gaps_of_smtp),
         cmocka_unit_test(test_texts_end_without_memory),
     };
