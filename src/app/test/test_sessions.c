@@ -70,6 +70,18 @@ static void test_ssh(void **state)
            "ssh 0 c done [2.0] [a] [6caaea1d18055f5765c77467c268b8e6] [k;a;c;e]\n");
 }
 
+/* Padding that is longer than its packet leaves no lists. */
+static void test_padding_of_ssh(void **state)
+{
+    static const char packet[] = "\0\0\0\x4B\x4A" KEX_INIT("0123456789abcdef") "pppp";
+    static const struct said said[] = {{"SSH-2.0-a\n", 0, APP_CLIENT},
+                                       {packet, sizeof packet - 1, APP_CLIENT}};
+
+    (void)state;
+    EXPECT(said, "ssh 0 c head [2.0] [a]\n"
+                 "ssh 0 c done [2.0] [a]\n");
+}
+
 /* A packet that is too long ends its side, and is not kept. */
 static void test_ssh_is_bounded(void **state)
 {
@@ -274,6 +286,30 @@ static void test_smtp(void **state)
                  "[http://x.test/y?z,] [HTTPS://q]\n");
 }
 
+/* The last of several greetings and senders holds, but the first of several fields. Of a mail in a
+ * mail the parts are read, and its fields are not. */
+static void test_what_holds_in_a_mail(void **state)
+{
+    static const struct said said[] = {
+        {"EHLO you\r\nEHLO me\r\nMAIL FROM:<a>\r\nMAIL FROM:<b>\r\nDATA\r\n", 0, APP_CLIENT},
+        {"250-a\r\n250-b\r\n250 c\r\n250 ok\r\n250 ok\r\n250 ok\r\n", 0, APP_SERVER},
+        {"354 go\r\n", 0, APP_SERVER},
+        {"Subject: s\r\n t\r\nSubject: u\r\nReceived: v\r\nReceived: w\r\n", 0, APP_CLIENT},
+        {"From: x\0y\r\n", 11, APP_CLIENT},
+        {"Content-Type: message/rfc822\r\n\r\n", 0, APP_CLIENT},
+        {"Subject: z\r\nContent-Type: a/b; name=n\r\n", 0, APP_CLIENT},
+        {"Content-Disposition: attachment; filename=m\r\n", 0, APP_CLIENT},
+        {"Content-Transfer-Encoding: base64\r\n\r\nTQ==TQ==\r\n.\r\nQUIT\r\n", 0, APP_CLIENT},
+    };
+
+    (void)state;
+    EXPECT(said, "smtp 0 c head [me] [<b>]\n"
+                 "smtp 0 c file [n]\n"
+                 "smtp 0 c end body 2=[MM]\n"
+                 "smtp 0 c head [me] [<b>] [x y] [st] [v] [w] [n]\n"
+                 "smtp 0 c done [me] [<b>] [x y] [st] [v] [w] [n]\n");
+}
+
 static void test_smtp_without_a_mail(void **state)
 {
     static const struct said said[] = {
@@ -332,6 +368,58 @@ static void test_attachments(void **state)
     n += (size_t)snprintf(wanted + n, sizeof wanted - n, "smtp 1 c head [me]\n");
     snprintf(wanted + n, sizeof wanted - n, report, 1, 1, 1, 1, 1, 1, 1, 1);
     EXPECT(said, wanted);
+}
+
+/* A boundary of parts around others ends these, too. Nothing is read behind the last one. A part
+ * without its boundary is cut. */
+static void test_boundaries(void **state)
+{
+    static const struct said said[] = {
+        {"EHLO me\r\nDATA\r\nContent-Type: multipart/mixed; boundary=a\r\n\r\n", 0, APP_CLIENT},
+        {"--a\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n", 0, APP_CLIENT},
+        {"--b\r\nContent-Type: a/b; name=n\r\n\r\nx\r\n", 0, APP_CLIENT},
+        {"--a\r\nContent-Type: a/b; name=m\r\n\r\n--b\r\n", 0, APP_CLIENT},
+        {"--a--\r\nhttp://behind\r\n.\r\n", 0, APP_CLIENT},
+        {"DATA\r\nContent-Type: multipart/mixed; boundary=a\r\n\r\n", 0, APP_CLIENT},
+        {"--a\r\nContent-Type: a/b; name=n\r\n\r\nx\r\n.\r\nQUIT\r\n", 0, APP_CLIENT},
+    };
+
+    (void)state;
+    EXPECT(said, "smtp 0 c head [me]\n"
+                 "smtp 0 c file [n]\n"
+                 "smtp 0 c end body 1=[x]\n"
+                 "smtp 0 c file [m]\n"
+                 "smtp 0 c end body 3=[--b]\n"
+                 "smtp 0 c head [me] [n] [m]\n"
+                 "smtp 0 c done [me] [n] [m]\n"
+                 "smtp 1 c head [me]\n"
+                 "smtp 1 c file [n]\n"
+                 "smtp 1 c end cut body 1=[x]\n"
+                 "smtp 1 c head [me] [n]\n"
+                 "smtp 1 c done [me] [n]\n");
+}
+
+static void test_long_boundaries(void **state)
+{
+    static const char begin[] = "EHLO a\r\nDATA\r\nContent-Type: multipart/mixed; boundary=";
+    static const char end[] = "\r\nContent-Type: a/b; name=n\r\n\r\n";
+    char boundary[MIME_BOUNDARY_MAX + 1];
+    struct app_trial trial;
+
+    (void)state;
+    memset(boundary, 'b', sizeof boundary);
+    for (uint32_t len = MIME_BOUNDARY_MAX; len <= sizeof boundary; len++) {
+        const struct said said[] = {{begin, 0, APP_CLIENT},
+                                    {boundary, len, APP_CLIENT},
+                                    {"\r\n\r\n--", 0, APP_CLIENT},
+                                    {boundary, len, APP_CLIENT},
+                                    {end, 0, APP_CLIENT}};
+
+        play(&trial, said, sizeof said / sizeof *said, 0);
+        assert_int_equal(strstr((char *)trial.told.bytes, "file [n]") != NULL,
+                         len <= MIME_BOUNDARY_MAX);
+        trial_free(&trial);
+    }
 }
 
 /* Endless fields, recipients, lines and parts take bounded memory, and an attachment without an
@@ -440,6 +528,7 @@ int main(void)
 {
     static const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ssh),
+        cmocka_unit_test(test_padding_of_ssh),
         cmocka_unit_test(test_ssh_is_bounded),
         cmocka_unit_test(test_lines_before_a_banner),
         cmocka_unit_test(test_ftp),
@@ -447,8 +536,11 @@ int main(void)
         cmocka_unit_test(test_cut_lines_of_ftp),
         cmocka_unit_test(test_ftp_is_bounded),
         cmocka_unit_test(test_smtp),
+        cmocka_unit_test(test_what_holds_in_a_mail),
         cmocka_unit_test(test_smtp_without_a_mail),
         cmocka_unit_test(test_attachments),
+        cmocka_unit_test(test_boundaries),
+        cmocka_unit_test(test_long_boundaries),
         cmocka_unit_test(test_smtp_is_bounded),
         cmocka_unit_test(test_a_text_without_lines),
         cmocka_unit_test(test_gaps_of_smtp),
