@@ -11,7 +11,6 @@ struct app_line {
     struct app_text text; /* of the line so far, up to a bound */
     bool is_cut;          /* bytes of it are not kept */
     bool is_over;         /* the next byte begins a line */
-    bool has_return;      /* CR stood before LF */
 };
 
 /* Takes the bytes up to the end of a line. Returns how many; the line is whole where `is_over` is
@@ -25,17 +24,15 @@ static inline uint32_t app_line_take(struct app_line *line, const uint8_t *bytes
 
     if (line->is_over) {
         line->text.len = 0;
-        line->is_cut = line->has_return = false;
+        line->is_cut = false;
     }
     const uint32_t room = max - line->text.len;
 
     app_text_add(&line->text, bytes, n < room ? n : room);
     line->is_cut |= n > room;
     line->is_over = end != NULL;
-    if (!line->is_over || line->is_cut)
-        return taken;
-    line->has_return = line->text.len != 0 && line->text.bytes[line->text.len - 1] == '\r';
-    line->text.len -= line->has_return;
+    if (line->is_over && !line->is_cut && line->text.len != 0)
+        line->text.len -= line->text.bytes[line->text.len - 1] == '\r';
     return taken;
 }
 

@@ -347,7 +347,7 @@ static void take_boundary(struct mime *mime, uint8_t number, bool is_last,
     begin_head(mime);
     mime->is_part = true;
     if (is_last) { /* nothing up to the next one */
-        mime->in_head = mime->is_text = false;
+        mime->in_head = false;
         mime->is_multipart = true;
     }
 }
@@ -362,7 +362,7 @@ void mime_line(struct mime *mime, struct app_span line, bool is_first, uint8_t n
         begin_head(mime);
     if (number != 0)
         take_boundary(mime, number, is_last, listener);
-    else if (mime->in_head || mime->state == SL_MAIL_NONE)
+    else if (mime->in_head)
         take_head(mime, line, is_first, n_break, listener);
     else if (!mime->is_multipart)
         take_body(mime, line, n_break, listener);
