@@ -5,6 +5,7 @@
 
 #include "app_line.h"
 #include "base/hex.h"
+#include "base/least.h"
 #include "http_head.h"
 #include "multipart.h"
 
@@ -172,35 +173,54 @@ static bool ends_url(uint8_t byte)
     return byte <= ' ' || byte >= 0x7F || byte == '"' || byte == '\'' || byte == '<' || byte == '>';
 }
 
+/* The bytes of the scheme that a text ends with. 0: none. */
+static uint32_t scheme_len(struct app_span text)
+{
+    static const char *const schemes[] = {"http", "https", "ftp"};
+
+    for (size_t i = 0; i < sizeof schemes / sizeof *schemes; i++) {
+        const uint32_t n = (uint32_t)strlen(schemes[i]);
+
+        if (text.len >= n &&
+            app_span_begins((struct app_span){text.bytes + text.len - n, n}, schemes[i]))
+            return n;
+    }
+    return 0;
+}
+
 /* Keeps the URLs of a line. */
 static void read_text(struct mime *mime)
 {
-    static const char *const schemes[] = {"http://", "https://", "ftp://"};
     const struct app_span line = app_text_span(&mime->text);
+    const uint8_t *colon;
+    uint32_t at = 0, begin = 0; /* of the next URL at the least */
 
-    for (uint32_t i = 0; i < line.len; i++) {
-        const struct app_span rest = {line.bytes + i, line.len - i};
-        struct app_span url = {rest.bytes, 0};
+    while (at < line.len && (colon = memmem(line.bytes + at, line.len - at, "://", 3)) != NULL) {
+        const uint32_t before = (uint32_t)(colon - line.bytes);
+        const uint32_t n = scheme_len((struct app_span){line.bytes + begin, before - begin});
 
-        for (size_t s = 0; s < sizeof schemes / sizeof *schemes; s++)
-            if (app_span_begins(rest, schemes[s]))
-                url.len = (uint32_t)strlen(schemes[s]);
-        if (url.len == 0)
+        at = before + 3;
+        if (n == 0)
             continue;
-        while (url.len < rest.len && !ends_url(rest.bytes[url.len]))
-            url.len++;
-        keep(mime, SL_EMAIL_URL, url);
-        i += url.len - 1;
+        while (at < line.len && !ends_url(line.bytes[at]))
+            at++;
+        keep(mime, SL_EMAIL_URL, (struct app_span){colon - n, at - before + n});
+        begin = at;
     }
     mime->text.len = 0;
 }
 
 static void take_text(struct mime *mime, struct app_span bytes)
 {
-    for (uint32_t i = 0; i < bytes.len; i++) {
-        if (bytes.bytes[i] == '\n' || mime->text.len == MIME_TEXT_MAX)
+    while (bytes.len != 0) {
+        if (bytes.bytes[0] == '\n' || mime->text.len == MIME_TEXT_MAX)
             read_text(mime);
-        app_text_add_byte(&mime->text, bytes.bytes[i]);
+        const uint8_t *const end = memchr(bytes.bytes + 1, '\n', bytes.len - 1);
+        const uint32_t n = least(end != NULL ? (uint32_t)(end - bytes.bytes) : bytes.len,
+                                 MIME_TEXT_MAX - mime->text.len);
+
+        app_text_add(&mime->text, bytes.bytes, n);
+        bytes = (struct app_span){bytes.bytes + n, bytes.len - n};
     }
     mime->no_memory |= mime->text.no_memory;
 }
