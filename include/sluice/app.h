@@ -151,7 +151,7 @@ enum sl_app_value_id {
     SL_SIP_MESSAGE,
     SL_SMTP_HELO, /* of SMTP up to SL_EMAIL_ATTACHMENT */
     SL_SMTP_MAIL_FROM,
-    SL_SMTP_RCPT_TO, /* one for each */
+    SL_SMTP_RCPT_TO, /* one for each, up to 16 KiB, as of values of a mail */
     SL_EMAIL_FROM,   /* fields of the mail's head */
     SL_EMAIL_TO,     /* one for each address, as of SL_EMAIL_CC */
     SL_EMAIL_CC,
@@ -168,8 +168,8 @@ enum sl_app_value_id {
     SL_SSH_HASSH_STRING,
     SL_FTP_COMMAND, /* in upper case */
     SL_FTP_COMMAND_DATA,
-    SL_FTP_COMPLETION_CODE, /* one for each line that has one */
-    SL_FTP_REPLY,           /* one for each line */
+    SL_FTP_COMPLETION_CODE, /* one for each line that has one, up to 4 KiB */
+    SL_FTP_REPLY,           /* one for each line, up to 4 KiB */
     SL_APP_BODY,            /* as far as it has come, decoded; of SMTP: of an attachment */
     SL_N_APP_VALUES
 };

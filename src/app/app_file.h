@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
-/* Files that HTTP carries: the body of a response, that of a PUT or POST, and the files of one in
- * several parts (multipart/form-data). They are hashed and inspected as their bytes come.
+/* Files that HTTP and SMTP carry: the body of a response, that of a PUT or POST, the files of one
+ * in several parts (multipart/form-data), and the attachments of a mail. They are hashed and
+ * inspected as their bytes come.
  *
  * A flow holds at most one file a side: its name of APP_FILE_NAME_MAX bytes, the state of the
  * hashes, and where its kind is asked for its first APP_FILE_MAGIC_LEN bytes. */

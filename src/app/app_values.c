@@ -55,6 +55,7 @@ uint32_t sl_app_buffer_of(enum sl_app_value_id id)
         [SL_APP_BODY] = SL_BUFFER_BODY,
     };
 
+    _Static_assert(SL_SMTP_HELO < 63, "each value has a bit");
     if (id >= SL_SMTP_HELO && id < SL_APP_BODY)
         return SL_BUFFER_SESSION;
     return id < SL_N_APP_VALUES ? buffers[id] : 0;

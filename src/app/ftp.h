@@ -5,7 +5,8 @@
  * tunnel.
  *
  * A flow holds at most FTP_OPEN_MAX transactions without their last reply; of more the oldest is
- * done. A transaction has a command of FTP_LINE_MAX bytes, and as many bytes of replies. */
+ * done. A transaction has a command of FTP_LINE_MAX bytes, and as many bytes of codes and of
+ * replies. */
 #ifndef APP_FTP_H
 #define APP_FTP_H
 

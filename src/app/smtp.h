@@ -4,8 +4,8 @@
  * APP_HEAD for the envelope, APP_FILE, APP_BODY and APP_END for each attachment, APP_HEAD for the
  * mail when it is whole, then APP_DONE. Behind STARTTLS a side is a tunnel.
  *
- * A flow holds a line a side, and one transaction with SMTP_ENVELOPE_MAX bytes of recipients and
- * what mime.h bounds. */
+ * A flow holds a line a side, a piece of a mail's line, a greeting, and one transaction with
+ * SMTP_ENVELOPE_MAX bytes of recipients and what mime.h bounds. */
 #ifndef APP_SMTP_H
 #define APP_SMTP_H
 

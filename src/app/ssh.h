@@ -3,7 +3,8 @@
  * is made. A flow has one transaction. Its news are APP_HEAD for a banner and for lists of either
  * side, then APP_DONE.
  *
- * A flow holds one line or packet a side, of at most SSH_PACKET_MAX bytes. */
+ * A flow holds one line or packet a side, of at most SSH_PACKET_MAX bytes, and the side's banner
+ * and lists, which came in one. */
 #ifndef APP_SSH_H
 #define APP_SSH_H
 
