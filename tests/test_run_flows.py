@@ -135,6 +135,17 @@ class RunFlows(case.Case):
         self.assertEqual({event["src_port"]: event["flow"]["alerted"] for event in events},
                          {4000: True, 4001: False})
 
+    def test_flows_that_a_rule_passed_and_that_began_midstream(self):
+        packets = (connection(4000, 100, b"a needle") + connection(4001, 100, b"none") +
+                   connection(4002, 100, b"a needle")[3:])
+        rules = self.path("pass.rules", RULE.replace(b"alert", b"pass"))
+        events = self.events(packets, "--rules", rules, "--events", "flow")
+        midstream = [{"target": "stream_midstream", "policy": "ignore"}]
+        self.assertEqual({event["src_port"]: (event["flow"].get("action"),
+                                              event["flow"].get("exception_policy"))
+                          for event in events},
+                         {4000: ("pass", None), 4001: (None, None), 4002: ("pass", midstream)})
+
     def test_a_port_that_is_used_again(self):
         events = self.events(connection(4000, 100, b"x") + connection(4000, 103, b"yy"))
         self.assertEqual([(event["flow"]["reason"], event["flow"]["bytes_toserver"])

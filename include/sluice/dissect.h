@@ -296,6 +296,7 @@ struct sl_flow_record {
     enum sl_flow_reason reason;
     bool midstream; /* TCP: the first packet seen was no SYN */
     bool alerted;   /* some packet of it matched a rule */
+    bool passed;    /* a rule has passed the rest of it */
     uint8_t app;    /* the first application protocol of its packets (origin.app); 0: none */
 
     /* The name of `app`, static. The functions here set NULL, and a run sets the name. */
@@ -429,17 +430,21 @@ struct sl_flow_mark {
  * made for. Once a batch, before it is settled; one thread. */
 SL_API void sl_flow_keys_mark(struct sl_flow_keys *keys, const struct sl_flow_mark *mark, size_t n);
 
+/* The results of a settler, as bits. */
+enum { SL_FLOW_SETTLED_ALERTED = 1, SL_FLOW_SETTLED_PASSED = 2 };
+
 /* The callbacks of settling, for packets whose mark asks for it, in the order of each flow's
  * packets. */
 struct sl_flow_settler {
     /* Reads and writes the slots of the packet's flow: slot[i] is that of the config's slots[i].
-     * Returns whether the flow counts as alerted. */
-    bool (*packet)(void *user, uint32_t shard, const struct sl_flow_mark *mark, void *const *slot);
+     * Returns SL_FLOW_SETTLED_*, which the flow keeps. */
+    uint32_t (*packet)(void *user, uint32_t shard, const struct sl_flow_mark *mark,
+                       void *const *slot);
     void *user;
 
     /* The same for a flow that ended, at this index (struct sl_flow_ended), after its packets;
      * NULL: not called. A shard's indices ascend. */
-    bool (*ended)(void *user, uint32_t shard, size_t index, void *const *slot);
+    uint32_t (*ended)(void *user, uint32_t shard, size_t index, void *const *slot);
 
     /* The items of the shard, in their order, whose flows count as alerted without a mark. */
     const uint32_t *alerted;

@@ -165,6 +165,12 @@ void sl_flow_keys_mark(struct sl_flow_keys *keys, const struct sl_flow_mark *mar
     }
 }
 
+static void keep(struct flow_settled *settled, uint32_t bits)
+{
+    settled->alerted |= (bits & SL_FLOW_SETTLED_ALERTED) != 0;
+    settled->passed |= (bits & SL_FLOW_SETTLED_PASSED) != 0;
+}
+
 static void settle_packet(const struct sl_flow_table *table, uint32_t shard,
                           const struct sl_flow_mark *mark, uint8_t *slots,
                           const struct sl_flow_settler *settler)
@@ -178,7 +184,7 @@ static void settle_packet(const struct sl_flow_table *table, uint32_t shard,
     if (mark->call == 0 || settler == NULL)
         return;
     flow_slots_list(&table->slots, slots, slot);
-    settled->alerted |= settler->packet(settler->user, shard, mark, slot);
+    keep(settled, settler->packet(settler->user, shard, mark, slot));
 }
 
 static void settle_end(const struct sl_flow_table *table, uint32_t shard, size_t index,
@@ -190,7 +196,7 @@ static void settle_end(const struct sl_flow_table *table, uint32_t shard, size_t
     end->settled = *flow_slots_settled(slots);
     if (settler != NULL && settler->ended != NULL) {
         flow_slots_list(&table->slots, slots, slot);
-        end->settled.alerted |= settler->ended(settler->user, shard, index, slot);
+        keep(&end->settled, settler->ended(settler->user, shard, index, slot));
     }
     flow_slots_release(&table->slots, shard, slots);
 }

@@ -58,8 +58,8 @@ struct settling {
     const struct late_mark *late; /* the shard's next flow that ended */
 };
 
-static bool settle_packet(void *user, uint32_t shard, const struct sl_flow_mark *mark,
-                          void *const *slot)
+static uint32_t settle_packet(void *user, uint32_t shard, const struct sl_flow_mark *mark,
+                              void *const *slot)
 {
     const struct settling *settling = user;
     const uint32_t candidate = mark->call & CALL_CANDIDATE;
@@ -67,8 +67,13 @@ static bool settle_packet(void *user, uint32_t shard, const struct sl_flow_mark 
     if ((mark->call & CALL_MESSAGE) != 0)
         dns_messages_count(&settling->digest->messages, mark->item,
                            slot[settling->state != NULL ? 1 : 0]);
-    return candidate != 0 && sl_state_settle(settling->state, settling->digest->evaluator,
-                                             candidate - 1, shard, slot[0]);
+    if (candidate == 0)
+        return 0;
+    const bool alerted = sl_state_settle(settling->state, settling->digest->evaluator,
+                                         candidate - 1, shard, slot[0]);
+
+    return (alerted ? SL_FLOW_SETTLED_ALERTED : 0u) |
+           (sl_state_passed(settling->state, shard, slot[0]) ? SL_FLOW_SETTLED_PASSED : 0u);
 }
 
 /* The marks of a shard begin here. */
@@ -81,19 +86,20 @@ static const struct late_mark *late_marks_of(const struct run_digest *digest, ui
     return mark;
 }
 
-static bool settle_ended(void *user, uint32_t shard, size_t index, void *const *slot)
+static uint32_t settle_ended(void *user, uint32_t shard, size_t index, void *const *slot)
 {
     struct settling *settling = user;
     const struct run_digest *digest = settling->digest;
     const struct late_mark *end = digest->late_mark + digest->n_late_marks;
-    bool alerted = false;
+    uint32_t settled = 0;
 
     for (; settling->late < end && settling->late->flow->shard == shard &&
            settling->late->flow->index == index;
          settling->late++)
-        alerted |=
-            settling->late->mark.alerted || settle_packet(user, shard, &settling->late->mark, slot);
-    return alerted;
+        settled |= settling->late->mark.alerted
+                       ? SL_FLOW_SETTLED_ALERTED
+                       : settle_packet(user, shard, &settling->late->mark, slot);
+    return settled;
 }
 
 void run_flows_settle(struct run_digest *digest, struct sl_state *state,

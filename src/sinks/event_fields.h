@@ -235,6 +235,17 @@ EVENT_INLINE void event_rule(const struct event_visit *visit, const struct sl_na
     event_end(visit);
 }
 
+/* A flow that began midstream is inspected as others are, which Suricata calls to ignore it. */
+EVENT_INLINE void event_midstream(const struct event_visit *visit)
+{
+    event_take(visit, FIELD_FLOW_EXCEPTION, (struct sl_field){.type = SL_FIELD_LIST});
+    event_object(visit, FIELD_END);
+    event_text(visit, FIELD_FLOW_EXCEPTION_TARGET, "stream_midstream");
+    event_text(visit, FIELD_FLOW_EXCEPTION_POLICY, "ignore");
+    event_end(visit);
+    event_take(visit, FIELD_END, (struct sl_field){.type = SL_FIELD_LIST_END});
+}
+
 EVENT_INLINE void event_flow_object(const struct event_visit *visit,
                                     const struct sl_flow_record *flow)
 {
@@ -249,6 +260,10 @@ EVENT_INLINE void event_flow_object(const struct event_visit *visit,
     event_text(visit, FIELD_FLOW_STATE, sl_flow_state_name(flow->state));
     event_text(visit, FIELD_FLOW_REASON, sl_flow_reason_name(flow->reason));
     event_flag(visit, FIELD_FLOW_ALERTED, flow->alerted);
+    if (flow->passed)
+        event_text(visit, FIELD_FLOW_ACTION, "pass");
+    if (flow->midstream)
+        event_midstream(visit);
     event_end(visit);
 }
 

@@ -189,6 +189,10 @@
     FIELD(FLOW_STATE, "state")                      \
     FIELD(FLOW_REASON, "reason")                    \
     FIELD(FLOW_ALERTED, "alerted")                  \
+    FIELD(FLOW_ACTION, "action")                    \
+    FIELD(FLOW_EXCEPTION, "exception_policy")       \
+    FIELD(FLOW_EXCEPTION_TARGET, "target")          \
+    FIELD(FLOW_EXCEPTION_POLICY, "policy")          \
     FIELD(TCP, "tcp")                               \
     FIELD(TCP_FLAGS, "tcp_flags")                   \
     FIELD(TCP_FLAGS_TS, "tcp_flags_ts")             \

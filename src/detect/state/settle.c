@@ -239,12 +239,16 @@ static void settle(struct rule_findings *findings, struct sl_candidates *held,
     }
 }
 
+bool state_has_passed(const struct flow_bits_pool *pool, const struct flow_bits *bits)
+{
+    return flow_bits_find(pool, bits, FLOW_PASSED) != NULL;
+}
+
 /* A flow that a rule has passed: no rule takes effect. */
 static bool leave_passed(struct rule_findings *findings, struct sl_candidates *held,
                          const struct state_place *place)
 {
-    held->passed =
-        place->bits != NULL && flow_bits_find(place->pool, place->bits, FLOW_PASSED) != NULL;
+    held->passed = place->bits != NULL && state_has_passed(place->pool, place->bits);
     if (held->passed)
         memset(findings->outcome + held->first, RULE_FAILED, held->n);
     return held->passed;

@@ -29,6 +29,9 @@ struct state_message {
     struct flow_bits bits;
 };
 
+/* Whether a rule has passed the rest of the flow that has these bits. */
+bool state_has_passed(const struct flow_bits_pool *pool, const struct flow_bits *bits);
+
 /* Settles the rules of packet i that are not late. Returns whether one raises an alert for sure. */
 bool state_settle(struct rule_findings *findings, size_t i, const struct state_place *place);
 

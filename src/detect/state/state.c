@@ -142,6 +142,11 @@ bool sl_state_settle(struct sl_state *state, struct sl_evaluator *evaluator, siz
     return state_settle(evaluator_findings(evaluator), i, &place);
 }
 
+bool sl_state_passed(const struct sl_state *state, uint32_t shard, const void *slot)
+{
+    return state_has_passed(&state->pool[shard], slot);
+}
+
 static struct state_key alerted_key(uint64_t flow)
 {
     return (struct state_key){.owner = {flow}, .what = 0};

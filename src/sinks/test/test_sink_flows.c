@@ -27,6 +27,8 @@ static const struct sl_flow_record records[N_GOLDEN] = {
      .tcp_state = SL_TCP_CLOSED,
      .reason = SL_FLOW_END_TIMEOUT,
      .alerted = true,
+     .passed = true,
+     .midstream = true,
      .app_proto = "http"},
     {.id = 43,
      .tuple = {.src_port = 5353, .dst_port = 53, .protocol = SL_IP_UDP},
@@ -116,7 +118,8 @@ static void test_eve(void **state)
         "\"flow\":{\"pkts_toserver\":5,\"pkts_toclient\":4,\"bytes_toserver\":700,"
         "\"bytes_toclient\":90000,\"start\":\"2026-01-02T10:11:12.900000+0000\","
         "\"end\":\"2026-01-02T10:11:14.123456+0000\",\"age\":2,\"state\":\"closed\","
-        "\"reason\":\"timeout\",\"alerted\":true},\"community_id\":\"1:one=\","
+        "\"reason\":\"timeout\",\"alerted\":true,\"action\":\"pass\",\"exception_policy\":"
+        "[{\"target\":\"stream_midstream\",\"policy\":\"ignore\"}]},\"community_id\":\"1:one=\","
         "\"tcp\":{\"tcp_flags\":\"5b\",\"tcp_flags_ts\":\"1b\",\"tcp_flags_tc\":\"52\","
         "\"syn\":true,\"fin\":true,\"psh\":true,\"ack\":true,\"ecn\":true,\"state\":\"closed\"},"
         "\"pcap_filename\":\"a.pcap\"}",
