@@ -31,9 +31,13 @@ def run(*arguments, source=CAPTURE, **options):
 
 
 def rows_in(path):
+    """-1: the file is damaged. A run that was killed at its start leaves no table."""
     with contextlib.closing(sqlite3.connect(path)) as base:
         whole = base.execute("PRAGMA integrity_check").fetchone()
-        return base.execute("SELECT count(*) FROM alerts").fetchone()[0] if whole == ("ok",) else -1
+        if whole != ("ok",):
+            return -1
+        tables = base.execute("SELECT count(*) FROM sqlite_master WHERE name = 'alerts'").fetchone()
+        return base.execute("SELECT count(*) FROM alerts").fetchone()[0] if tables == (1,) else 0
 
 
 class Kept(case.Case):
