@@ -88,8 +88,20 @@ enum { MARKS = sizeof marks / sizeof *marks };
 
 typedef uint8_t block __attribute__((vector_size(16)));
 
+struct begins {
+    block first[MARKS], second[MARKS];
+};
+
+static void take_begins(struct begins *begins)
+{
+    for (size_t i = 0; i < MARKS; i++) {
+        begins->first[i] = (block){0} + marks[i].begin[0];
+        begins->second[i] = (block){0} + marks[i].begin[1];
+    }
+}
+
 /* Whether one of 16 places begins as a mark does. */
-static bool may_begin(const uint8_t *at)
+static bool may_begin(const struct begins *begins, const uint8_t *at)
 {
     block first, second, any = {0};
     uint64_t halves[2];
@@ -97,7 +109,7 @@ static bool may_begin(const uint8_t *at)
     memcpy(&first, at, sizeof first);
     memcpy(&second, at + 1, sizeof second);
     for (size_t i = 0; i < MARKS; i++)
-        any |= (block)(first == marks[i].begin[0]) & (block)(second == marks[i].begin[1]);
+        any |= (block)(first == begins->first[i]) & (block)(second == begins->second[i]);
     memcpy(halves, &any, sizeof halves);
     return (halves[0] | halves[1]) != 0;
 }
@@ -106,8 +118,11 @@ static bool may_begin(const uint8_t *at)
 static const uint8_t *find_part(const uint8_t *at, const uint8_t *end, unsigned wanted,
                                 size_t *mark, size_t *len)
 {
+    struct begins begins;
+
+    take_begins(&begins);
     for (; end - at >= MARK_MAX; at++) {
-        while ((size_t)(end - at) > sizeof(block) + MARK_MAX && !may_begin(at))
+        while ((size_t)(end - at) > sizeof(block) + MARK_MAX && !may_begin(&begins, at))
             at += sizeof(block);
         for (size_t i = 0; i < MARKS; i++)
             if ((wanted >> i & 1) != 0 && memcmp(at, marks[i].begin, 2) == 0 &&

@@ -49,6 +49,9 @@ uint8_t kind_target(enum kind kind);
  * format it does not know. */
 enum kind kind_of_raw_text(const uint8_t *bytes, size_t len);
 
+/* The next local header of a zip from `at` on, or NULL. */
+const uint8_t *kind_next_local(const uint8_t *at, const uint8_t *end);
+
 /* Whether a text has one of the tags by which ClamAV takes it for HTML. */
 bool kind_has_tag(const uint8_t *bytes, size_t len);
 

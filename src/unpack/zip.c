@@ -415,7 +415,7 @@ static uint64_t take_directory(struct unpack *unpack, const struct unpack_object
 static uint64_t next_local(const struct unpack_object *object, uint64_t at)
 {
     const uint8_t *found =
-        at < object->len ? memmem(object->bytes + at, object->len - at, "PK\3\4", 4) : NULL;
+        at < object->len ? kind_next_local(object->bytes + at, object->bytes + object->len) : NULL;
 
     return found != NULL ? (uint64_t)(found - object->bytes) : UINT64_MAX;
 }
