@@ -29,6 +29,7 @@ static const char usage[] =
     "  --flush           write what is read at once, line by line where lines come so\n"
     "  --level N         zstd's level for what is left, 1 to %d (default %d)\n"
     "  --no-zstd         leave what is left as it is\n"
+    "  --threads N       that work, 0: one a core (0)\n"
     "  --device D        auto, cpu, cuda or cuda:N (cpu): who finds repeats; zstd is the CPU's\n"
     "  -f, --force       overwrite OUT; without it a file that is there is kept, or you are asked\n"
     "  -q, --quiet       no progress, no summary and no question\n\n"
@@ -111,6 +112,11 @@ static bool set_option(struct options *options, int option)
     case 'n':
         options->config.level = 0;
         options->given[NO_ZSTD] = true;
+        return true;
+    case 't':
+        if (!cli_parse_number_of("--threads", optarg, 0, SL_REDUNDANCY_THREADS_MAX, "", &number))
+            return false;
+        options->config.n_threads = (uint32_t)number;
         return true;
     case 'd':
         options->device = optarg;
@@ -202,13 +208,19 @@ static int encode(struct options *options)
 
 int command_encode(int argc, char **argv)
 {
-    static const struct option known[] = {
-        {"sampler", required_argument, NULL, 's'}, {"period", required_argument, NULL, 'p'},
-        {"window", required_argument, NULL, 'w'},  {"cache", required_argument, NULL, 'c'},
-        {"flush", no_argument, NULL, 'u'},         {"level", required_argument, NULL, 'l'},
-        {"no-zstd", no_argument, NULL, 'n'},       {"device", required_argument, NULL, 'd'},
-        {"quiet", no_argument, NULL, 'q'},         {"force", no_argument, NULL, 'f'},
-        {"help", no_argument, NULL, 'h'},          {0}};
+    static const struct option known[] = {{"sampler", required_argument, NULL, 's'},
+                                          {"period", required_argument, NULL, 'p'},
+                                          {"window", required_argument, NULL, 'w'},
+                                          {"cache", required_argument, NULL, 'c'},
+                                          {"flush", no_argument, NULL, 'u'},
+                                          {"level", required_argument, NULL, 'l'},
+                                          {"no-zstd", no_argument, NULL, 'n'},
+                                          {"device", required_argument, NULL, 'd'},
+                                          {"quiet", no_argument, NULL, 'q'},
+                                          {"force", no_argument, NULL, 'f'},
+                                          {"threads", required_argument, NULL, 't'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {0}};
     struct cli_options parser = {.command = "encode", .letters = "fhq", .names = known};
     struct options options = {.device = "cpu"};
     int option;

@@ -334,6 +334,8 @@ SL_API void sl_batch_encoder_free(struct sl_batch_encoder *encoder);
 enum { SL_REDUNDANCY_LEVEL_MAX = 22 }; /* zstd's highest level */
 
 /* The configuration of encoding and decoding a file. */
+enum { SL_REDUNDANCY_THREADS_MAX = 64 };
+
 struct sl_redundancy_file_config {
     struct sl_sampling_config sampling;
     uint64_t cache_len;  /* bytes, as in sl_redundancy_config; encoding alone: the file holds it */
@@ -341,7 +343,7 @@ struct sl_redundancy_file_config {
                             replaces are stored as they are */
     uint64_t output_max; /* decoding: bytes of its output, at most; 0: no limit */
 
-    bool whole_batches;       /* as sl_batch_encoder encodes; otherwise as sl_encoder does */
+    bool whole_batches;       /* as sl_batch_encoder encodes; otherwise on all cores */
     enum sl_device_kind kind; /* whole batches: the kind of device, */
     int device;               /* and CUDA: the device's index */
     bool flush; /* encoding: each read of the input ends a frame, so that nothing waits for more;
@@ -356,6 +358,8 @@ struct sl_redundancy_file_config {
      * it with 0, 0 before anything is written: all memory of the config is there. */
     void (*progress)(void *user, uint64_t bytes_in, uint64_t bytes_out);
     void *user;
+    uint32_t n_threads;   /* encoding: that find repeats, and as many for zstd, at most
+                             SL_REDUNDANCY_THREADS_MAX; 0: one a core. Output depends on none */
     uint64_t reserved[4]; /* 0: room to grow */
 };
 
@@ -368,7 +372,7 @@ struct sl_redundancy_file_stats {
 };
 
 /* Sets the sampler's defaults but for a period of 32, 256 MiB of cache that is not kept, and zstd
- * level 9. Encoding is that of sl_encoder, and output has no limit. */
+ * level 9. Threads are as many as cores, and output has no limit. */
 SL_API void sl_redundancy_file_config_init(struct sl_redundancy_file_config *config);
 
 /* Encodes all that can be read from descriptor `in` to `out`; either may be a pipe. SL_EIO: the

@@ -58,6 +58,7 @@ enum sl_status file_begin(struct file_encoder *e, struct sl_diag *diag)
     const struct record_config records = {.out = e->out,
                                           .level = e->config->level,
                                           .window_log = window_log(e->in),
+                                          .n_threads = e->n_threads,
                                           .one_stream = e->config->flush ||
                                                         e->config->level >= LEVEL_ONE_STREAM};
     const enum sl_status status = write_file_header(e, diag);

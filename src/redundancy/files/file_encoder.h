@@ -14,6 +14,7 @@ struct file_encoder {
     struct record_writer *writer;
     struct kept_log kept; /* the cache that the file begins with */
     uint64_t position;    /* of the next frame */
+    unsigned n_threads;
 };
 
 /* Of its matcher; the caller sets batch_len and max_items. */

@@ -6,14 +6,12 @@
 #include <string.h>
 #include <zstd.h>
 
-#include "base/cpu.h"
 #include "base/diag.h"
 
 enum {
-    GROUP_LEN = 4 << 20,   /* bytes of frames that zstd sees together */
-    GROUP_WINDOW_LOG = 23, /* holds a group */
+    GROUP_LEN = 2 << 20,   /* bytes of frames that zstd sees together */
+    GROUP_WINDOW_LOG = 22, /* holds a group */
     GROUP_FRAMES = 256,    /* at most, so that frames that are short do not wait for long */
-    THREADS_MAX = 32,      /* each with a group */
     MORE_GROUPS = 2        /* made or waiting meanwhile */
 };
 
@@ -30,7 +28,7 @@ struct record_writer {
     struct record_config config;
     uint32_t n_groups, n_threads;
     struct group *groups;
-    pthread_t threads[THREADS_MAX];
+    pthread_t threads[SL_REDUNDANCY_THREADS_MAX];
 
     pthread_mutex_t lock; /* of all below */
     pthread_cond_t changed;
@@ -213,7 +211,6 @@ enum sl_status record_writer_create(struct record_writer **writer,
                                     const struct record_config *config, struct sl_diag *diag)
 {
     struct record_writer *const w = calloc(1, sizeof *w);
-    const uint32_t n_cores = cpu_cores();
     bool has_room = true;
 
     if (w == NULL)
@@ -222,9 +219,7 @@ enum sl_status record_writer_create(struct record_writer **writer,
     w->config = *config;
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->changed, NULL);
-    w->n_groups = MORE_GROUPS + (config->one_stream      ? 2
-                                 : n_cores < THREADS_MAX ? n_cores
-                                                         : THREADS_MAX);
+    w->n_groups = MORE_GROUPS + (config->one_stream ? 2 : config->n_threads);
     w->groups = calloc(w->n_groups, sizeof *w->groups);
     for (uint32_t i = 0; w->groups != NULL && i < w->n_groups; i++)
         has_room = open_group(w, &w->groups[i]) && has_room;

@@ -10,8 +10,9 @@ struct record_writer;
 
 struct record_config {
     int out;
-    int level;       /* of zstd; 0: none */
-    int window_log;  /* of zstd at most */
+    int level;      /* of zstd; 0: none */
+    int window_log; /* of zstd at most */
+    unsigned n_threads;
     bool one_stream; /* each frame is written as it comes, and zstd never begins anew */
 };
 

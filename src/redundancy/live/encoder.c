@@ -330,11 +330,6 @@ void encoder_forget(struct sl_encoder *encoder, uint64_t len)
     log_drop(log, log_start(log) + len);
 }
 
-struct log_memory encoder_memory(const struct sl_encoder *encoder)
-{
-    return log_memory(&encoder->matcher->search.log);
-}
-
 /* ---- a kept cache ---------------------------------------------------------------------------- */
 
 void encoder_describe(const struct sl_encoder *encoder, struct kept_log *kept)

@@ -25,9 +25,6 @@ SL_CHECK enum sl_status decoder_load(struct sl_decoder *decoder, int fd, struct 
 /* A new decoder goes on with the log of another, which has no holes. */
 void decoder_take_over(struct sl_decoder *decoder, const struct sl_decoder *from);
 
-/* Of the encoder's log, which must outlive it. */
-struct log_memory encoder_memory(const struct sl_encoder *encoder);
-
 /* The index is not kept: parts of the log are sampled anew. Puts the next part, `max_len` bytes at
  * most, into the empty batch. *at is the log offset of the next part, 0 at first. False: there is
  * none. */

@@ -10,8 +10,6 @@
 
 #include "base/diag.h"
 
-#define HUGE_PAGE_LEN (UINT64_C(2) << 20)
-
 enum { APPEND_AHEAD = 1536, LINE = 64 /* bytes */ };
 
 void *memory_map(uint64_t len, const char *what, struct sl_diag *diag)
@@ -36,6 +34,11 @@ void *memory_map(uint64_t len, const char *what, struct sl_diag *diag)
     if (len >= HUGE_PAGE_LEN)
         (void)madvise(memory, len, MADV_HUGEPAGE);
     return memory;
+}
+
+void memory_keep_small(void *memory, uint64_t len)
+{
+    (void)madvise(memory, len, MADV_NOHUGEPAGE);
 }
 
 void memory_unmap(void *memory, uint64_t len)
@@ -95,6 +98,15 @@ void log_copy(const struct packet_log *log, uint64_t offset, uint8_t *out, uint3
 
     memcpy(out, log->bytes + at, first);
     memcpy(out + first, log->bytes, len - first);
+}
+
+bool log_equals(const struct packet_log *log, uint64_t offset, const uint8_t *bytes, uint32_t len)
+{
+    const uint64_t at = log_at(log, offset);
+    const uint64_t first = len < log->len - at ? len : log->len - at;
+
+    return memcmp(bytes, log->bytes + at, first) == 0 &&
+           memcmp(bytes + first, log->bytes, len - first) == 0;
 }
 
 /* ---- what is known --------------------------------------------------------------------------- */
@@ -227,22 +239,6 @@ void log_append(struct packet_log *log, const uint8_t *bytes, uint32_t len)
 void log_skip(struct packet_log *log, uint64_t offset)
 {
     advance(log, offset - log->end);
-}
-
-struct log_memory log_memory(const struct packet_log *log)
-{
-    return (struct log_memory){log->bytes, log->end_at, log->len};
-}
-
-/* A kernel that cannot do this clears the pages later. */
-void log_memory_take(struct log_memory *memory, uint64_t len)
-{
-    const uint64_t page_len = (uint64_t)sysconf(_SC_PAGESIZE);
-    const uint64_t begin = memory->at / page_len * page_len;
-
-    memory->at += len < memory->end - memory->at ? len : memory->end - memory->at;
-    if (begin < memory->at)
-        (void)madvise(memory->bytes + begin, memory->at - begin, MADV_POPULATE_WRITE);
 }
 
 /* Whole pages alone: the others have bytes that are kept. */

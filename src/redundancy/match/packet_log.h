@@ -33,9 +33,14 @@ struct packet_log {
     bool gives_back; /* memory of what is forgotten, for other logs */
 };
 
+#define HUGE_PAGE_LEN (UINT64_C(2) << 20)
+
 /* Zeroed pages, huge ones where the system has them. NULL: diag names the memory that is free and
  * the memory that was needed. */
 void *memory_map(uint64_t len, const char *what, struct sl_diag *diag);
+/* Gives up huge pages of such memory, which nothing was written to: for parts that are smaller and
+ * are used from their begins on. */
+void memory_keep_small(void *memory, uint64_t len);
 void memory_unmap(void *memory, uint64_t len); /* accepts NULL */
 
 CORE uint64_t log_round(uint64_t len)
@@ -84,6 +89,9 @@ void log_fill(struct packet_log *log, uint64_t offset, const uint8_t *bytes, uin
 /* Copies bytes that are kept. */
 void log_copy(const struct packet_log *log, uint64_t offset, uint8_t *out, uint32_t len);
 
+/* Whether bytes that are kept are these. */
+bool log_equals(const struct packet_log *log, uint64_t offset, const uint8_t *bytes, uint32_t len);
+
 /* With a bitmap: marks whole granules that are kept. */
 void log_set_known(struct packet_log *log, uint64_t offset, uint32_t len);
 
@@ -96,19 +104,6 @@ uint64_t log_run(const struct packet_log *log, uint64_t offset, uint64_t max, bo
 
 /* The number of known bytes right before `offset`, at most `max`, not below the start. */
 uint64_t log_known_before(const struct packet_log *log, uint64_t offset, uint64_t max);
-
-/* Where the log grows until its ring is full. The system gives a page where it is first written to,
- * and takes time to clear it. */
-struct log_memory {
-    uint8_t *bytes;
-    uint64_t at, end; /* what is left of the ring */
-};
-
-struct log_memory log_memory(const struct packet_log *log);
-
-/* Takes the pages of the next `len` bytes, or of those that are left, on a thread that has time,
- * while the log grows. */
-void log_memory_take(struct log_memory *memory, uint64_t len);
 
 /* Whether all of it is kept and known. */
 static inline bool log_has(const struct packet_log *log, uint64_t offset, uint32_t len)

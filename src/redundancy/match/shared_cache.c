@@ -5,11 +5,11 @@
 #include <string.h>
 
 #include "base/diag.h"
-#include "match_search.h"
 #include "matcher.h"
 
 enum {
-    AHEAD = 16,            /* samples between a prefetch and its use */
+    AHEAD = 16,            /* samples between a prefetch of the index and its use */
+    COMPARE_AHEAD = 12,    /* the same of the log */
     PACKET_LEN = 256,      /* log bytes: of longer packets a cacheful can wait */
     WAITING_MIN = 1024,    /* entries */
     STEP_BACK = 1000000000 /* ns: a clock that steps back further begins anew */
@@ -86,6 +86,8 @@ enum sl_status shared_cache_create(struct shared_cache *cache,
         return SL_ENOMEM;
     if (cache->parts == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for an index");
+    if (each * sizeof *cache->buckets < HUGE_PAGE_LEN)
+        memory_keep_small(cache->buckets, cache->n_buckets * sizeof *cache->buckets);
     for (uint32_t i = 0; i < CACHE_PARTS; i++) {
         cache->parts[i] = (struct cache_part){.end = 0};
         index_place(&cache->parts[i].index, cache->buckets + i * each, each, CACHE_PARTS_LOG);
@@ -237,7 +239,9 @@ static void copy_share(const struct shared_cache *cache, const struct cached_bat
     }
 }
 
-static void look_up(struct cache_part *taker, struct cached_batch *cached, uint32_t part)
+/* `begin`: the batch's, in the log. */
+static void look_up(struct cache_part *taker, struct cached_batch *cached, uint32_t part,
+                    uint64_t begin)
 {
     const struct cached_sample *const sample = cached->sample;
     const uint32_t end = cached->begin_of[part + 1];
@@ -246,7 +250,7 @@ static void look_up(struct cache_part *taker, struct cached_batch *cached, uint3
         if (i + AHEAD < end)
             index_prefetch(&taker->index, sample[i + AHEAD].hash);
         cached->source[sample[i].number] =
-            index_put(&taker->index, sample[i].hash, taker->end + sample[i].place);
+            index_put(&taker->index, sample[i].hash, begin + sample[i].place);
     }
 }
 
@@ -338,7 +342,7 @@ void shared_cache_take(struct shared_cache *cache, struct cached_batch *cached,
     if (cache->delay_ns > 0)
         look_up_later(taker, cached, batch, part, cache->delay_ns);
     else
-        look_up(taker, cached, part);
+        look_up(taker, cached, part, taker->end);
     taker->end += cached->room;
     taker->end_at = ring_index(cache, taker->end_at + cached->room);
 }
@@ -351,4 +355,79 @@ struct packet_log shared_cache_view(const struct shared_cache *cache,
     view.end = cached->begin + cached->room;
     view.end_at = ring_index(cache, cached->begin_at + cached->room);
     return view;
+}
+
+/* ---- an order that the caller keeps ---------------------------------------------------------- */
+
+void shared_cache_place(const struct shared_cache *cache, struct cached_batch *cached,
+                        uint64_t ahead)
+{
+    cached->begin = cache->log.end + ahead;
+    cached->begin_at = ring_index(cache, cache->log.end_at + ahead);
+}
+
+void shared_cache_copy(const struct shared_cache *cache, const struct cached_batch *cached,
+                       const struct sl_batch *batch)
+{
+    for (uint32_t part = 0; part < CACHE_PARTS; part++)
+        copy_share(cache, cached, batch, part, cached->begin_at);
+}
+
+void shared_cache_look_up(const struct shared_cache *cache, struct cached_batch *cached,
+                          uint32_t part)
+{
+    look_up(&cache->parts[part], cached, part, cached->begin);
+}
+
+void shared_cache_advance(struct shared_cache *cache, const struct cached_batch *cached)
+{
+    cache->log = shared_cache_view(cache, cached);
+}
+
+enum sl_status shared_cache_load(struct shared_cache *cache, int fd, struct kept_log *kept,
+                                 struct sl_diag *diag)
+{
+    struct packet_log *const log = &cache->log;
+    const enum sl_status status = kept_read(fd, kept, log, diag);
+
+    memcpy(log->bytes + log->len, log->bytes, log->guard);
+    return status;
+}
+
+/* ---- matches --------------------------------------------------------------------------------- */
+
+/* Fetches what sample i will be compared with. Where it lies behind the sample before as its source
+ * does, that one's comparison reaches it. */
+static void prefetch_source(const struct packet_log *log, const uint64_t *sources,
+                            const struct sl_hit *hits, size_t i)
+{
+    const uint64_t source = sources[i];
+    const struct sl_hit *const hit = &hits[i];
+
+    if (source < log_start(log) || source >= log->end ||
+        (i > 0 && hit[-1].item == hit->item &&
+         source - sources[i - 1] == hit->offset - hit[-1].offset))
+        return;
+    const uint8_t *const there = log->bytes + log_at(log, source);
+
+    __builtin_prefetch(there);
+    __builtin_prefetch(there + 64);
+}
+
+void shared_cache_match(const struct shared_cache *cache, const struct cached_batch *cached,
+                        const struct sl_batch *batch, const struct sl_hit *hits,
+                        struct match_search *search)
+{
+    search->log = shared_cache_view(cache, cached);
+    search->n_matches = 0;
+    search->until = cached->until;
+    for (uint32_t item = 0; item < batch->n_items; item++)
+        search->positions[item] = cached->begin + cached->place[item];
+    for (size_t i = 0; i < cached->n; i++) {
+        if (i + COMPARE_AHEAD < cached->n)
+            prefetch_source(&search->log, cached->source, hits, i + COMPARE_AHEAD);
+        if (cached->source[i] != SEARCH_NOWHERE)
+            search_consider(search, batch, &hits[i], cached->source[i]);
+    }
+    search_end_item(search, batch);
 }

@@ -12,6 +12,8 @@
 #define REDUNDANCY_SHARED_CACHE_H
 
 #include "fingerprint_index.h"
+#include "kept_log.h"
+#include "match_search.h"
 #include "packet_log.h"
 #include "sluice/redundancy.h"
 
@@ -91,5 +93,25 @@ void shared_cache_take(struct shared_cache *cache, struct cached_batch *cached,
 /* The log as it ends with this batch, once every part has taken it. */
 struct packet_log shared_cache_view(const struct shared_cache *cache,
                                     const struct cached_batch *cached);
+
+/* Finds the matches of such a batch by its samples, those of cached_batch_set: search->matches. */
+void shared_cache_match(const struct shared_cache *cache, const struct cached_batch *cached,
+                        const struct sl_batch *batch, const struct sl_hit *hits,
+                        struct match_search *search);
+
+/* The same in steps, without a delay, for a caller who keeps the order. A batch gets its place,
+ * `ahead` bytes behind the log's end and less than a ring. Any thread sets its samples and copies
+ * it. Each part looks up its share, one batch after another. The log's end moves behind a batch. */
+void shared_cache_place(const struct shared_cache *cache, struct cached_batch *cached,
+                        uint64_t ahead);
+void shared_cache_copy(const struct shared_cache *cache, const struct cached_batch *cached,
+                       const struct sl_batch *batch);
+void shared_cache_look_up(const struct shared_cache *cache, struct cached_batch *cached,
+                          uint32_t part);
+void shared_cache_advance(struct shared_cache *cache, const struct cached_batch *cached);
+
+/* Into a new cache: a log that was kept, without samples. Statuses are kept_read's. */
+enum sl_status shared_cache_load(struct shared_cache *cache, int fd, struct kept_log *kept,
+                                 struct sl_diag *diag);
 
 #endif

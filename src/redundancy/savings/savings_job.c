@@ -9,8 +9,6 @@
 #include "savings.h"
 #include "sluice/dissect.h"
 
-enum { AHEAD = 12 /* samples between a prefetch of the log and its use */ };
-
 enum sl_status savings_job_create(struct savings_job **made, const struct sl_savings *savings,
                                   struct sl_diag *diag)
 {
@@ -64,52 +62,6 @@ void savings_take(struct sl_savings *savings, struct savings_job *job, const str
                   uint32_t part)
 {
     shared_cache_take(&savings->cache, &job->cached, batch, part);
-}
-
-/* ---- matching -------------------------------------------------------------------------------- */
-
-static void view_log(const struct shared_cache *cache, struct savings_job *job,
-                     const struct sl_batch *batch)
-{
-    struct match_search *const search = &job->search;
-
-    search->log = shared_cache_view(cache, &job->cached);
-    search->n_matches = 0;
-    search->until = job->cached.until;
-    for (uint32_t item = 0; item < batch->n_items; item++)
-        search->positions[item] = job->cached.begin + job->cached.place[item];
-}
-
-/* Fetches what sample i will be compared with. Where it lies behind the sample before as its source
- * does, that one's comparison reaches it. */
-static void prefetch_source(const struct savings_job *job, size_t i)
-{
-    const struct packet_log *const log = &job->search.log;
-    const uint64_t source = job->cached.source[i];
-    const struct sl_hit *const hit = &job->hits[i];
-
-    if (source < log_start(log) || source >= log->end ||
-        (i > 0 && hit[-1].item == hit->item &&
-         source - job->cached.source[i - 1] == hit->offset - hit[-1].offset))
-        return;
-    const uint8_t *const there = log->bytes + log_at(log, source);
-
-    __builtin_prefetch(there);
-    __builtin_prefetch(there + 64);
-}
-
-static void find_matches(struct savings_job *job, const struct sl_batch *batch)
-{
-    struct match_search *const search = &job->search;
-    const uint64_t *const source = job->cached.source;
-
-    for (size_t i = 0; i < job->cached.n; i++) {
-        if (i + AHEAD < job->cached.n)
-            prefetch_source(job, i + AHEAD);
-        if (source[i] != SEARCH_NOWHERE)
-            search_consider(search, batch, &job->hits[i], source[i]);
-    }
-    search_end_item(search, batch);
 }
 
 /* ---- counting -------------------------------------------------------------------------------- */
@@ -186,7 +138,6 @@ static void count_batch(struct savings_job *job, const struct sl_batch *batch, u
 void savings_match(const struct sl_savings *savings, struct savings_job *job,
                    const struct sl_batch *batch)
 {
-    view_log(&savings->cache, job, batch);
-    find_matches(job, batch);
+    shared_cache_match(&savings->cache, &job->cached, batch, job->hits, &job->search);
     count_batch(job, batch, savings->config.redundancy.window);
 }

@@ -2,7 +2,7 @@
 /* Encoded files: round trips of captures and of anything else, and damage of every kind found,
  * named by frame, with all before it recovered. */
 #include <fcntl.h>
-#include <sched.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -148,7 +148,7 @@ static void test_whole_batches(void **state)
     free(content.bytes);
 }
 
-/* Letters that repeat nothing: matching is faster than zstd, and leaves work for all threads. */
+/* Letters that repeat nothing: matching is faster than zstd, and leaves groups to all threads. */
 static struct content make_letters(size_t len)
 {
     const struct content content = {malloc(len), len};
@@ -159,35 +159,92 @@ static struct content make_letters(size_t len)
     return content;
 }
 
-/* Many times what zstd sees together, from one core and from all. */
+/* Content three times, so that rounds of pieces go on as those before. */
+static struct content make_repeats(void)
+{
+    struct content once = make_content(7, 9000001);
+    struct content all = {malloc(3 * once.len), 3 * once.len};
+
+    for (size_t i = 0; i < 3; i++)
+        memcpy(all.bytes + i * once.len, once.bytes, once.len);
+    free(once.bytes);
+    return all;
+}
+
+static void *write_all(void *user)
+{
+    const struct content *const content = ((void **)user)[0];
+    const int fd = *(int *)((void **)user)[1];
+
+    assert_true(fd_write(fd, content->bytes, content->len));
+    close(fd);
+    return NULL;
+}
+
+/* From a file or through a pipe. */
+static struct content encode_by(const struct content *content, bool piped, uint32_t n_threads,
+                                struct sl_redundancy_file_stats *stats)
+{
+    struct sl_redundancy_file_config config = config_of(3);
+    const int out = file_of(NULL, 0);
+    struct sl_diag diag;
+    int in[2] = {-1, -1};
+    void *arguments[] = {(void *)(uintptr_t)content, &in[1]};
+    pthread_t writer;
+
+    config.cache_len = 32 << 20;
+    config.n_threads = n_threads;
+    if (piped) {
+        assert_int_equal(pipe(in), 0);
+        assert_int_equal(pthread_create(&writer, NULL, write_all, arguments), 0);
+    } else {
+        in[0] = file_of(content->bytes, content->len);
+    }
+    assert_int_equal(sl_redundancy_encode_file(in[0], out, &config, stats, &diag), SL_OK);
+    if (piped)
+        pthread_join(writer, NULL);
+    else
+        assert_int_equal(lseek(in[0], 0, SEEK_CUR), content->len); /* as read leaves it */
+    close(in[0]);
+    return content_of(out);
+}
+
+/* Returns what one thread counts, and others as well. */
+static struct sl_redundancy_file_stats expect_the_same(const struct content *content)
+{
+    static const uint32_t n_threads[] = {2, 5};
+    struct sl_redundancy_file_stats stats, others;
+    const struct content one = encode_by(content, false, 1, &stats);
+    struct content back;
+    struct sl_diag diag;
+
+    for (size_t i = 0; i < 2; i++) {
+        const struct content other = encode_by(content, i == 0, n_threads[i], &others);
+
+        assert_int_equal(one.len, other.len);
+        assert_memory_equal(one.bytes, other.bytes, one.len);
+        assert_memory_equal(&stats, &others, sizeof stats);
+        free(other.bytes);
+    }
+    assert_int_equal(decode(one.bytes, one.len, &back, &diag), SL_OK);
+    assert_int_equal(back.len, content->len);
+    assert_memory_equal(back.bytes, content->bytes, content->len);
+    free(one.bytes);
+    free(back.bytes);
+    return stats;
+}
+
 static void test_threads_write_the_same(void **state)
 {
-    const struct content content = make_letters(20 << 20);
-    struct content one, all, back;
-    struct sl_diag diag;
-    cpu_set_t cores, first;
+    const struct content letters = make_letters(6 << 20), repeats = make_repeats();
 
     (void)state;
-    assert_int_equal(sched_getaffinity(0, sizeof cores, &cores), 0);
-    if (CPU_COUNT(&cores) == 1)
-        test_skip("one core writes from one thread");
-    CPU_ZERO(&first);
-    for (int i = 0; CPU_COUNT(&first) == 0; i++)
-        if (CPU_ISSET(i, &cores))
-            CPU_SET(i, &first);
-    assert_int_equal(sched_setaffinity(0, sizeof first, &first), 0);
-    one = encode(content.bytes, content.len, 3);
-    assert_int_equal(sched_setaffinity(0, sizeof cores, &cores), 0);
-    all = encode(content.bytes, content.len, 3);
-    assert_int_equal(one.len, all.len);
-    assert_memory_equal(one.bytes, all.bytes, all.len);
-    assert_int_equal(decode(all.bytes, all.len, &back, &diag), SL_OK);
-    assert_int_equal(back.len, content.len);
-    assert_memory_equal(back.bytes, content.bytes, content.len);
-    free(content.bytes);
-    free(one.bytes);
-    free(all.bytes);
-    free(back.bytes);
+    expect_the_same(&letters);
+    const struct sl_redundancy_file_stats stats = expect_the_same(&repeats);
+    assert_true(stats.match.samples < repeats.len / 32 / 2); /* the second time takes few */
+    assert_true(stats.match.matched_bytes > repeats.len / 2);
+    free(letters.bytes);
+    free(repeats.bytes);
 }
 
 #ifdef __SANITIZE_THREAD__
