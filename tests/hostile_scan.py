@@ -1,12 +1,20 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Signatures and files that are made to cost much: each signature's literals lie everywhere in its
-file, and it matches nowhere.
+"""Signatures and files that are made to cost much.
 
-usage: hostile_scan.py FOLDER [MIB]   writes each signature and its file into FOLDER
+CASES: each signature's literals lie everywhere in its file, and it matches nowhere. BOMBS: small
+files that hold much, or themselves.
+
+usage: hostile_scan.py FOLDER [MIB]   writes each signature with its file, and bombs, into FOLDER
 """
+import io
 import os
+import struct
 import sys
+import tarfile
+import zipfile
+
+import quines
 
 # Name, kind of database, signature, the bytes that its file repeats.
 CASES = (
@@ -25,6 +33,62 @@ CASES = (
 )
 
 
+LEVELS = 10000
+
+
+def zip_of(members):
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, member in members.items():
+            archive.writestr(name, member)
+    return file.getvalue()
+
+
+def copies(member=bytes(2 << 20), levels=5):
+    """As 42.zip: 16 copies of 16 copies, and so on: 2 TiB."""
+    for _ in range(levels):
+        member = zip_of({str(i): member for i in range(16)})
+    return member
+
+
+def overlapping(members=2000, length=1 << 20):
+    """A directory of members, all of which are one."""
+    one = zip_of({"a": bytes(length)})
+    at = one.index(b"PK\1\2")
+    entry = one[at:one.index(b"PK\5\6")]
+    return one[:at] + members * entry + struct.pack("<4s4H2IH", b"PK\5\6", 0, 0, members, members,
+                                                    members * len(entry), at, 0)
+
+
+def nested_mails():
+    return b"From: a\nContent-Type: message/rfc822\n\n" * LEVELS
+
+
+def nested_parts():
+    return b"From: a\n" + b"".join(
+        b"Content-Type: multipart/mixed; boundary=%d\n\n--%d\n" % (i, i) for i in range(LEVELS))
+
+
+def nested_tars():
+    head = tarfile.TarInfo("a").tobuf()
+    fixed = sum(head[:124]) + sum(head[136:148]) + 256 + sum(head[156:])
+    return b"".join(head[:124] + size + head[135:148] + b"%06o\0 " % (fixed + sum(size)) +
+                    head[156:] for size in (b"%011o" % (512 * i) for i in range(LEVELS, 0, -1))
+                    ) + bytes(512)
+
+
+# By name, what makes it, and the limit that ends its scan.
+BOMBS = (
+    ("quine.gz", quines.gzip_quine, "MaxRecursion"),
+    ("quine.zip", quines.zip_quine, "MaxRecursion"),
+    ("copies.zip", copies, None),
+    ("overlapping.zip", overlapping, "MaxScanSize"),
+    ("mails.eml", nested_mails, "MaxRecursion"),
+    ("parts.eml", nested_parts, "MaxRecursion"),
+    ("tars.tar", nested_tars, "MaxRecursion"),
+)
+
+
 def content(repeated, length):
     return (repeated * (length // len(repeated) + 1))[:length]
 
@@ -36,6 +100,9 @@ def main(folder, mib="1"):
             file.write(signature + "\n")
         with open(os.path.join(folder, f"{name}.bin"), "wb") as file:
             file.write(content(repeated, int(mib) << 20))
+    for name, make, _ in BOMBS:
+        with open(os.path.join(folder, name), "wb") as file:
+            file.write(make())
 
 
 if __name__ == "__main__":
