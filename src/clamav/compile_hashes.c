@@ -73,15 +73,29 @@ static void list_sizes(struct compile *c)
     c->sizes.n = n;
 }
 
+/* A copy, or those of a set that is spent. */
+static struct clam_read_hash *take_hashes(struct compile *c)
+{
+    const size_t len = c->set->hashes.n * sizeof(struct clam_read_hash);
+    struct clam_read_hash *all = (struct clam_read_hash *)c->set->hashes.at;
+
+    if (c->spent != NULL) {
+        c->spent->hashes.at = NULL;
+        return all;
+    }
+    struct clam_read_hash *copy = malloc(len + 1);
+    if (copy != NULL && len > 0)
+        memcpy(copy, all, len);
+    return copy;
+}
+
 bool compile_take_hashes(struct compile *c)
 {
     const size_t n = c->set->hashes.n;
-    struct clam_read_hash *all = malloc((n + 1) * sizeof *all);
+    struct clam_read_hash *all = take_hashes(c);
 
     if (all == NULL)
-        return false;
-    if (n > 0)
-        memcpy(all, c->set->hashes.at, n * sizeof *all);
+        return n == 0;
     qsort(all, n, sizeof *all, compare_hashes);
     for (size_t i = 0; i < n; i++) {
         uint64_t *range = c->ranges[all[i].purpose][all[i].kind];

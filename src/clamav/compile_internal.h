@@ -9,6 +9,7 @@
 
 struct compile {
     const struct sl_clamav_set *set;
+    struct sl_clamav_set *spent; /* the same, whose arrays are freed; NULL: they are kept */
     const struct clam_pattern *patterns;
     const struct clam_seg *segs;
     const struct clam_node *nodes;

@@ -257,7 +257,7 @@ static enum sl_status compile_files(struct sl_clamav_db **db, struct sl_clamav_s
         sl_clamav_set_detect_pua(*set, pua);
         status = read_set(*set, files, diag);
     }
-    return status == SL_OK ? sl_clamav_compile(db, *set, device, diag) : status;
+    return status == SL_OK ? clam_compile_spent(db, *set, device, diag) : status;
 }
 
 enum sl_status sl_clamav_load_paths(struct sl_clamav_db **db, struct sl_clamav_set **set,

@@ -81,6 +81,15 @@ static void chains_close(struct clam_chains *chains)
 {
     free(chains->heads);
     free(chains->entries.at);
+    *chains = (struct clam_chains){0};
+}
+
+void clam_set_end(struct sl_clamav_set *set)
+{
+    chains_close(&set->bodies);
+    chains_close(&set->expressions);
+    free(set->trees.at);
+    set->trees = (struct clam_records){0};
 }
 
 enum sl_status sl_clamav_set_create(struct sl_clamav_set **set, struct sl_diag *diag)
@@ -131,9 +140,7 @@ void sl_clamav_set_free(struct sl_clamav_set *set)
     free(set->files);
     free(set->ignores.at);
     free(set->hashes.at);
-    chains_close(&set->bodies);
-    chains_close(&set->expressions);
-    free(set->trees.at);
+    clam_set_end(set);
     free(set->shown);
     free(set);
 }

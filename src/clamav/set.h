@@ -89,6 +89,13 @@ struct sl_clamav_set {
 /* The outcome of a line or a part of it; set->why has the reason. */
 enum clam_taken { CLAM_TAKEN, CLAM_BAD, CLAM_SKIPPED, CLAM_NO_MEMORY };
 
+/* Frees what reading needs. No more can be read. */
+void clam_set_end(struct sl_clamav_set *set);
+
+/* Compiles a set that then has counts and notes alone. */
+enum sl_status clam_compile_spent(struct sl_clamav_db **db, struct sl_clamav_set *set,
+                                  enum sl_device_kind device, struct sl_diag *diag);
+
 /* Room for n more records; NULL: no memory. */
 void *clam_grow(struct clam_records *records, size_t record_len, size_t n);
 
