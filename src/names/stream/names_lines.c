@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "names/syntax/name_text.h"
 
 enum {
     TEXT_MAX = 4 * SL_NAME_LEN_MAX + 64, /* a written name: four characters a byte at most */
@@ -173,8 +174,14 @@ static size_t write_prefix(const struct sl_names_result *result, char text[TEXT_
 /* As a column: where it lies, and where that will not do once more. */
 static void put_prefix(struct names_lines *out, const struct sl_names_result *result)
 {
+    const size_t same = name_ndn_prefix_text(result->name, result->answer->prefix_len, result->text,
+                                             result->text_len);
     char text[TEXT_MAX];
 
+    if (same > 0) {
+        put(out, result->text, same);
+        return;
+    }
     if (sizeof out->bytes - out->len < TEXT_MAX)
         drain(out);
     char *const to = out->bytes + out->len;

@@ -170,26 +170,64 @@ enum { SHORT_MAX = 64, VECTOR = 16 };
 struct short_text {
     uint64_t slashes, periods;
     uint64_t others; /* that do not stand for themselves: escapes, types, blanks, beyond ASCII */
+    uint64_t unreserved; /* RFC 3986, section 2.3 */
 };
 
-static uint64_t equal_to(__m128i bytes, char byte)
+static __m128i load(const void *bytes)
 {
-    return (uint32_t)_mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte)));
+    return _mm_loadu_si128(bytes);
 }
 
-static struct short_text classify(const char text[SHORT_MAX], size_t len)
+static __m128i equal_to(__m128i bytes, char byte)
 {
+    return _mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte));
+}
+
+static __m128i between(__m128i bytes, char first, char last)
+{
+    return _mm_and_si128(_mm_cmpgt_epi8(bytes, _mm_set1_epi8((char)(first - 1))),
+                         _mm_cmplt_epi8(bytes, _mm_set1_epi8((char)(last + 1))));
+}
+
+static uint64_t bits(__m128i mask, size_t at)
+{
+    return (uint64_t)(uint32_t)_mm_movemask_epi8(mask) << at;
+}
+
+static void add_vector(struct short_text *of, __m128i bytes, size_t at)
+{
+    const __m128i low = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x21)); /* and from 0x80 on */
+    const __m128i other = _mm_or_si128(_mm_or_si128(low, equal_to(bytes, 0x7F)),
+                                       _mm_or_si128(equal_to(bytes, '%'), equal_to(bytes, '=')));
+    const __m128i lower = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
+    const __m128i alnum = _mm_or_si128(between(lower, 'a', 'z'), between(bytes, '0', '9'));
+    const __m128i period = equal_to(bytes, '.');
+    const __m128i mark = _mm_or_si128(_mm_or_si128(period, equal_to(bytes, '-')),
+                                      _mm_or_si128(equal_to(bytes, '_'), equal_to(bytes, '~')));
+
+    of->slashes |= bits(equal_to(bytes, '/'), at);
+    of->periods |= bits(period, at);
+    of->others |= bits(other, at);
+    of->unreserved |= bits(_mm_or_si128(alnum, mark), at);
+}
+
+/* Bits from len on are 0. The last vector overlaps the one before, so nothing behind is read. */
+static struct short_text classify(const void *text, size_t len)
+{
+    const char *const bytes = text;
     struct short_text of = {0};
+    size_t at = 0;
 
-    for (size_t at = 0; at < len; at += VECTOR) {
-        const __m128i bytes = _mm_loadu_si128((const __m128i *)(text + at));
-        const __m128i low = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x21)); /* and from 0x80 on */
+    for (; at + VECTOR <= len; at += VECTOR)
+        add_vector(&of, load(bytes + at), at);
+    if (at < len && at > 0) {
+        add_vector(&of, load(bytes + len - VECTOR), len - VECTOR);
+    } else if (at < len) {
+        char copy[VECTOR];
 
-        of.slashes |= equal_to(bytes, '/') << at;
-        of.periods |= equal_to(bytes, '.') << at;
-        of.others |= ((uint32_t)_mm_movemask_epi8(low) | equal_to(bytes, 0x7F) |
-                      equal_to(bytes, '%') | equal_to(bytes, '='))
-                     << at;
+        memset(copy, '!', VECTOR);
+        memcpy(copy, bytes, len);
+        add_vector(&of, load(copy), 0);
     }
     return of;
 }
@@ -205,7 +243,7 @@ static bool read_short(struct name_build *build, const char *text, size_t len)
         return false;
     memcpy(copy, text, len);
     memset(copy + len, 'x', VECTOR);
-    const struct short_text of = classify(copy, len);
+    const struct short_text of = classify(text, len);
     const uint64_t begins = of.slashes << 1;
     if (of.others != 0 || (begins & (of.slashes | of.periods)) != 0)
         return false;
@@ -312,24 +350,21 @@ static bool put_word(struct text_out *out, const struct sl_name_component *compo
     return false;
 }
 
-/* RFC 3986, section 2.3. A bit for each byte. */
-static uint64_t unreserved(const uint8_t bytes[SHORT_MAX], size_t len)
+/* As name_write_ndn writes them, the components of read_short are their text. */
+size_t name_ndn_prefix_text(const struct sl_name *name, uint32_t prefix_len, const char *text,
+                            size_t text_len)
 {
-    uint64_t all = 0;
+    size_t n_components = 0;
 
-    for (size_t at = 0; at < len; at += VECTOR) {
-        const __m128i each = _mm_loadu_si128((const __m128i *)(bytes + at));
-        const __m128i lower = _mm_or_si128(each, _mm_set1_epi8(0x20));
-        const __m128i letter = _mm_and_si128(_mm_cmpgt_epi8(lower, _mm_set1_epi8('a' - 1)),
-                                             _mm_cmplt_epi8(lower, _mm_set1_epi8('z' + 1)));
-        const __m128i digit = _mm_and_si128(_mm_cmpgt_epi8(each, _mm_set1_epi8('0' - 1)),
-                                            _mm_cmplt_epi8(each, _mm_set1_epi8('9' + 1)));
-
-        all |= ((uint32_t)_mm_movemask_epi8(_mm_or_si128(letter, digit)) | equal_to(each, '-') |
-                equal_to(each, '.') | equal_to(each, '_') | equal_to(each, '~'))
-               << at;
-    }
-    return all;
+    if (name->syntax != SL_NAME_NDN || prefix_len == 0 || text_len > SHORT_MAX || text[0] != '/')
+        return 0;
+    const struct short_text of = classify(text, text_len);
+    const uint64_t all = UINT64_MAX >> (SHORT_MAX - text_len);
+    if ((of.unreserved | of.slashes) != all || (of.slashes << 1 & (of.slashes | of.periods)) != 0)
+        return 0;
+    for (uint32_t at = 0; at < prefix_len; at += 2 + name->bytes[at + 1])
+        n_components++;
+    return prefix_len - n_components;
 }
 
 /* As read_short. A component that begins with a period may be written in another way. */
@@ -341,7 +376,7 @@ static bool write_short(struct text_out *out, const uint8_t *name, size_t len)
         return false;
     memcpy(copy, name, len);
     memset(copy + len, 0, VECTOR);
-    const uint64_t plain = unreserved(copy, len);
+    const uint64_t plain = classify(name, len).unreserved;
     char *to = out->text;
     for (size_t at = 0; at < len;) {
         const size_t n = copy[at + 1];

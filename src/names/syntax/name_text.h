@@ -45,4 +45,9 @@ static inline void text_put_escaped(struct text_out *out, uint8_t byte)
 void name_write_ndn(struct text_out *out, const struct sl_name *name);
 void name_write_host(struct text_out *out, const struct sl_name *name);
 
+/* How many bytes of the text, which was read as the name, are its first prefix_len bytes as they
+ * are written. 0: that is not known. */
+size_t name_ndn_prefix_text(const struct sl_name *name, uint32_t prefix_len, const char *text,
+                            size_t text_len);
+
 #endif

@@ -5,6 +5,7 @@
 #include <ctype.h>
 
 #include "names/syntax/name_host_core.h"
+#include "names/syntax/name_text.h"
 #include "sluice/names.h"
 #include "test.h"
 
@@ -201,6 +202,44 @@ static void test_any_bytes_round_trip(void **state)
         assert_int_equal(again.len, len);
         assert_memory_equal(back, bytes, len);
     }
+}
+
+/* Random URIs, most of whose bytes stand for themselves: where a prefix is said to be the text's
+ * begin, it is written so. Plain ones are. */
+static void test_texts_that_are_prefixes(void **state)
+{
+    static const char bytes[] = "abcdefghijklm-._~XYZ0123456789///,%=.";
+    uint64_t random = 5;
+    uint32_t n_known = 0;
+
+    (void)state;
+    for (int round = 0; round < 50000; round++) {
+        const uint32_t plain = test_below(&random, 2), len = 1 + test_below(&random, 80);
+        char text[81] = "/", out[400];
+        struct sl_name name;
+
+        for (uint32_t i = 1; i < len; i++)
+            text[i] = bytes[test_below(&random, plain ? 14 : sizeof bytes - 1)];
+        text[len] = '\0';
+        if (read_name(&name, SL_NAME_AUTO, text) != NULL)
+            continue;
+        struct sl_name prefix = name;
+        struct sl_name_component component;
+        size_t at = 0;
+        while (sl_name_next(name.bytes, name.len, &at, &component)) {
+            const size_t n = name_ndn_prefix_text(&name, (uint32_t)at, text, len);
+
+            prefix.len = prefix.host_len = (uint32_t)at;
+            n_known += n > 0;
+            if (n > 0) {
+                assert_int_equal(sl_name_write(&prefix, out, sizeof out), n);
+                assert_memory_equal(out, text, n);
+            } else {
+                assert_true(!plain || len > 64);
+            }
+        }
+    }
+    assert_true(n_known > 10000);
 }
 
 /* A short URI is read and written in a way of its own. "ndn:" and a long component are read and
@@ -435,6 +474,7 @@ int main(void)
         cmocka_unit_test(test_the_syntax_is_guessed),
         cmocka_unit_test(test_any_bytes_round_trip),
         cmocka_unit_test(test_short_names_are_as_long_ones),
+        cmocka_unit_test(test_texts_that_are_prefixes),
         cmocka_unit_test(test_names_that_do_not_fit),
         cmocka_unit_test(test_addresses_as_inet),
         cmocka_unit_test(test_search_by_blocks),
