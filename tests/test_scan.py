@@ -412,6 +412,27 @@ class Opened(case.Case):
         self.database = self.path("b.ndb", b"World:3:*:757365286e30303029\n")  # use(n000)
         self.assertEqual(self.result(script), self.FOUND)
 
+    def test_limits_of_normal_forms(self):
+        """The length that is a limit is within it, as for clamscan. 0 is no limit."""
+        html = b"<html><b>HELLO</b> World<script>var a = \"Of Scripts\";</script></html>"
+        text = b"A TEXT of  blanks\n"
+        forms = {"Tags": b"<b>hello</b>", "Text": b"hello world", "Script": b"of scripts",
+                 "Blanks": b"a text of blanks"}
+        self.database = self.path("a.ndb", b"".join(
+            b"%s:0:*:%s\n" % (name.encode(), form.hex().encode()) for name, form in forms.items()))
+
+        def found(content, option):
+            said = self.result(content, "-z", option)[1].replace(".UNOFFICIAL FOUND", "")
+            return sorted(set(re.findall(r"(?:^|: )(\w+)$", said, re.MULTILINE)))
+
+        every = ["Script", "Tags", "Text"]
+        for content, option, within, above in (
+                (html, "--max-htmlnormalize", every, ["OK"]),
+                (html, "--max-htmlnotags", every, ["Script", "Tags"]),
+                (text, "--max-scriptnormalize", ["Blanks"], ["OK"])):
+            for limit, names in ((0, within), (len(content), within), (len(content) - 1, above)):
+                self.assertEqual(found(content, f"{option}={limit}"), names, (option, limit))
+
     def test_documents_that_need_no_password(self):
         text = b"hello world " * 10
         for revision, bits in ((2, 40), (3, 128), (3, 40)):
@@ -717,6 +738,8 @@ class Opened(case.Case):
         head = b"HWP Document File V3.00 \x1a\1\2\3\4\5" + bytes(124) + b"\1\0\2\0" + bytes(1010)
         packed = zlib.compress(b"hello world " * 10)[2:-4]
         self.assertEqual(self.result(head + packed), self.FOUND)
+        self.assertEqual(self.result(head + packed, "--scan-hwp3=no"), (0, "OK"))
+        self.assertEqual(self.result(head + packed, "--scan-archive=no"), self.FOUND)
         self.assertEqual(self.result(head + zlib.compress(b"another " * 10)[2:-9]),
                          (0, "INCOMPLETE (hwp: cut or damaged)"))
         for flags, expected in ((1, self.FOUND), (3, (1, "Heuristics.Encrypted.OLE2 FOUND")),

@@ -47,8 +47,11 @@ static const char usage[] =
     "      --alert-macros       macros in documents are found\n"
     "      --alert-broken, --alert-broken-media  damaged programs, or images, are found\n"
     "      --scan-archive, --scan-mail, --scan-pdf, --scan-ole2, --scan-html, --scan-swf,\n"
-    "      --scan-xmldocs, --scan-onenote  no: such files are not opened (yes)\n"
+    "      --scan-xmldocs, --scan-onenote, --scan-hwp3  no: such files are not opened (yes)\n"
     "      --normalize yes|no   search texts and HTML in ClamAV's normal form, too (yes)\n"
+    "      --max-htmlnormalize SIZE, --max-htmlnotags SIZE, --max-scriptnormalize SIZE  what is\n"
+    "                           longer has no such form (40M), none without tags (8M), or is\n"
+    "                           a text that has none (20M); 0: no limit\n"
     "      --nocerts            certificates of programs (.crb) are neither trusted nor blocked\n"
     "      --disable-cache      scan archives, mail and documents again whose content was clean\n"
     "      --max-dir-recursion N\n"
@@ -69,10 +72,10 @@ static const char usage[] =
     "Options of clamscan without effect: -a -v --verbose --archive-verbose --bytecode\n"
     "--bytecode-timeout --bytecode-unsigned --force-to-disk --gen-json "
     "--heuristic-alerts --heuristic-scan-precedence\n"
-    "--leave-temps --max-embeddedpe --max-htmlnormalize --max-htmlnotags --max-iconspe\n"
-    "--max-partitions --max-rechwp3 --max-scriptnormalize --max-ziptypercg\n"
+    "--leave-temps --max-embeddedpe --max-iconspe --max-partitions --max-rechwp3\n"
+    "--max-ziptypercg\n"
     "--pcre-match-limit --pcre-max-filesize --pcre-recmatch-limit (clamscan's defaults)\n"
-    "--phishing-scan-urls --phishing-sigs --scan-elf --scan-hwp3 --scan-image\n"
+    "--phishing-scan-urls --phishing-sigs --scan-elf --scan-image\n"
     "--scan-image-fuzzy-hash --scan-pe --statistics --structured-* --tempdir.\n"
     "Refused, as nothing does what they ask for (but =no): --alert-partition-intersection\n"
     "--alert-phishing-cloak --alert-phishing-ssl --detect-structured --dumpcerts\n"
@@ -158,6 +161,9 @@ enum {
     OPT_ALERT_EXCEEDS,
     OPT_MAX_LEVELS,
     OPT_MAX_MEMBERS,
+    OPT_MAX_HTML,
+    OPT_MAX_HTML_TEXT,
+    OPT_MAX_TEXT,
     OPT_ALERT_ENCRYPTED,
     OPT_ALERT_ENCRYPTED_ARCHIVE,
     OPT_ALERT_ENCRYPTED_DOC,
@@ -165,7 +171,7 @@ enum {
     OPT_ALERT_BROKEN,
     OPT_ALERT_BROKEN_MEDIA,
     OPT_SCAN_FIRST, /* and enum sl_scan_group */
-    OPT_SCAN_LAST = OPT_SCAN_FIRST + SL_SCAN_ONENOTES,
+    OPT_SCAN_LAST = OPT_SCAN_FIRST + SL_SCAN_HWPS,
     OPT_NORMALIZE,
     OPT_NO_CERTIFICATES,
     OPT_NO_CACHE,
@@ -218,6 +224,9 @@ static const struct option long_options[] = {
     {"alert-exceeds-max", optional_argument, NULL, OPT_ALERT_EXCEEDS},
     {"max-recursion", required_argument, NULL, OPT_MAX_LEVELS},
     {"max-files", required_argument, NULL, OPT_MAX_MEMBERS},
+    {"max-htmlnormalize", required_argument, NULL, OPT_MAX_HTML},
+    {"max-htmlnotags", required_argument, NULL, OPT_MAX_HTML_TEXT},
+    {"max-scriptnormalize", required_argument, NULL, OPT_MAX_TEXT},
     {"alert-encrypted", optional_argument, NULL, OPT_ALERT_ENCRYPTED},
     {"alert-encrypted-archive", optional_argument, NULL, OPT_ALERT_ENCRYPTED_ARCHIVE},
     {"alert-encrypted-doc", optional_argument, NULL, OPT_ALERT_ENCRYPTED_DOC},
@@ -232,6 +241,7 @@ static const struct option long_options[] = {
     {"scan-swf", optional_argument, NULL, OPT_SCAN_FIRST + SL_SCAN_SWFS},
     {"scan-xmldocs", optional_argument, NULL, OPT_SCAN_FIRST + SL_SCAN_XMLS},
     {"scan-onenote", optional_argument, NULL, OPT_SCAN_FIRST + SL_SCAN_ONENOTES},
+    {"scan-hwp3", optional_argument, NULL, OPT_SCAN_FIRST + SL_SCAN_HWPS},
     {"normalize", optional_argument, NULL, OPT_NORMALIZE},
     {"nocerts", optional_argument, NULL, OPT_NO_CERTIFICATES},
     {"disable-cache", optional_argument, NULL, OPT_NO_CACHE},
@@ -265,12 +275,9 @@ static const struct option long_options[] = {
     {"heuristic-scan-precedence", optional_argument, NULL, OPT_UNUSED_YES},
     {"leave-temps", optional_argument, NULL, OPT_UNUSED_YES},
     {"max-embeddedpe", required_argument, NULL, OPT_UNUSED_SIZE},
-    {"max-htmlnormalize", required_argument, NULL, OPT_UNUSED_SIZE},
-    {"max-htmlnotags", required_argument, NULL, OPT_UNUSED_SIZE},
     {"max-iconspe", required_argument, NULL, OPT_UNUSED_NUMBER},
     {"max-partitions", required_argument, NULL, OPT_UNUSED_NUMBER},
     {"max-rechwp3", required_argument, NULL, OPT_UNUSED_NUMBER},
-    {"max-scriptnormalize", required_argument, NULL, OPT_UNUSED_SIZE},
     {"max-ziptypercg", required_argument, NULL, OPT_UNUSED_SIZE},
     {"pcre-match-limit", required_argument, NULL, OPT_UNUSED_NUMBER},
     {"pcre-max-filesize", required_argument, NULL, OPT_UNUSED_SIZE},
@@ -278,7 +285,6 @@ static const struct option long_options[] = {
     {"phishing-scan-urls", optional_argument, NULL, OPT_UNUSED_YES},
     {"phishing-sigs", optional_argument, NULL, OPT_UNUSED_YES},
     {"scan-elf", optional_argument, NULL, OPT_UNUSED_YES},
-    {"scan-hwp3", optional_argument, NULL, OPT_UNUSED_YES},
     {"scan-image", optional_argument, NULL, OPT_UNUSED_YES},
     {"scan-image-fuzzy-hash", optional_argument, NULL, OPT_UNUSED_YES},
     {"scan-pe", optional_argument, NULL, OPT_UNUSED_YES},
@@ -370,6 +376,12 @@ static bool take_number(struct sl_scan_config *config, int option)
         return read_size(optarg, "max-filesize", &config->file_len_max);
     case OPT_MAX_SCANSIZE:
         return read_size(optarg, "max-scansize", &config->scan_len_max);
+    case OPT_MAX_HTML:
+        return read_size(optarg, "max-htmlnormalize", &config->html_len_max);
+    case OPT_MAX_HTML_TEXT:
+        return read_size(optarg, "max-htmlnotags", &config->html_text_len_max);
+    case OPT_MAX_TEXT:
+        return read_size(optarg, "max-scriptnormalize", &config->text_len_max);
     case OPT_MAX_SCANTIME:
         good = read_count(optarg, "max-scantime", UINT32_MAX, &value);
         config->time_max_ms = (uint32_t)value;

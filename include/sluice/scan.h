@@ -71,7 +71,8 @@ enum sl_scan_group {
     SL_SCAN_HTMLS,
     SL_SCAN_SWFS,
     SL_SCAN_XMLS,
-    SL_SCAN_ONENOTES
+    SL_SCAN_ONENOTES,
+    SL_SCAN_HWPS
 };
 
 /* Findings that a scan may have beside signatures. */
@@ -102,6 +103,9 @@ enum {
     SL_SCAN_MEMBERS_DEFAULT = 10000,
     SL_SCAN_MEMBER_LEN_DEFAULT = 100 << 20,
     SL_SCAN_LEN_DEFAULT = 400 << 20,
+    SL_SCAN_HTML_LEN_DEFAULT = 40 << 20,
+    SL_SCAN_HTML_TEXT_LEN_DEFAULT = 8 << 20,
+    SL_SCAN_TEXT_LEN_DEFAULT = 20 << 20,
     SL_SCAN_THREADS_MAX = 1024
 };
 
@@ -138,6 +142,10 @@ struct sl_scan_config {
     bool ignores_certificates; /* of programs (.crb) */
     bool no_cache;             /* else a container whose content was clean is not scanned again */
     bool normalizes;           /* texts and HTML are searched in ClamAV's normal form, too */
+
+    /* Bytes above which HTML is searched as it is, HTML has no form without its tags, and texts
+     * are searched as they are alone; 0: no limit. */
+    uint64_t html_len_max, html_text_len_max, text_len_max;
 
     struct sl_device device; /* where the filter runs; sl_device_choose */
     uint32_t n_threads;      /* that scan, at most SL_SCAN_THREADS_MAX; 0: one a core */

@@ -239,7 +239,10 @@ static struct unpack_request request_of(const struct sl_scan_config *config)
                    .scan_len_max =
                        config->scan_len_max > 0 ? config->scan_len_max : SL_SCAN_LEN_DEFAULT,
                    .depth_max = config->levels_max,
-                   .files_max = config->members_max},
+                   .files_max = config->members_max,
+                   .html_len_max = config->html_len_max,
+                   .html_text_len_max = config->html_text_len_max,
+                   .text_len_max = config->text_len_max},
         .closed = config->closed,
         .normalizes = config->normalizes};
 }

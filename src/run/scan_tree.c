@@ -19,6 +19,9 @@ void sl_scan_config_init(struct sl_scan_config *config)
     config->levels_max = SL_SCAN_LEVELS_DEFAULT;
     config->members_max = SL_SCAN_MEMBERS_DEFAULT;
     config->normalizes = true;
+    config->html_len_max = SL_SCAN_HTML_LEN_DEFAULT;
+    config->html_text_len_max = SL_SCAN_HTML_TEXT_LEN_DEFAULT;
+    config->text_len_max = SL_SCAN_TEXT_LEN_DEFAULT;
     config->device.kind = SL_DEVICE_CPU;
     config->n_threads = 1;
 }

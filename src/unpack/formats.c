@@ -60,6 +60,8 @@ enum unpack_group unpack_group_of(enum kind kind)
         return UNPACK_XMLS;
     case KIND_ONENOTE:
         return UNPACK_ONENOTES;
+    case KIND_HWP3:
+        return UNPACK_HWPS;
     default:
         return UNPACK_ARCHIVES;
     }

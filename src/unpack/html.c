@@ -10,12 +10,7 @@
 #include "unpack/script.h"
 #include "unpack/unpack.h"
 
-enum {
-    HTML_MAX = 10 << 20,  /* bytes; clamscan's --max-htmlnormalize, */
-    NOTAGS_MAX = 2 << 20, /* and --max-htmlnotags */
-    NAME_MAX_LEN = 32,
-    DOT_LEN = 3
-};
+enum { NAME_MAX_LEN = 32, DOT_LEN = 3 };
 
 struct html {
     struct unpack *unpack;
@@ -353,7 +348,7 @@ bool html_is_normalized(const struct unpack *unpack, const struct unpack_object 
     const struct unpack_request *wishes = unpack_wishes(unpack);
 
     return wishes->normalizes && (wishes->closed >> UNPACK_HTMLS & 1) == 0 &&
-           object->len <= HTML_MAX;
+           unpack_is_allowed(object->len, wishes->limits.html_len_max);
 }
 
 void unpack_html(struct unpack *unpack, const struct unpack_object *object)
@@ -372,7 +367,7 @@ void unpack_html(struct unpack *unpack, const struct unpack_object *object)
     read_html(&html);
     html.tags.len -= html.tags.len > 0 && html.tags.bytes[html.tags.len - 1] == ' ';
     (void)unpack_form(unpack, object, html.tags.bytes, html.tags.len, KIND_HTML);
-    if (object->len <= NOTAGS_MAX)
+    if (unpack_is_allowed(object->len, unpack_wishes(unpack)->limits.html_text_len_max))
         (void)unpack_form(unpack, object, html.text.bytes, html.text.len, KIND_HTML);
     (void)unpack_form(unpack, object, html.scripts.bytes, html.scripts.len, KIND_HTML);
     (void)unpack_form(unpack, object, html.scripts.bytes, html.scripts.len, KIND_TEXT_ASCII);

@@ -35,6 +35,11 @@ struct unpack_limits {
     uint64_t scan_len_max; /* bytes of all objects of a file */
     uint32_t depth_max;    /* levels, the file itself is the first */
     uint32_t files_max;    /* objects of a file */
+
+    /* Bytes of objects that are brought into normal form, */
+    uint64_t html_len_max;
+    uint64_t html_text_len_max; /* also without tags, */
+    uint64_t text_len_max;
 };
 
 /* Kinds that are left closed; bits of unpack_request.closed. */
@@ -47,6 +52,7 @@ enum unpack_group {
     UNPACK_SWFS,
     UNPACK_XMLS,
     UNPACK_ONENOTES,
+    UNPACK_HWPS,
     UNPACK_GROUPS
 };
 

@@ -6,7 +6,7 @@
 
 #include "unpack/unpack.h"
 
-enum { TEXT_MAX = 20 << 20 /* bytes; clamscan's --max-scriptnormalize */, BLOCK = 16 };
+enum { BLOCK = 16 };
 
 /* The form of a byte: 0: it is left out; ' ': a blank. */
 static uint8_t normal_form(unsigned byte)
@@ -95,10 +95,16 @@ size_t text_normalize(const uint8_t *in, size_t len, uint8_t *out)
     return normal.n;
 }
 
+static bool is_wanted(const struct unpack *unpack, const struct unpack_object *object)
+{
+    const struct unpack_request *wishes = unpack_wishes(unpack);
+
+    return wishes->normalizes && unpack_is_allowed(object->len, wishes->limits.text_len_max);
+}
+
 bool text_is_normalized(const struct unpack *unpack, const struct unpack_object *object)
 {
-    return unpack_wishes(unpack)->normalizes && object->kind == KIND_TEXT_ASCII &&
-           object->len <= TEXT_MAX;
+    return object->kind == KIND_TEXT_ASCII && is_wanted(unpack, object);
 }
 
 void unpack_text(struct unpack *unpack, const struct unpack_object *object)
@@ -106,14 +112,14 @@ void unpack_text(struct unpack *unpack, const struct unpack_object *object)
     struct unpack_buffer *buffer;
     size_t room = object->len;
 
-    if (!unpack_wishes(unpack)->normalizes || object->len > TEXT_MAX)
+    if (!is_wanted(unpack, object))
         return;
     if (kind_has_tag(object->bytes, object->len)) { /* behind the head, by which it is a text */
         unpack_html(unpack, object);
         return;
     }
     buffer = unpack_buffer(unpack, object);
-    buffer->max = TEXT_MAX;
+    buffer->max = object->len;
     uint8_t *to = unpack_buffer_room(buffer, &room);
     if (to != NULL)
         (void)unpack_form(unpack, object, to, text_normalize(object->bytes, room, to),

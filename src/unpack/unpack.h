@@ -113,6 +113,12 @@ unpack_reader unpack_gzip, unpack_rtf, unpack_tnef, unpack_cab, unpack_chm, unpa
 /* Alerts of programs and images that are broken. */
 void unpack_report_broken(struct unpack *unpack, const struct unpack_object *object);
 
+/* Whether a length is within a limit, of which 0 is none. */
+static inline bool unpack_is_allowed(uint64_t len, uint64_t limit)
+{
+    return limit == 0 || len <= limit;
+}
+
 /* Whether an HTML is searched in its normal forms, and not as it is. */
 bool html_is_normalized(const struct unpack *unpack, const struct unpack_object *object);
 
