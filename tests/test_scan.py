@@ -738,7 +738,8 @@ class Opened(case.Case):
         head = b"HWP Document File V3.00 \x1a\1\2\3\4\5" + bytes(124) + b"\1\0\2\0" + bytes(1010)
         packed = zlib.compress(b"hello world " * 10)[2:-4]
         self.assertEqual(self.result(head + packed), self.FOUND)
-        self.assertEqual(self.result(head + packed, "--scan-hwp3=no"), (0, "OK"))
+        self.assertEqual(self.result(head + packed, "--scan-hwp3=no"),
+                         (0, "INCOMPLETE (hwp: not opened, as asked)"))
         self.assertEqual(self.result(head + packed, "--scan-archive=no"), self.FOUND)
         self.assertEqual(self.result(head + zlib.compress(b"another " * 10)[2:-9]),
                          (0, "INCOMPLETE (hwp: cut or damaged)"))

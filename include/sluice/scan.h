@@ -136,7 +136,7 @@ struct sl_scan_config {
     const char *unpacker;
     uint32_t levels_max;  /* of nesting; the file is the first; 0, and more than 32: 32 */
     uint32_t members_max; /* objects of a file; 0: no limit */
-    uint32_t closed;      /* bits of enum sl_scan_group: not opened, nor reported as incomplete */
+    uint32_t closed;      /* bits of enum sl_scan_group: not opened, which their files' lines say */
     uint32_t alerts;      /* bits of enum sl_scan_alert: the last one is found in a file without a
                            * match, as a name, and with all_matches each one in any file */
     bool ignores_certificates; /* of programs (.crb) */
