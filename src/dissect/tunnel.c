@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* GRE (RFC 2784, RFC 2890; version 1: RFC 2637), IP in IP (RFC 2003), IPv6 in IPv4 (RFC 4213).
+/* GRE (RFC 2784, RFC 2890; version 1: RFC 2637), with ERSPAN (draft-foschiano-erspan). IP in IP
+ * (RFC 2003), IPv6 in IPv4 (RFC 4213).
  * In UDP: VXLAN (RFC 7348), Geneve (RFC 8926), Teredo (RFC 4380). */
 #include "dissect/dissection.h"
 
@@ -17,13 +18,16 @@ enum {
     CARRIES_IPV4 = 0x0800,
     CARRIES_ETHERNET = 0x6558, /* transparent Ethernet bridging */
     CARRIES_IPV6 = 0x86DD,
-    CARRIES_PPP = 0x880B
+    CARRIES_PPP = 0x880B,
+    CARRIES_ERSPAN = 0x88BE
 };
+
+enum { ERSPAN_HEADER_LEN = 8, ERSPAN_VERSION_2 = 1 };
 
 static bool is_carried(uint16_t type)
 {
     return type == CARRIES_IPV4 || type == CARRIES_IPV6 || type == CARRIES_ETHERNET ||
-           type == CARRIES_PPP;
+           type == CARRIES_PPP || type == CARRIES_ERSPAN;
 }
 
 /* VLANs count where they carry the packet that counts: without an inner IP header that is the outer
@@ -33,7 +37,7 @@ static void dissect_carried(struct dissection *d, uint16_t type)
     const uint32_t n_vlans = d->n_vlans;
 
     d->in_tunnel = true;
-    if (type == CARRIES_ETHERNET)
+    if (type == CARRIES_ETHERNET || type == CARRIES_ERSPAN)
         dissect_ethernet(d);
     else if (type == CARRIES_PPP)
         dissect_ppp(d);
@@ -67,6 +71,18 @@ static bool is_followed(uint16_t bits, uint16_t type)
     }
 }
 
+/* Type I has no header, and no sequence number in GRE. False: it is none that is followed. */
+static bool enter_erspan(struct dissection *d, uint16_t bits)
+{
+    if ((bits & GRE_SEQUENCE) == 0)
+        return true;
+    if (!dissection_has(d, ERSPAN_HEADER_LEN, SL_DEFECT_GRE_SHORT) ||
+        d->bytes[d->at] >> 4 != ERSPAN_VERSION_2)
+        return false;
+    d->at += ERSPAN_HEADER_LEN;
+    return true;
+}
+
 static void dissect_gre(struct dissection *d)
 {
     const uint8_t *gre = d->bytes + d->at;
@@ -82,7 +98,8 @@ static void dissect_gre(struct dissection *d)
     if (!dissection_has(d, gre_header_len(bits), SL_DEFECT_GRE_SHORT))
         return;
     d->at += gre_header_len(bits);
-    dissect_carried(d, type);
+    if (type != CARRIES_ERSPAN || enter_erspan(d, bits))
+        dissect_carried(d, type);
 }
 
 void dissect_tunnel(struct dissection *d)

@@ -31,8 +31,9 @@ sample_build sample_ipv4_udp, sample_ipv6_udp, sample_ipv4_options, sample_ipv4_
     sample_tcp_options, sample_sctp, sample_icmp, sample_icmp_least, sample_icmpv6;
 sample_build sample_ipip, sample_sixinfour, sample_fourinsix, sample_ipip_twice, sample_ipip_deep,
     sample_ipip_fragment, sample_gre, sample_gre_fields, sample_gre_key, sample_gre_ethernet,
-    sample_gre_arp, sample_gre_pptp, sample_gre_ppp, sample_gre_pptp_ack, sample_gre_other,
-    sample_gre_routing, sample_gre_pptp_in_ipv6, sample_vxlan, sample_vxlan_vlan, sample_vxlan_arp,
+    sample_gre_erspan, sample_gre_erspan_2, sample_gre_erspan_3, sample_gre_arp, sample_gre_pptp,
+    sample_gre_ppp, sample_gre_pptp_ack, sample_gre_other, sample_gre_routing,
+    sample_gre_pptp_in_ipv6, sample_vxlan, sample_vxlan_vlan, sample_vxlan_arp,
     sample_vxlan_vlan_arp, sample_vxlan_none, sample_vxlan_other, sample_vxlan_gre, sample_geneve,
     sample_geneve_ipv6, sample_geneve_version, sample_teredo, sample_teredo_origin,
     sample_teredo_none, sample_teredo_authentication;

@@ -105,6 +105,34 @@ void sample_gre_ethernet(struct frame *f)
     frame_end_ipv4(f, ip);
 }
 
+void sample_gre_erspan(struct frame *f)
+{
+    const uint32_t ip = put_gre(f, 0, 0x88BE, 0);
+
+    frame_ethernet(f, 0x8100);
+    frame_tag(f, 33, 0x0800);
+    sample_ipv4_udp(f);
+    frame_end_ipv4(f, ip);
+}
+
+void sample_gre_erspan_2(struct frame *f)
+{
+    const uint32_t ip = put_gre(f, 0x1000, 0x88BE, 1);
+
+    frame_put(f, 8)[0] = 0x10;
+    frame_ethernet(f, 0x0800);
+    sample_ipv4_udp(f);
+    frame_end_ipv4(f, ip);
+}
+
+void sample_gre_erspan_3(struct frame *f)
+{
+    const uint32_t ip = put_gre(f, 0x1000, 0x88BE, 1);
+
+    frame_put(f, 8)[0] = 0x20;
+    frame_end_ipv4(f, ip);
+}
+
 void sample_gre_arp(struct frame *f)
 {
     const uint32_t ip = put_gre(f, 0, 0x6558, 0);
