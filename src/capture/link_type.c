@@ -14,7 +14,7 @@ static const struct {
     {103, DLT_PPP_BSDOS},   {106, DLT_ATM_CLIP}, {246, DLT_PFSYNC},
 };
 
-/* Assigned, and not named by libpcap 1.10. */
+/* Assigned, and not named by libpcap 1.10, or by Suricata in another way. */
 static const struct {
     uint16_t link_type;
     const char *name;
@@ -36,6 +36,8 @@ static const struct {
     {160, "USER13"},
     {161, "USER14"},
     {162, "USER15"},
+    {228, "IPv4"},
+    {229, "IPv6"},
     {252, "WIRESHARK_UPPER_PDU"},
     {290, "ETW"},
     {292, "ZBOSS_NCP"},

@@ -4,11 +4,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/diag.h"
 #include "stream/defrag.h"
 
 enum {
-    ETHERNET = 1,  /* LINKTYPE_ETHERNET */
+    ETHERNET = 1, /* LINKTYPE_ETHERNET, LINKTYPE_IPV4, LINKTYPE_IPV6 */
+    IPV4 = 228,
+    IPV6 = 229,
+    ETHERNET_LEN = 14,
     NESTED_MAX = 4 /* datagrams whose inner packet is a fragment again */
 };
 
@@ -86,10 +90,24 @@ static void cut(struct run_fragments *fragments, struct sl_batch *batch, uint32_
     batch->payload[item] = (struct sl_span){packet->offset + len, 0};
 }
 
+/* The link type of a datagram, whose frame is cut to what its fragments' link had: with other links
+ * than Ethernet the addresses of a frame would be made up. */
+static uint16_t cut_frame(struct defrag_datagram *datagram, const struct sl_origin *origin)
+{
+    const uint16_t type = load_be16(datagram->bytes + ETHERNET_LEN - 2);
+
+    if (origin->link_type == ETHERNET || (type != 0x0800 && type != 0x86DD))
+        return ETHERNET;
+    datagram->bytes += ETHERNET_LEN;
+    datagram->len -= ETHERNET_LEN;
+    return type == 0x0800 ? IPV4 : IPV6;
+}
+
 /* Takes a datagram over. False: no memory. */
 static bool add(struct run_fragments *fragments, uint32_t behind, const struct sl_origin *origin,
-                const struct defrag_datagram *datagram)
+                struct defrag_datagram *datagram)
 {
+    const uint16_t link_type = cut_frame(datagram, origin);
     struct run_datagrams *const made = fragments->made;
     const uint32_t takes = run_datagrams_aligned(datagram->len);
 
@@ -108,7 +126,7 @@ static bool add(struct run_fragments *fragments, uint32_t behind, const struct s
     *added = (struct run_datagram){
         .behind = behind, .at = made->len, .packet.len = datagram->len, .origin = *origin};
     added->origin.wire_len = datagram->len;
-    added->origin.link_type = ETHERNET;
+    added->origin.link_type = link_type;
     added->origin.arrival_ns = 0; /* no packet of its own arrived */
     made->len += datagram->len;
     return true;

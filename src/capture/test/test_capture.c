@@ -239,6 +239,7 @@ static void test_link_type_names(void **state)
     assert_string_equal(sl_link_type_name(0, out), "NULL");
     assert_string_equal(sl_link_type_name(101, out), "RAW");
     assert_string_equal(sl_link_type_name(113, out), "LINUX_SLL");
+    assert_string_equal(sl_link_type_name(229, out), "IPv6");
     assert_string_equal(sl_link_type_name(127, out), "IEEE802_11_RADIO");
     assert_string_equal(sl_link_type_name(147, out), "USER0");
     assert_string_equal(sl_link_type_name(252, out), "WIRESHARK_UPPER_PDU");

@@ -18,7 +18,9 @@ struct traffic {
     uint32_t len[FRAMES_MAX];
     uint32_t n, next, batch_max;
     uint32_t alerts[N_SIDS + 1]; /* by sid */
-    uint64_t position;           /* of the last alert of sid 1 */
+    uint64_t position;           /* of the last alert of sid 1, as the next two */
+    uint32_t packet_len;
+    uint16_t link_type, link; /* of all frames; 0: Ethernet */
     struct sl_stats stats;
 };
 
@@ -82,7 +84,8 @@ static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *d
     (void)diag;
     for (uint32_t i = 0; i < traffic->batch_max && traffic->next < traffic->n; i++) {
         if (!sl_run_add_packet(batch, traffic->frame[traffic->next], traffic->len[traffic->next],
-                               INT64_C(1700000000000000000) + traffic->next, 1))
+                               INT64_C(1700000000000000000) + traffic->next,
+                               traffic->link != 0 ? traffic->link : 1))
             return SL_OK;
         traffic->next++;
     }
@@ -96,8 +99,11 @@ static enum sl_status on_event(void *user, const struct sl_event *event, struct 
 
     (void)diag;
     traffic->alerts[sid]++;
-    if (sid == 1)
+    if (sid == 1) {
         traffic->position = event->origin.position;
+        traffic->packet_len = event->packet.len;
+        traffic->link_type = event->origin.link_type;
+    }
     return SL_OK;
 }
 
@@ -242,6 +248,29 @@ static void test_fragments_in_fragments(void **state)
     }
 }
 
+/* A datagram of fragments that had no Ethernet has none. */
+static void test_datagrams_have_the_link_of_their_fragments(void **state)
+{
+    enum { RAW = 101, IPV4 = 228 };
+    static struct frame f;
+
+    (void)state;
+    for (int raw = 0; raw < 2; raw++) {
+        struct traffic *traffic = begin();
+
+        build(&f, "wanted", 1000);
+        add_fragments(traffic, &f, 14, 1, 504);
+        for (uint32_t i = 0; raw == 1 && i < traffic->n; i++)
+            memmove(traffic->frame[i], traffic->frame[i] + 14, traffic->len[i] -= 14);
+        traffic->link = raw == 1 ? RAW : 0;
+        run(traffic, 4, NULL);
+        assert_int_equal(traffic->alerts[1], 1);
+        assert_int_equal(traffic->link_type, raw == 1 ? IPV4 : 1);
+        assert_int_equal(traffic->packet_len, raw == 1 ? f.len - 14 : f.len);
+        release(traffic);
+    }
+}
+
 /* The datagrams that become whole at once, and do not find room, are the same in all batches. */
 static void test_room_is_bounded(void **state)
 {
@@ -302,9 +331,12 @@ static void test_policies_are_read(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_datagrams_are_packets),  cmocka_unit_test(test_policies_decide),
-        cmocka_unit_test(test_fragments_in_fragments), cmocka_unit_test(test_room_is_bounded),
+        cmocka_unit_test(test_datagrams_are_packets),
+        cmocka_unit_test(test_policies_decide),
+        cmocka_unit_test(test_fragments_in_fragments),
+        cmocka_unit_test(test_room_is_bounded),
         cmocka_unit_test(test_policies_are_read),
+        cmocka_unit_test(test_datagrams_have_the_link_of_their_fragments),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
