@@ -135,6 +135,17 @@ class RunFlows(case.Case):
         self.assertEqual({event["src_port"]: event["flow"]["alerted"] for event in events},
                          {4000: True, 4001: False})
 
+    def test_alerts_show_the_flow_so_far(self):
+        packets = connection(4000, 100, b"a needle")
+        rules = self.path("flow.rules", RULE + RULE.replace(b"needle", b"none"))
+        alert, _ = self.events(packets, "--rules", rules, "--events", "alert,flow")
+        self.assertEqual(alert["flow"], {
+            "pkts_toserver": 3, "pkts_toclient": 1, "bytes_toserver": 3 * 54 + 8,
+            "bytes_toclient": 54, "start": "1970-01-01T00:01:40.000000+0000",
+            "src_ip": "10.0.0.1", "dest_ip": "10.0.0.2", "src_port": 4000, "dest_port": 80})
+        alert, = self.events(packets, "--rules", rules, "--events", "alert")
+        self.assertNotIn("flow", alert)
+
     def test_flows_that_a_rule_passed_and_that_began_midstream(self):
         packets = (connection(4000, 100, b"a needle") + connection(4001, 100, b"none") +
                    connection(4002, 100, b"a needle")[3:])
@@ -278,6 +289,7 @@ class RunFlows(case.Case):
         events = self.events(packets, "--events", "alert,http", "--set", "X=1", "--rules",
                              self.path("state.rules", rule))
         self.assertEqual([event["event_type"] for event in events], ["alert", "http"])
+        self.assertEqual(events[1]["pkt_src"], "stream (flow timeout)")
         self.assertEqual(self.events(packets, "--events", "http", "--set", "X=1"), events[1:])
 
     def download(self, content, port=4000, length=None):

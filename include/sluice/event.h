@@ -112,6 +112,8 @@ struct sl_event {
     bool live;               /* source is an interface */
     bool has_tuple;          /* tuple is valid */
     struct sl_tuple tuple;
+    const struct sl_flow_total *total; /* that its flow has sent up to the packet; NULL: not counted
+                                        */
     const char *community_id; /* version 1, seed 0, of the tuple; NULL: no flow, or not asked for */
     uint32_t nth_message;     /* of a flow's DNS messages the payload is the n-th, from 1 on; 0: not
                                  counted. EVE's "tx_id" counts from 0. Where `message` is there, it

@@ -111,6 +111,8 @@ static enum sl_status describe_packet(struct sl_event *event, const struct batch
     if (event->payload_len != 0)
         event->payload = batch->bytes + batch->payload[item].offset;
     event->nth_message = dns_messages_nth(&events->digest->messages, item);
+    if (event->origin.flow != 0 && batch->total != NULL)
+        event->total = &batch->total[item];
     return event->origin.flow == 0 ? SL_OK : identify(event, events->ids, diag);
 }
 

@@ -25,7 +25,8 @@ enum sl_status run_flows_open(struct run_source *source, struct sl_state **state
         status = sl_state_create(state, &slots[n_slots++], &config, diag);
     if (policy->reports_dns)
         slots[n_slots++] = dns_messages_slot;
-    source->totals = policy->rules != NULL && sl_rules_need_totals(policy->rules);
+    source->totals = policy->rules != NULL &&
+                     (sl_rules_need_totals(policy->rules) || run_source_reports_flows(source));
     source->joins = policy->rules != NULL || policy->reports_dns || policy->reads_apps ||
                     policy->names != NULL || policy->database != NULL;
     if (status == SL_OK)

@@ -25,7 +25,7 @@ struct run_source {
     struct run_fragments *fragments; /* one batch at a time, in order */
     bool joins;                      /* datagrams are looked at beyond single packets */
     struct sl_flow_table *flows;
-    bool totals;  /* rules ask what flows have sent */
+    bool totals;  /* rules ask what flows have sent, or events of flows show it in alerts, too */
     bool settles; /* flows keep the facts that packets bring: for events, or for rules */
 
     /* A first file that fails ends the opening with its reason, unless a later one opens. */

@@ -64,6 +64,13 @@ EVENT_INLINE void event_head(const struct event_visit *visit, const struct sl_ev
         event_tuple(visit, event, texts);
 }
 
+/* What a flow says at its end is of no packet. */
+EVENT_INLINE const char *event_packet_source(const struct sl_event *event)
+{
+    return event->origin.flow != 0 && event->origin.position == 0 ? "stream (flow timeout)"
+                                                                  : "wire/pcap";
+}
+
 EVENT_INLINE void event_community_id(const struct event_visit *visit, const struct sl_event *event)
 {
     if (event->community_id != NULL)
@@ -102,6 +109,32 @@ EVENT_INLINE void event_packet(const struct event_visit *visit, const struct sl_
     event_end(visit);
 }
 
+/* The flow so far, from its client on. */
+EVENT_INLINE void event_alert_flow(const struct event_visit *visit, const struct sl_event *event)
+{
+    const struct sl_flow_total *total = event->total;
+    const struct sl_tuple *tuple = &event->tuple;
+    const bool from_client = (event->origin.flow_flags & SL_FLOW_TO_SERVER) != 0;
+
+    event_object(visit, FIELD_FLOW);
+    event_number(visit, FIELD_FLOW_PKTS_TOSERVER, total->packets[0]);
+    event_number(visit, FIELD_FLOW_PKTS_TOCLIENT, total->packets[1]);
+    event_number(visit, FIELD_FLOW_BYTES_TOSERVER, total->bytes[0]);
+    event_number(visit, FIELD_FLOW_BYTES_TOCLIENT, total->bytes[1]);
+    event_time_of(visit, FIELD_FLOW_START, total->first_ns);
+    event_take(
+        visit, FIELD_FLOW_SRC_IP,
+        (struct sl_field){.type = SL_FIELD_ADDR, .addr = from_client ? &tuple->src : &tuple->dst});
+    event_take(
+        visit, FIELD_FLOW_DEST_IP,
+        (struct sl_field){.type = SL_FIELD_ADDR, .addr = from_client ? &tuple->dst : &tuple->src});
+    if (event_has_ports(event)) {
+        event_number(visit, FIELD_FLOW_SRC_PORT, from_client ? tuple->src_port : tuple->dst_port);
+        event_number(visit, FIELD_FLOW_DEST_PORT, from_client ? tuple->dst_port : tuple->src_port);
+    }
+    event_end(visit);
+}
+
 EVENT_INLINE void event_alert(const struct event_visit *visit, const struct sl_event *event,
                               struct event_texts *texts)
 {
@@ -129,6 +162,8 @@ EVENT_INLINE void event_alert(const struct event_visit *visit, const struct sl_e
     }
     if (event->origin.flow != 0)
         event_text(visit, FIELD_DIRECTION, event_direction(event));
+    if (event->total != NULL)
+        event_alert_flow(visit, event);
     if (event->payload_len != 0)
         event_bytes(visit, FIELD_PAYLOAD, SL_FIELD_BYTES, event->payload, event_payload_len(event));
     event_number(visit, FIELD_STREAM, 0);
@@ -319,7 +354,7 @@ EVENT_INLINE void event_flow(const struct event_visit *visit, const struct sl_ev
 EVENT_INLINE void event_body(const struct event_visit *visit, const struct sl_event *event,
                              struct event_texts *texts)
 {
-    event_text(visit, FIELD_PKT_SRC, "wire/pcap");
+    event_text(visit, FIELD_PKT_SRC, event_packet_source(event));
     event_community_id(visit, event);
     switch (event->kind) {
     case SL_EVENT_ALERT:

@@ -190,6 +190,10 @@
     FIELD(FLOW_REASON, "reason")                    \
     FIELD(FLOW_ALERTED, "alerted")                  \
     FIELD(FLOW_ACTION, "action")                    \
+    FIELD(FLOW_SRC_IP, "src_ip")                    \
+    FIELD(FLOW_DEST_IP, "dest_ip")                  \
+    FIELD(FLOW_SRC_PORT, "src_port")                \
+    FIELD(FLOW_DEST_PORT, "dest_port")              \
     FIELD(FLOW_EXCEPTION, "exception_policy")       \
     FIELD(FLOW_EXCEPTION_TARGET, "target")          \
     FIELD(FLOW_EXCEPTION_POLICY, "policy")          \

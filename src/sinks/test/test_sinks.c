@@ -453,7 +453,8 @@ static json_t *expected_object(const struct sl_event *event)
     snprintf(timestamp, sizeof timestamp, "%s+0000",
              iso_time(origin->time_ns, "%Y-%m-%dT%H:%M:%S"));
     set_text(object, "timestamp", timestamp);
-    set_text(object, "pkt_src", "wire/pcap");
+    set_text(object, "pkt_src",
+             origin->flow != 0 && origin->position == 0 ? "stream (flow timeout)" : "wire/pcap");
     set_text(object, event->live ? "in_iface" : "pcap_filename", as_utf8(event->source));
     if (!event->live && origin->position != 0)
         set_uint(object, "pcap_cnt", origin->position);
