@@ -14,6 +14,7 @@ enum {
     EXT_ALPN = 16,
     EXT_VERSIONS = 43,
     DRAFT = 0x7F, /* the high byte of the versions of TLS 1.3 before it was done */
+    TLS_1_3 = 0x0304,
     RANDOM_LEN = 32,
     NUMBERS_MAX = 512, /* ciphers, extensions and signatures that JA4 sorts */
     JA4_HASH_LEN = 12
@@ -356,7 +357,9 @@ bool tls_read_server_hello(struct tls_session *session, struct app_span body)
 
     if (!tls_cut_number(&body, &hello.version) || !tls_cut(&body, RANDOM_LEN, &hello.random))
         return false;
-    const bool is_draft = hello.version >> 8 == DRAFT; /* without session and compression */
+    /* Early drafts sent the version of TLS 1.3 here. They have no session and no compression. */
+    const bool is_early = hello.version == TLS_1_3,
+               is_draft = is_early || hello.version >> 8 == DRAFT;
 
     if ((!is_draft && !tls_cut_vector(&body, 1, &part)) || !tls_cut_number(&body, &cipher) ||
         (!is_draft && !tls_cut(&body, 1, &part)))
@@ -364,7 +367,7 @@ bool tls_read_server_hello(struct tls_session *session, struct app_span body)
     const bool whole = body.len == 0 || tls_cut_vector(&body, 2, &hello.extensions);
 
     session->seen |= SL_TLS_SEEN_SERVER_HELLO;
-    session->version = hello.version;
+    session->version = is_early ? DRAFT << 8 : hello.version;
     if (find_extension(&hello, EXT_VERSIONS, &part))
         (void)tls_cut_number(&part, &session->version);
     memcpy(session->random[APP_SERVER], hello.random.bytes, RANDOM_LEN);
