@@ -27,6 +27,8 @@ static const struct {
     {SL_APP_HTTP, "invalid_response_chunk_len"},
     {SL_APP_HTTP, "compression_bomb"},
     {SL_APP_HTTP, "gzip_decompression_failed"},
+    {SL_APP_HTTP, "double_encoded_uri"},
+    {SL_APP_HTTP, "request_header_host_invalid"},
     {SL_APP_TLS, "invalid_record_type"},
     {SL_APP_TLS, "invalid_handshake_message"},
     {SL_APP_TLS, "invalid_certificate"},

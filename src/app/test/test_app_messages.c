@@ -304,6 +304,18 @@ static void test_events_are_reported(void **state)
          .names = {"http.request_auth_unrecognized"}},
         {.text = {"GET /\nHost: a\n\n"}, .names = {"http.request_line_missing_protocol"}},
         {.text = {"GET /\r\n\r\n"}},
+        {.text = {"GET /a%252e%252E HTTP/1.1\r\nHost: a_b-c.example:80\r\n\r\n"},
+         .names = {"http.double_encoded_uri"}},
+        {.text = {"GET /%25%252x HTTP/1.1\r\nHost: [2001:db8::192.0.2.1]:80\r\n\r\n"}},
+        {.text = {"GET / HTTP/1.1\r\nHost: a,b\r\n\r\n"},
+         .names = {"http.request_header_host_invalid"}},
+        {.text = {"GET / HTTP/1.1\r\nHost: [a/]\r\n\r\n"},
+         .names = {"http.request_header_host_invalid"}},
+        {.text = {"GET / HTTP/1.1\r\nHost: "
+                  "a123456789a123456789a123456789a123456789a123456789a123456789abc.b\r\n\r\n"}},
+        {.text = {"GET / HTTP/1.1\r\nHost: "
+                  "a123456789a123456789a123456789a123456789a123456789a123456789abcd.b\r\n\r\n"},
+         .names = {"http.request_header_host_invalid"}},
         {.text = {"GET / HTTP/1.1\r\nAuthorization: bearer x\r\n\r\n"}},
         {.text = {"POST / HTTP/1.1\r\nTransfer-Encoding: chunked, x\r\n\r\n"
                   "1 \r\na\r\n1;x\r\nb\r\n0\r\n\r\n"},
