@@ -351,6 +351,58 @@ enum dns_verdict dns_probe(const uint8_t *bytes, uint32_t len, uint32_t sent_len
     return whole && usual ? DNS_YES : DNS_MAYBE;
 }
 
+/* ---- events ---------------------------------------------------------------------------------- */
+
+const char *dns_event_name(enum dns_event event)
+{
+    static const char *const names[DNS_N_EVENTS] = {
+        [DNS_MALFORMED_DATA] = "malformed_data",
+        [DNS_INVALID_AUTHORITIES] = "invalid_authorities",
+        [DNS_INVALID_ADDITIONALS] = "invalid_additionals",
+        [DNS_Z_FLAG_SET] = "z_flag_set",
+        [DNS_INVALID_OPCODE] = "invalid_opcode",
+        [DNS_NOT_A_REQUEST] = "not_a_request",
+        [DNS_NOT_A_RESPONSE] = "not_a_response",
+    };
+
+    return names[event];
+}
+
+/* The event of a message that the reader found damaged. */
+static enum dns_event event_of_damage(const struct dns_reader *reader)
+{
+    return reader->section == DNS_AUTHORITY    ? DNS_INVALID_AUTHORITIES
+           : reader->section == DNS_ADDITIONAL ? DNS_INVALID_ADDITIONALS
+                                               : DNS_MALFORMED_DATA;
+}
+
+uint32_t dns_events(const uint8_t *bytes, uint32_t len, bool to_server)
+{
+    enum { OPCODE_MAX = 6 };
+    struct dns_reader reader;
+    struct dns_record record;
+    uint32_t events = 0;
+
+    if (!dns_open(&reader, bytes, len))
+        return 0;
+    const uint16_t flags = reader.header.flags;
+    const bool is_response = (flags & DNS_QR) != 0;
+
+    while (dns_next(&reader, &record))
+        ;
+    if (reader.damage != DNS_WHOLE)
+        events |= 1u << event_of_damage(&reader);
+    if ((flags & DNS_Z) != 0)
+        events |= 1u << DNS_Z_FLAG_SET;
+    if (dns_opcode(flags) > OPCODE_MAX)
+        events |= 1u << DNS_INVALID_OPCODE;
+    if (is_response && to_server)
+        events |= 1u << DNS_NOT_A_REQUEST;
+    if (!is_response && !to_server)
+        events |= 1u << DNS_NOT_A_RESPONSE;
+    return events;
+}
+
 /* ---- names of numbers ------------------------------------------------------------------------ */
 
 /* Writes a number and its NUL. */

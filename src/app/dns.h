@@ -174,6 +174,23 @@ enum dns_verdict {
  * - Names of NetBIOS (RFC 1002, port 137), which have the same form, are NO. */
 enum dns_verdict dns_probe(const uint8_t *bytes, uint32_t len, uint32_t sent_len);
 
+/* The events of a message, which have Suricata's names. */
+enum dns_event {
+    DNS_MALFORMED_DATA, /* of questions or answers */
+    DNS_INVALID_AUTHORITIES,
+    DNS_INVALID_ADDITIONALS,
+    DNS_Z_FLAG_SET,
+    DNS_INVALID_OPCODE,
+    DNS_NOT_A_REQUEST,  /* a response to the server */
+    DNS_NOT_A_RESPONSE, /* a request to the client */
+    DNS_N_EVENTS
+};
+
+const char *dns_event_name(enum dns_event event); /* "malformed_data" */
+
+/* Returns those of a message, bit i for event i. */
+uint32_t dns_events(const uint8_t *bytes, uint32_t len, bool to_server);
+
 /* "AAAA"; the number where the type has no name. Returns a constant or `number`. */
 const char *dns_type_text(uint16_t type, char number[DNS_NUMBER_LEN]);
 

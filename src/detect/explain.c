@@ -130,6 +130,7 @@ static void put_check(struct explain_text *text, const struct rule_check *check)
         [RULE_APP] = "app-layer-protocol",
         [RULE_DNS_OPCODE] = "dns.opcode",
         [RULE_DNS_RCODE] = "dns.rcode",
+        [RULE_DNS_EVENTS] = "bits of app-layer-event of DNS",
         [RULE_NTP_VERSION] = "ntp.version",
         [RULE_NTP_MODE] = "ntp.mode",
         [RULE_NTP_STRATUM] = "ntp.stratum",

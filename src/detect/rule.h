@@ -67,6 +67,7 @@ enum rule_field {
     RULE_APP,              /* enum sl_app; a packet of no known protocol lacks it */
     RULE_DNS_OPCODE,
     RULE_DNS_RCODE,
+    RULE_DNS_EVENTS, /* bits of dns_events */
     RULE_NTP_VERSION,
     RULE_NTP_MODE,
     RULE_NTP_STRATUM,

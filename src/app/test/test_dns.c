@@ -538,6 +538,36 @@ static void build_query(uint16_t flags, uint16_t rrclass)
     add16(rrclass);
 }
 
+static uint32_t events_of(bool to_server)
+{
+    return dns_events(message_of(built_len), built_len, to_server);
+}
+
+static void names_events(void **state)
+{
+    (void)state;
+    build_query(0x0100, 1);
+    assert_int_equal(events_of(true), 0);
+    assert_int_equal(events_of(false), 1u << DNS_NOT_A_RESPONSE);
+    built_len -= 1;
+    assert_int_equal(events_of(true), 1u << DNS_MALFORMED_DATA);
+    build_query(0x3840, 1);
+    assert_int_equal(events_of(true), 1u << DNS_INVALID_OPCODE | 1u << DNS_Z_FLAG_SET);
+    build_query(0x3000, 1);
+    assert_int_equal(events_of(true), 0);
+    for (uint32_t section = 1; section < DNS_N_SECTIONS; section++) {
+        add_header(0x8180, 0, section == 1, section == 2, section == 3);
+        ADD(WWW "\0\1");
+        assert_int_equal(events_of(false), 1u << (section == 1   ? DNS_MALFORMED_DATA
+                                                  : section == 2 ? DNS_INVALID_AUTHORITIES
+                                                                 : DNS_INVALID_ADDITIONALS));
+        assert_true((events_of(true) & 1u << DNS_NOT_A_REQUEST) != 0);
+    }
+    built_len = 3;
+    assert_int_equal(events_of(true), 0);
+    assert_string_equal(dns_event_name(DNS_NOT_A_REQUEST), "not_a_request");
+}
+
 static void probes_messages(void **state)
 {
     (void)state;
@@ -668,6 +698,7 @@ int main(void)
         cmocka_unit_test(follows_pointers_in_the_message),
         cmocka_unit_test(bounds_pointers),
         cmocka_unit_test(reads_prefixes),
+        cmocka_unit_test(names_events),
         cmocka_unit_test(probes_messages),
         cmocka_unit_test(probes_opt),
         cmocka_unit_test(probes_netbios),

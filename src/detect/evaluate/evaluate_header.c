@@ -123,6 +123,15 @@ static bool read_dns_flags(const struct rule_view *view, uint32_t *value)
            read_bytes(view->scan->payload, view->scan->len, 2, 2, value);
 }
 
+static bool read_dns_events(const struct rule_view *view, uint32_t *value)
+{
+    if (!rule_view_is_message(view, SL_APP_DNS))
+        return false;
+    *value =
+        dns_events(view->scan->payload, view->scan->len, (view->flow & SL_FLOW_TO_SERVER) != 0);
+    return true;
+}
+
 static bool read_dns_field(const struct rule_view *view, enum rule_field field, uint32_t *value)
 {
     uint32_t flags;
@@ -310,6 +319,8 @@ bool rule_view_rare_field(const struct rule_view *view, enum rule_field field, u
     case RULE_DNS_OPCODE:
     case RULE_DNS_RCODE:
         return read_dns_field(view, field, value);
+    case RULE_DNS_EVENTS:
+        return read_dns_events(view, value);
     case RULE_NTP_VERSION:
     case RULE_NTP_MODE:
     case RULE_NTP_STRATUM:

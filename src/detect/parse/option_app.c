@@ -55,6 +55,21 @@ enum sl_status rule_read_dns_rcode(struct rule_parser *parser, struct rule_text 
     return status == SL_OK ? add_dns(parser, check, RULE_DNS_RCODE) : status;
 }
 
+/* The name behind "dns." */
+bool rule_read_dns_event(struct rule_parser *parser, struct rule_text name, enum sl_status *status)
+{
+    for (uint32_t i = 0; i < DNS_N_EVENTS; i++) {
+        const uint32_t bit = 1u << i;
+
+        if (!rule_text_is(name, dns_event_name((enum dns_event)i)))
+            continue;
+        *status = add_dns(parser, (struct rule_check){.mask = bit, .first = bit, .last = bit},
+                          RULE_DNS_EVENTS);
+        return true;
+    }
+    return false;
+}
+
 /* "type" or "type,which". */
 enum sl_status rule_read_dns_rrtype(struct rule_parser *parser, struct rule_text value)
 {

@@ -86,8 +86,12 @@ enum sl_status rule_read_app_layer_event(struct rule_parser *parser, struct rule
     enum sl_status status = check_name(parser, value);
     enum sl_app app = SL_APP_UNKNOWN;
     const uint32_t event = sl_app_event_find(value.at, value.len, &app);
+    struct rule_text name = value, protocol;
 
     if (status != SL_OK)
+        return status;
+    if (rule_text_split(&name, '.', &protocol) && rule_text_is(protocol, "dns") &&
+        rule_read_dns_event(parser, name, &status))
         return status;
     if (event == 0)
         return rule_skip(parser, "app-layer-event:", value);

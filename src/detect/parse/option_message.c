@@ -439,7 +439,8 @@ static bool asks_whole(const struct rule_parser *parser)
     for (size_t i = 0; i < parser->n_checks; i++) {
         const uint8_t field = parser->check[i].field;
 
-        if (field == RULE_DNS_OPCODE || field == RULE_DNS_RCODE || field == RULE_DNS_RRTYPE)
+        if (field == RULE_DNS_OPCODE || field == RULE_DNS_RCODE || field == RULE_DNS_EVENTS ||
+            field == RULE_DNS_RRTYPE)
             return true;
     }
     for (size_t i = 0; i < parser->n_payloads; i++)

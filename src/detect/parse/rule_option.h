@@ -189,6 +189,9 @@ rule_option_reader rule_read_message_number, rule_read_dns_opcode, rule_read_dns
 enum sl_app rule_app_find(struct rule_text name);
 
 /* option_event.c */
+/* Whether `name` is an event of DNS, which then is read: *status. */
+bool rule_read_dns_event(struct rule_parser *parser, struct rule_text name, enum sl_status *status);
+
 rule_option_reader rule_read_decode_event, rule_read_stream_event, rule_read_app_layer_event;
 
 /* option_header.c: rule_read_number reads the options that compare one field with numbers. */
