@@ -67,6 +67,18 @@ class Devices(unittest.TestCase):
         assert result.returncode == 0, result.stderr
         return self.take_events()
 
+    def test_a_compiled_database_is_for_all_devices(self):
+        names = [os.path.join(self.folder.name, name) for name in ("d.ndb", "d.sluicedb", "found")]
+        for name, content in ((names[0], b"World:0:*:776f726c64\n"), (names[2], b"a world")):
+            with open(name, "wb") as file:
+                file.write(content)
+        result = sluice("scan", "-d", names[0], "--compile", names[1])
+        self.assertEqual(result.returncode, 0, result.stderr)
+        for device in ("cpu", "cuda"):
+            result = sluice("scan", "-d", names[1], "--device", device, names[2], gpus=1)
+            self.assertEqual(result.returncode, 1, result.stderr)
+            self.assertIn(b"World.UNOFFICIAL FOUND", result.stdout)
+
     def run_on(self, device, *more, **how):
         """Compares the events with the CPU's. Returns the summary's devices and stderr."""
         result = sluice(*self.arguments(device, *more), **how)

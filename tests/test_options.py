@@ -109,6 +109,7 @@ class Options(case.Case):
                 ([*scan, "-r"], "--recursive and --compile exclude"),
                 ([*scan, "--max-filesize", "1K"], "--max-filesize and --compile exclude"),
                 ([*scan, "--log", "x"], "--log and --compile exclude"),
+                ([*scan, "--device", "cuda"], "--device and --compile exclude"),
                 (["encode", "--level", "0", CAPTURE, "/dev/null"], "'0' (expected 1 to 22)"),
                 (["encode", "--level", "1", "--no-zstd", CAPTURE, "/dev/null"],
                  "--level and --no-zstd exclude"),

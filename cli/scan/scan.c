@@ -24,9 +24,9 @@ static double seconds_now(void)
     return (double)now.tv_sec + (double)now.tv_nsec / 1e9;
 }
 
-/* Compiles a compiled database, too, for the report on signatures. */
-static enum sl_status compile_database(const struct scan_options *options,
-                                       enum sl_device_kind device, struct sl_clamav_db **db,
+/* Compiles a compiled database, too, for the report on signatures. Its tables are those of GPUs:
+ * CPUs run them as fast as their own. */
+static enum sl_status compile_database(const struct scan_options *options, struct sl_clamav_db **db,
                                        struct sl_clamav_set **set, struct sl_diag *diag)
 {
     enum sl_status status = sl_clamav_set_create(set, diag);
@@ -35,7 +35,7 @@ static enum sl_status compile_database(const struct scan_options *options,
         sl_clamav_set_detect_pua(*set, scan_options_pua(options));
         status = sl_clamav_set_read(*set, options->databases, options->n_databases, diag);
     }
-    return status == SL_OK ? sl_clamav_compile(db, *set, device, diag) : status;
+    return status == SL_OK ? sl_clamav_compile(db, *set, SL_DEVICE_CUDA, diag) : status;
 }
 
 static enum sl_status open_database(const struct scan_options *options, enum sl_device_kind device,
@@ -45,7 +45,7 @@ static enum sl_status open_database(const struct scan_options *options, enum sl_
     struct sl_clamav_set *set = NULL;
     enum sl_status status =
         options->compile != NULL
-            ? compile_database(options, device, db, &set, diag)
+            ? compile_database(options, db, &set, diag)
             : sl_clamav_load_paths(db, &set, options->databases, options->n_databases,
                                    scan_options_pua(options), device, diag);
 

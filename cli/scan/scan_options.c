@@ -19,8 +19,8 @@ static const char usage[] =
     "  -d, --database PATH      database file or directory of them: ClamAV's (.ndb, .ldb, .hdb,\n"
     "                           .cvd, ...), or compiled ones of any name; may be repeated. A\n"
     "                           database whose lines are all wrong is an error\n"
-    "      --compile OUT        compile the databases into the file OUT (SET.sluicedb), say what\n"
-    "                           of them is supported, and end\n"
+    "      --compile OUT        compile the databases into the file OUT (SET.sluicedb), for CPUs\n"
+    "                           and GPUs, say what of them is supported, and end\n"
     "      --force              with --compile: overwrite OUT; without it you are asked, or it is\n"
     "                           kept\n"
     "      --detect-pua         read databases of unwanted programs, too (.ndu, .ldu, .hdu, ...)\n"
@@ -615,7 +615,6 @@ static bool is_of_compile(int option)
                                      OPT_INCLUDE_PUA,
                                      OPT_EXCLUDE_PUA,
                                      OPT_DEBUG,
-                                     OPT_DEVICE,
                                      OPT_QUIET,
                                      OPT_STDOUT,
                                      OPT_NO_SUMMARY};

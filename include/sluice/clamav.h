@@ -102,7 +102,7 @@ SL_API const struct sl_diag *sl_clamav_bad_line(const struct sl_clamav_set *set,
 struct sl_clamav_db;
 
 /* Compiles a set, which may then be freed. The caller frees *db. The matcher's algorithm is chosen
- * for `device`. Signatures that .ign2 files name are omitted. SL_ENOMEM. */
+ * for `device`; CPUs run a GPU's, too. Signatures that .ign2 files name are omitted. SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_clamav_compile(struct sl_clamav_db **db,
                                                  const struct sl_clamav_set *set,
                                                  enum sl_device_kind device, struct sl_diag *diag);
