@@ -31,7 +31,7 @@ void stream_context_free(struct stream_shard *shard, struct stream *stream, uint
     stream_holder_remove(shard, &shard->contexts, rest->context);
     stream_blocks_give(&shard->arena, rest->context);
     rest->context = 0;
-    stream->half[half].flags &= (uint16_t)~STREAM_CONTEXT_HELD;
+    stream->half[half].flags &= (uint16_t) ~(STREAM_CONTEXT_HELD | STREAM_CONTEXT_FITS);
 }
 
 /* The half goes on as if it began here. */
@@ -86,8 +86,7 @@ void stream_context_hold(const struct stream_site *site, uint32_t half)
     struct stream_half *h = stream_half_of(site, half);
     const struct stream_rest *rest = &site->stream->rest[half];
     const uint32_t max = stream_blocks_of(shard->context_len);
-    const uint32_t wanted =
-        stream_blocks_of(h->next < shard->context_len ? (uint32_t)h->next : shard->context_len);
+    const uint32_t wanted = stream_context_blocks(shard, h->next);
 
     while (rest->context == 0 || held_by(shard, rest->context)->n_blocks < wanted) {
         const uint32_t block = stream_blocks_take(&shard->arena, 1);
@@ -99,8 +98,7 @@ void stream_context_hold(const struct stream_site *site, uint32_t half)
             return;
         }
     }
-    if (wanted == max)
-        h->flags |= STREAM_CONTEXT_HELD;
+    h->flags |= wanted == max ? STREAM_CONTEXT_HELD : STREAM_CONTEXT_FITS;
 }
 
 static const uint8_t *bytes_of(const struct stream_shard *shard, const struct stream_record *record)

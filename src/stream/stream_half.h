@@ -91,6 +91,12 @@ void stream_report_event(const struct stream_site *site, uint32_t half, enum str
 
 /* ---- context ---- */
 
+/* Blocks that hold the last bytes of a half which has so many. */
+static inline uint32_t stream_context_blocks(const struct stream_shard *shard, uint64_t len)
+{
+    return stream_blocks_of(len < shard->context_len ? (uint32_t)len : shard->context_len);
+}
+
 /* Takes the blocks for the last bytes. Where there are none, the oldest context gives way. */
 void stream_context_hold(const struct stream_site *site, uint32_t half);
 

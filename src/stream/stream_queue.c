@@ -184,7 +184,10 @@ static bool evict_oldest(const struct stream_site *site)
                                       .flow = queue->flow,
                                       .item = site->item};
 
-    give_up_hole(&other, queue->holder.half, SL_GAP_MEMORY);
+    const uint8_t half = queue->holder.half;
+
+    give_up_hole(&other, half, SL_GAP_MEMORY);
+    other.stream->half[half].flags &= (uint16_t)~STREAM_CONTEXT_FITS;
     return true;
 }
 

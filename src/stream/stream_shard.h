@@ -23,7 +23,8 @@ enum {
     STREAM_URGENT_CUT = 1 << 11,   /* one was taken out */
     STREAM_CONTEXT_HELD = 1 << 12, /* it holds all blocks for its last bytes */
     STREAM_FIN_FIRST = 1 << 13,    /* its FIN came before the other side's */
-    STREAM_ANSWERS = 1 << 14       /* its SYN had an ACK */
+    STREAM_ANSWERS = 1 << 14,      /* its SYN had an ACK */
+    STREAM_CONTEXT_FITS = 1 << 15  /* it holds the blocks for the bytes that it had last */
 };
 
 /* The head of a context's chain: its half, in the list of the shard. */

@@ -32,6 +32,20 @@ static void report_edge(const struct stream_site *site, uint32_t half, uint64_t 
     record->half = (uint8_t)half;
 }
 
+/* Holds the blocks for the last bytes of the halves, which had so many bytes before. */
+static void hold_contexts(const struct stream_site *site, const uint64_t before[2])
+{
+    for (uint32_t half = 0; half < 2; half++) {
+        const struct stream_half *h = stream_half_of(site, half);
+        const bool fits = stream_has(h, STREAM_CONTEXT_FITS) &&
+                          stream_context_blocks(site->shard, before[half]) ==
+                              stream_context_blocks(site->shard, h->next);
+
+        if (h->next != 0 && !stream_has(h, STREAM_CONTEXT_HELD) && !fits)
+            stream_context_hold(site, half);
+    }
+}
+
 /* ---- the plain case -------------------------------------------------------------------------- */
 
 enum {
@@ -58,8 +72,7 @@ static bool is_plain(const struct stream_shard *shard, const struct stream_half 
 {
     const bool heard = stream_has(to, STREAM_STARTED);
     const bool timed = stream_has(from, STREAM_TIMESTAMPS);
-    const uint32_t wanted = (heard ? PLAIN_HEARD : PLAIN_LONE) |
-                            (uint32_t)(segment->len != 0 ? STREAM_CONTEXT_HELD : 0);
+    const uint32_t wanted = heard ? PLAIN_HEARD : PLAIN_LONE;
 
     return (from->flags & (wanted | PLAIN_REFUSED)) == wanted &&
            (segment->flags & (TCP_FIN | TCP_SYN | TCP_RST | TCP_URG | TCP_ACK)) == TCP_ACK &&
@@ -85,6 +98,20 @@ static void answer_plain(const struct stream_site *site, const struct stream_seg
         report_edge(site, segment->half ^ 1, to->next - (to->seq - to->acked));
 }
 
+/* Takes bytes that are next in sequence. */
+static void take_next(const struct stream_site *site, const struct stream_segment *segment)
+{
+    const struct stream_half *from = &site->stream->half[segment->half];
+    const uint64_t before[2] = {site->stream->half[0].next, site->stream->half[1].next};
+
+    if (from->last != 0)
+        stream_report_next(site, segment->half, STREAM_PACKET, segment->at, segment->len);
+    else
+        stream_report(site, segment->half, STREAM_PACKET, segment->at, segment->len);
+    if (!stream_has(from, STREAM_CONTEXT_HELD))
+        hold_contexts(site, before);
+}
+
 static void take_plain(const struct stream_site *site, const struct stream_segment *segment)
 {
     struct stream_half *from = &site->stream->half[segment->half];
@@ -92,10 +119,8 @@ static void take_plain(const struct stream_site *site, const struct stream_segme
     stream_stats(site)->plain++;
     if (segment->has_timestamp)
         from->timestamp = segment->timestamp;
-    if (segment->len != 0 && from->last != 0)
-        stream_report_next(site, segment->half, STREAM_PACKET, segment->at, segment->len);
-    else if (segment->len != 0)
-        stream_report(site, segment->half, STREAM_PACKET, segment->at, segment->len);
+    if (segment->len != 0)
+        take_next(site, segment);
     if (stream_is_heard(site, segment->half)) {
         answer_plain(site, segment);
     } else if (segment->len != 0) {
@@ -346,26 +371,68 @@ static void take_counted(const struct stream_site *site, const struct stream_seg
         take_fin(site, segment);
 }
 
-/* The bytes to hold and the edge to report of each half behind a segment. */
-static void finish(const struct stream_site *site, const uint64_t before[2])
-{
-    for (uint32_t half = 0; half < 2; half++) {
-        struct stream_half *h = stream_half_of(site, half);
-        uint64_t edge;
+/* Both halves before a segment. */
+struct before {
+    uint64_t next[2], edge[2];
+};
 
-        settle_fin(site, half);
-        if (h->next != 0 && !stream_has(h, STREAM_CONTEXT_HELD))
-            stream_context_hold(site, half);
-        if (!stream_is_heard(site, half)) {
-            h->acked = h->seq;
-        } else if (stream_behind(h->seq, h->acked) > (int32_t)site->shard->unacked_len) {
-            h->acked = h->seq - site->shard->unacked_len;
-            stream_stats(site)->unacknowledged++;
-        }
-        edge = edge_of(site, half);
-        if (edge > before[half])
-            report_edge(site, half, edge);
+/* Where nothing waits for edges, they are not found. */
+static struct before before_segment(const struct stream_site *site)
+{
+    const bool edges = !site->shard->omits_edges;
+
+    return (struct before){
+        .next = {site->stream->half[0].next, site->stream->half[1].next},
+        .edge = {edges ? edge_of(site, 0) : 0, edges ? edge_of(site, 1) : 0},
+    };
+}
+
+/* What is taken as acknowledged, and the edge to report. */
+static void settle_edge(const struct stream_site *site, uint32_t half, uint64_t before)
+{
+    struct stream_half *h = stream_half_of(site, half);
+
+    if (!stream_is_heard(site, half)) {
+        h->acked = h->seq;
+    } else if (stream_behind(h->seq, h->acked) > (int32_t)site->shard->unacked_len) {
+        h->acked = h->seq - site->shard->unacked_len;
+        stream_stats(site)->unacknowledged++;
     }
+    if (site->shard->omits_edges)
+        return;
+    const uint64_t edge = edge_of(site, half);
+
+    if (edge > before)
+        report_edge(site, half, edge);
+}
+
+/* The bytes to hold and the edge to report of each half behind a segment. */
+static void finish(const struct stream_site *site, const struct before *before)
+{
+    settle_fin(site, 0);
+    settle_fin(site, 1);
+    hold_contexts(site, before->next);
+    settle_edge(site, 0, before->edge[0]);
+    settle_edge(site, 1, before->edge[1]);
+}
+
+/* Apart, so that the plain case saves no registers for it. */
+__attribute__((noinline)) static void take_any(const struct stream_site *site,
+                                               const struct stream_segment *segment)
+{
+    if (segment->bad_checksum || segment->ttl < site->shard->min_ttl) {
+        stream_stats(site)->doubts[segment->bad_checksum ? SL_DOUBT_CHECKSUM : SL_DOUBT_TTL]++;
+        return;
+    }
+    const struct before before = before_segment(site);
+
+    if (stream_is_early(site, segment))
+        stream_stats(site)->doubts[SL_DOUBT_EARLY]++;
+    else if ((segment->flags & TCP_RST) != 0)
+        take_rst(site, segment);
+    else if (stream_handshake(site, segment))
+        take_counted(site, segment);
+    finish(site, &before);
 }
 
 void stream_take(struct stream_shard *shard, struct stream *stream, uint64_t flow,
@@ -375,23 +442,10 @@ void stream_take(struct stream_shard *shard, struct stream *stream, uint64_t flo
         .shard = shard, .stream = stream, .flow = flow, .item = segment->item};
 
     stream_stats(&site)->segments++;
-    if (is_plain(shard, &stream->half[segment->half], &stream->half[segment->half ^ 1], segment)) {
+    if (is_plain(shard, &stream->half[segment->half], &stream->half[segment->half ^ 1], segment))
         take_plain(&site, segment);
-        return;
-    }
-    if (segment->bad_checksum || segment->ttl < shard->min_ttl) {
-        stream_stats(&site)->doubts[segment->bad_checksum ? SL_DOUBT_CHECKSUM : SL_DOUBT_TTL]++;
-        return;
-    }
-    const uint64_t before[2] = {edge_of(&site, 0), edge_of(&site, 1)};
-
-    if (stream_is_early(&site, segment))
-        stream_stats(&site)->doubts[SL_DOUBT_EARLY]++;
-    else if ((segment->flags & TCP_RST) != 0)
-        take_rst(&site, segment);
-    else if (stream_handshake(&site, segment))
-        take_counted(&site, segment);
-    finish(&site, before);
+    else
+        take_any(&site, segment);
 }
 
 void stream_end(struct stream_shard *shard, struct stream *stream, uint64_t flow, uint32_t item)
