@@ -383,6 +383,9 @@ struct sl_flow_visitor {
     void (*datagram)(void *user, const struct sl_flow_segment *datagram); /* NULL: not wanted */
     void (*ended)(void *user, const struct sl_flow_ended *ended); /* not NULL where ends are kept */
     void *user;
+    const void *memory; /* `memory_len` bytes of each entry, which are fetched before its packets
+                           are visited; NULL: none */
+    size_t memory_len;
 };
 
 /* Visits the TCP segments and the datagrams of a tracked shard in their order, and, where ends are

@@ -2,7 +2,7 @@
 /* The TCP segments and datagrams of a shard, after it was tracked. */
 #include "flow_ends.h"
 
-enum { AHEAD = 4, TCP_LEN = 20 };
+enum { AHEAD = 4 /* packets, or runs */, LINE = 64, TCP_LEN = 20 };
 
 _Static_assert((int)N_LISTS <= (int)SL_FLOW_ENTRIES_MORE, "the lists' ends are no flows");
 
@@ -33,8 +33,16 @@ static struct sl_flow_segment segment_of(const struct sl_batch *batch,
                                     item, run->flags[packet->sender]};
 }
 
-/* Fetches the headers of a packet that is visited soon. Inlined by force: gcc drops calls to
- * functions that only prefetch. */
+/* Fetches what the headers of a packet are found by, then, some packets later, the headers and the
+ * memory of its flow. Inlined by force: gcc drops calls to functions that only prefetch. */
+__attribute__((always_inline)) static inline void
+fetch_columns(const struct sl_batch *batch, const struct sl_flow_keys *keys, uint32_t item)
+{
+    __builtin_prefetch(&batch->packet[item]);
+    __builtin_prefetch(&batch->payload[item]);
+    __builtin_prefetch(&keys->packet[item - keys->first_item]);
+}
+
 __attribute__((always_inline)) static inline void fetch_headers(const struct sl_batch *batch,
                                                                 uint32_t item)
 {
@@ -44,10 +52,16 @@ __attribute__((always_inline)) static inline void fetch_headers(const struct sl_
     __builtin_prefetch(batch->bytes + packet->offset + packet->transport + TCP_LEN);
 }
 
-/* The same for the first packets of a run. */
 __attribute__((always_inline)) static inline void fetch_run(const struct sl_batch *batch,
-                                                            const struct flow_run *run)
+                                                            const struct sl_flow_keys *keys,
+                                                            const struct flow_run *run,
+                                                            const struct sl_flow_visitor *visitor)
 {
+    const uint32_t entry = keys->packet[run->first - keys->first_item].entry;
+    const char *memory = visitor->memory;
+
+    for (size_t at = 0; memory != NULL && at < visitor->memory_len; at += LINE)
+        __builtin_prefetch(memory + entry * visitor->memory_len + at, 1);
     for (uint32_t item = run->first; item < run->end && item < run->first + AHEAD; item++)
         fetch_headers(batch, item);
 }
@@ -81,8 +95,10 @@ void sl_flow_visit_shard(const struct sl_flow_table *table, const struct sl_batc
     size_t next = 0;
 
     for (uint32_t i = keys->first_of[shard]; i < end; i++) {
+        if (i + 2 * AHEAD < end)
+            fetch_columns(batch, keys, keys->run[keys->by_shard[i + 2 * AHEAD]].first);
         if (i + AHEAD < end)
-            fetch_run(batch, &keys->run[keys->by_shard[i + AHEAD]]);
+            fetch_run(batch, keys, &keys->run[keys->by_shard[i + AHEAD]], visitor);
         visit_run(batch, keys, &keys->run[keys->by_shard[i]], ends, &next, visitor);
     }
     visit_ends(ends, &next, UINT32_MAX, visitor);

@@ -13,7 +13,7 @@ enum {
     LINE = 64, /* bytes of a cache line */
     OVERLAP = SL_RULE_LITERAL_MAX - 1,
     PIECE = 1024 - SL_BATCH_ALIGN - OVERLAP, /* of a part; a made item of 1,024 bytes always fits */
-    AHEAD = 8, /* packets: parts are fetched before they are made into items */
+    AHEAD = 8, /* packets or records: they are fetched before they are used */
     TCP_SYN = 2
 };
 
@@ -307,8 +307,12 @@ void stream_batch_collect(struct stream_batch *mine, struct run_streams *streams
                                     .apps = apps,
                                     .index = shard};
     const bool datagrams = apps != NULL && apps->reads_quic;
-    const struct sl_flow_visitor visitor = {take, datagrams ? take_datagram : NULL, end,
-                                            &collecting};
+    const struct sl_flow_visitor visitor = {.segment = take,
+                                            .datagram = datagrams ? take_datagram : NULL,
+                                            .ended = end,
+                                            .user = &collecting,
+                                            .memory = collecting.of_flow,
+                                            .memory_len = sizeof(struct stream)};
 
     if (streams->names != NULL)
         collecting.names = name_batch_begin(&mine->names, streams->names, batch, shard);
@@ -435,6 +439,19 @@ static void link_ended(struct linking *linking, uint32_t r)
     linking->last_of[half] = r;
 }
 
+/* Fetches what a record behind r is linked by. Inlined by force: gcc drops calls to functions that
+ * only prefetch. */
+__attribute__((always_inline)) static inline void fetch_links(const struct linking *linking,
+                                                              uint32_t r)
+{
+    const struct stream_output *const output = &linking->parts->output;
+    const uint32_t item = r + AHEAD < output->n ? output->record[r + AHEAD].item : 0;
+
+    __builtin_prefetch(&linking->mine->of_item[item], 1);
+    __builtin_prefetch(&linking->batch->origin[item]);
+    __builtin_prefetch(&linking->batch->payload[item]);
+}
+
 /* Fills the parts of a shard, and lists those of each packet and each flow that ended. */
 static void link_parts(struct stream_batch *mine, struct stream_parts *parts,
                        const struct sl_batch *batch)
@@ -445,6 +462,7 @@ static void link_parts(struct stream_batch *mine, struct stream_parts *parts,
     for (uint32_t r = 1; parts->part != NULL && r < parts->output.n; r++) {
         const struct stream_record *record = &parts->output.record[r];
 
+        fetch_links(&linking, r);
         if (!adds_bytes(record) && record->kind != STREAM_CONTEXT)
             continue;
         fill_part(parts, batch, r);
@@ -597,11 +615,11 @@ const struct sl_stream_part *stream_part_first(const struct sl_stream_part *part
  * that only prefetch. */
 __attribute__((always_inline)) static inline void fetch_seam(const struct sl_stream_part *part)
 {
-    if (part == NULL || part->len == 0)
+    if (part == NULL || part->len == 0 || part->known == 0)
         return;
     __builtin_prefetch(part->bytes);
     __builtin_prefetch(part->bytes + OVERLAP);
-    if (part->before == NULL || part->before->len < OVERLAP)
+    if (part->before->len < OVERLAP)
         return;
     __builtin_prefetch(part->before->bytes + part->before->len - OVERLAP);
     __builtin_prefetch(part->before->bytes + part->before->len - 1);
@@ -617,6 +635,8 @@ uint64_t run_streams_make(const struct sl_stream_part *const *of_item, const str
         const struct sl_stream_part *const head = of_item[item];
         uint32_t i = 0;
 
+        if (item + 2 * AHEAD < batch->n_items)
+            __builtin_prefetch(of_item[item + 2 * AHEAD]);
         if (item + AHEAD < batch->n_items)
             fetch_seam(of_item[item + AHEAD]);
         if (head == NULL || head->len == 0)
