@@ -112,6 +112,15 @@ static enum sl_status build_matcher(struct run_policy *policy, const struct run_
     return SL_OK;
 }
 
+static uint32_t longest_of(const struct sl_literal *literals, size_t n)
+{
+    uint32_t longest = 1;
+
+    for (size_t i = 0; i < n; i++)
+        longest = literals[i].len > longest ? literals[i].len : longest;
+    return longest;
+}
+
 enum sl_status run_policy_load_rules(struct run_policy *policy,
                                      const struct run_policy_build *build, struct sl_diag *diag)
 {
@@ -134,6 +143,9 @@ enum sl_status run_policy_load_rules(struct run_policy *policy,
     if (status != SL_OK)
         return status;
     send_unsaved(build->notices, policy->rules);
+    const uint32_t across = longest_of(policy->literals, policy->n_literals) - 1;
+
+    policy->seam_len = policy->seam_len < across ? across : policy->seam_len;
     policy->buffers = sl_rules_buffers(policy->rules);
     policy->asks_stream_facts = sl_rules_ask_stream_facts(policy->rules);
     policy->sees_streams = config->stream_memory != 0 &&

@@ -2,6 +2,7 @@
 /* The virus signatures of a policy. */
 #include "base/diag.h"
 #include "run_policy.h"
+#include "run_streams.h"
 
 static void send_skipped(struct run_notices *notices, const struct sl_clamav_set *set)
 {
@@ -40,6 +41,7 @@ enum sl_status run_policy_build_viruses(struct run_policy *policy,
     sl_clamav_engine(policy->database, &engine, &table);
     policy->virus_engine = run_add_engine(build->pipeline, engine, table);
     policy->joins_viruses = config->stream_memory != 0;
+    policy->seam_len = RUN_SEAM_MAX;
     build->pipeline->engines[policy->virus_engine].scans_made = policy->joins_viruses;
     return SL_OK;
 }

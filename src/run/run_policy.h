@@ -38,6 +38,9 @@ struct run_policy {
     const struct sl_clamav_db *file_database; /* the same, where files are scanned */
     bool joins_viruses;                       /* viruses lie across segments, too */
 
+    uint32_t seam_len; /* one byte less than the longest that is looked for across segments; at most
+                          RUN_SEAM_MAX */
+
     struct sl_names *names;
     struct sl_packet_names_watch *watch;
     bool joins_names; /* names lie across segments, too */

@@ -115,12 +115,12 @@ static uint64_t make_some(const struct sl_run *run, const struct sl_batch *batch
         return sl_app_make(batch, to, policy->buffers, from);
     if (which == MADE_STREAMS)
         return run_policy_takes_parts(policy)
-                   ? run_streams_make(mine->streams.of_item, batch, 0, to, from)
+                   ? run_streams_make(mine->streams.of_item, batch, policy->seam_len, 0, to, from)
                    : UINT64_MAX;
     if (which == MADE_LATE)
-        return late->batch != NULL
-                   ? run_streams_make(late->streams, late->batch, batch->n_items, to, from)
-                   : UINT64_MAX;
+        return late->batch != NULL ? run_streams_make(late->streams, late->batch, policy->seam_len,
+                                                      batch->n_items, to, from)
+                                   : UINT64_MAX;
     return run->apps != NULL
                ? app_batch_make(&mine->apps, to, batch->n_items, policy->buffers, from)
                : UINT64_MAX;

@@ -10,9 +10,8 @@
 _Static_assert(STREAM_N_EVENTS <= 64, "a set of events is a number");
 
 enum {
-    LINE = 64, /* bytes of a cache line */
-    OVERLAP = SL_RULE_LITERAL_MAX - 1,
-    PIECE = 1024 - SL_BATCH_ALIGN - OVERLAP, /* of a part; a made item of 1,024 bytes always fits */
+    LINE = 64,                                    /* bytes of a cache line */
+    PIECE = 1024 - SL_BATCH_ALIGN - RUN_SEAM_MAX, /* of a part: made items have 1,024 bytes */
     AHEAD = 8, /* packets or records: they are fetched before they are used */
     TCP_SYN = 2
 };
@@ -556,6 +555,7 @@ bool stream_part_in_packet(const struct sl_batch *batch, uint32_t item,
 struct making {
     const struct sl_batch *batch;
     struct sl_batch *to;
+    uint32_t seam_len;
     uint32_t item, made_of;             /* in `batch`, in `to` */
     const struct sl_stream_part *first; /* of the item and the direction */
     const struct sl_stream_part *part;
@@ -566,7 +566,7 @@ static bool make_piece(const struct making *making, uint32_t at, uint32_t len)
 {
     const struct sl_stream_part *part = making->part;
     const uint64_t has = (uint64_t)part->known + at;
-    const uint32_t before = has < OVERLAP ? (uint32_t)has : (uint32_t)OVERLAP;
+    const uint32_t before = has < making->seam_len ? (uint32_t)has : making->seam_len;
     const uint32_t own = before < at ? before : at;
     uint8_t *room = sl_batch_made_room(making->to);
 
@@ -590,9 +590,9 @@ static uint32_t make_part(const struct making *making, uint32_t skip)
     const struct sl_stream_part *part = making->part;
 
     if (stream_part_in_packet(making->batch, making->item, part)) {
-        const uint32_t len = part->len < OVERLAP ? part->len : (uint32_t)OVERLAP;
+        const uint32_t len = part->len < making->seam_len ? part->len : making->seam_len;
 
-        return part->known == 0 || make_piece(making, 0, len) ? UINT32_MAX : 0;
+        return part->known == 0 || len == 0 || make_piece(making, 0, len) ? UINT32_MAX : 0;
     }
     for (; (uint64_t)skip * PIECE < part->len; skip++) {
         const uint32_t at = skip * PIECE;
@@ -613,21 +613,22 @@ const struct sl_stream_part *stream_part_first(const struct sl_stream_part *part
 
 /* Fetches the bytes of a seam that is made soon. Inlined by force: gcc drops calls to functions
  * that only prefetch. */
-__attribute__((always_inline)) static inline void fetch_seam(const struct sl_stream_part *part)
+__attribute__((always_inline)) static inline void fetch_seam(const struct sl_stream_part *part,
+                                                             uint32_t seam_len)
 {
     if (part == NULL || part->len == 0 || part->known == 0)
         return;
     __builtin_prefetch(part->bytes);
-    __builtin_prefetch(part->bytes + OVERLAP);
-    if (part->before->len < OVERLAP)
+    __builtin_prefetch(part->bytes + seam_len);
+    if (part->before->len < seam_len)
         return;
-    __builtin_prefetch(part->before->bytes + part->before->len - OVERLAP);
+    __builtin_prefetch(part->before->bytes + part->before->len - seam_len);
     __builtin_prefetch(part->before->bytes + part->before->len - 1);
 }
 
 /* Made items are counted: a packet's from 0 on. Each part of a packet may have up to 2^12. */
 uint64_t run_streams_make(const struct sl_stream_part *const *of_item, const struct sl_batch *batch,
-                          uint32_t first, struct sl_batch *to, uint64_t from)
+                          uint32_t seam_len, uint32_t first, struct sl_batch *to, uint64_t from)
 {
     uint32_t n_parts = (uint32_t)from >> 16, skip = (uint32_t)from & 0xFFFF;
 
@@ -638,12 +639,13 @@ uint64_t run_streams_make(const struct sl_stream_part *const *of_item, const str
         if (item + 2 * AHEAD < batch->n_items)
             __builtin_prefetch(of_item[item + 2 * AHEAD]);
         if (item + AHEAD < batch->n_items)
-            fetch_seam(of_item[item + AHEAD]);
+            fetch_seam(of_item[item + AHEAD], seam_len);
         if (head == NULL || head->len == 0)
             continue;
         for (const struct sl_stream_part *part = head; part != NULL; part = part->next, i++) {
             const struct making making = {
-                batch, to, item, first + item, stream_part_first(head, part->reversed), part};
+                batch, to, seam_len, item, first + item, stream_part_first(head, part->reversed),
+                part};
 
             if (i < n_parts)
                 continue;

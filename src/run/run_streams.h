@@ -100,11 +100,14 @@ void stream_batch_apply(struct stream_batch *mine, const struct sl_batch *batch,
 /* Lists the flows that ended. Behind it. */
 void stream_batch_list_ended(struct stream_batch *mine, uint32_t n_shards);
 
-/* Appends made items to `to`, as sl_app_make does: seams, which hold the bytes on both sides of the
- * place where a part begins, and the parts that do not lie in their packet. `of_item` are the first
- * parts of a batch's items, as sl_evaluator_set_streams has them. Item 0 is `first` in `to`. */
+enum { RUN_SEAM_MAX = SL_RULE_LITERAL_MAX - 1 };
+
+/* Appends made items to `to`, as sl_app_make does: seams, which hold `seam_len` bytes on either
+ * side of the place where a part begins, and the parts that do not lie in their packet. `of_item`
+ * are the first parts of a batch's items, as sl_evaluator_set_streams has them. Item 0 is `first`
+ * in `to`. */
 uint64_t run_streams_make(const struct sl_stream_part *const *of_item, const struct sl_batch *batch,
-                          uint32_t first, struct sl_batch *to, uint64_t from);
+                          uint32_t seam_len, uint32_t first, struct sl_batch *to, uint64_t from);
 
 /* Copies the `len` bytes before the part, of which there are as many. */
 void stream_part_copy_before(const struct sl_stream_part *part, uint8_t *to, uint32_t len);
