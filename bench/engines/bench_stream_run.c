@@ -14,6 +14,9 @@
 #include "cli/console.h"
 #include "run/run_internal.h"
 
+/* Steps; and nanoseconds that the packet of a plain segment may take in both. */
+enum { COLLECT, SETTLE, N_STEPS, PLAIN_NS = 40 };
+
 /* What the runs of a row share. */
 struct running {
     const struct bench *bench;
@@ -21,6 +24,7 @@ struct running {
     size_t n_paths;
     const unsigned *cores;         /* that the run is bound to, by rate; NULL: none is */
     const uint64_t *stream_memory; /* by rate; NULL: the default */
+    double step_ns[N_STEPS];       /* a packet, of the last run that was timed */
     bool failed;
 };
 
@@ -29,13 +33,13 @@ struct running {
 /* Steps have no room for the clock's: one run at a time is timed. */
 static struct {
     struct sl_pipeline_config was;
-    _Atomic uint64_t ns, n; /* of all steps, with the clock's own; steps */
+    _Atomic uint64_t ns[N_STEPS], n[N_STEPS]; /* of all calls, with the clock's own; calls */
 } steps;
 
-static void add_step(uint64_t begin)
+static void add_step(int step, uint64_t begin)
 {
-    atomic_fetch_add(&steps.ns, clock_thread_ns() - begin);
-    atomic_fetch_add(&steps.n, 1);
+    atomic_fetch_add(&steps.ns[step], clock_thread_ns() - begin);
+    atomic_fetch_add(&steps.n[step], 1);
 }
 
 static void collect(void *user, struct sl_batch *batch, uint32_t shard)
@@ -43,7 +47,7 @@ static void collect(void *user, struct sl_batch *batch, uint32_t shard)
     const uint64_t begin = clock_thread_ns();
 
     steps.was.collect(user, batch, shard);
-    add_step(begin);
+    add_step(COLLECT, begin);
 }
 
 static void settle(void *user, struct sl_batch *batch, const struct sl_hits *hits, uint32_t shard)
@@ -51,11 +55,11 @@ static void settle(void *user, struct sl_batch *batch, const struct sl_hits *hit
     const uint64_t begin = clock_thread_ns();
 
     steps.was.settle(user, batch, hits, shard);
-    add_step(begin);
+    add_step(SETTLE, begin);
 }
 
-/* Most steps find no packet, and the clock takes as long as they do: its own time is taken off. */
-static double step_seconds(void)
+/* Most calls find no packet, and the clock takes as long as they do: its own time is taken off. */
+static void read_steps(double ns[N_STEPS])
 {
     enum { CALLS = 10000 };
     const uint64_t begin = clock_thread_ns();
@@ -63,13 +67,15 @@ static double step_seconds(void)
     for (int i = 1; i < CALLS; i++)
         (void)clock_thread_ns();
     const double clock = (double)(clock_thread_ns() - begin) / CALLS;
-    return ((double)steps.ns - (double)steps.n * clock) / 1e9;
+    for (int step = 0; step < N_STEPS; step++)
+        ns[step] = (double)steps.ns[step] - (double)steps.n[step] * clock;
 }
 
 static void time_steps(struct sl_run *run)
 {
     steps.was = run->pipeline;
-    steps.ns = steps.n = 0;
+    memset(steps.ns, 0, sizeof steps.ns);
+    memset(steps.n, 0, sizeof steps.n);
     run->pipeline.collect = collect;
     if (run->pipeline.settle != NULL)
         run->pipeline.settle = settle;
@@ -176,15 +182,18 @@ static double pass(void *user, unsigned which)
     return seconds != 0 ? (double)result.captured.bytes / seconds : 1;
 }
 
-/* Packets a second of a core in the timed steps. */
+/* Packets a second of one core in the timed steps. */
 static double pass_steps(void *user)
 {
     struct running *running = user;
     struct sl_run_result result = {0};
 
-    return execute(running, 0, true, &result) != 0
-               ? (double)result.captured.packets / step_seconds()
-               : 1;
+    if (execute(running, 0, true, &result) == 0)
+        return 1;
+    read_steps(running->step_ns);
+    for (int step = 0; step < N_STEPS; step++)
+        running->step_ns[step] /= (double)result.captured.packets;
+    return 1e9 / (running->step_ns[COLLECT] + running->step_ns[SETTLE]);
 }
 
 /* ---- rows ------------------------------------------------------------------------------------ */
@@ -226,9 +235,16 @@ static bool measure_recorded(struct running *running, const char *data)
 static bool measure_steps(struct running *running, const char *data)
 {
     const struct bench_rate rate = bench_rates(running->bench->frame.runs, pass_steps, running);
+    const struct bench_stage stages[BENCH_STAGES] = {{"collect", running->step_ns[COLLECT]},
+                                                     {"settle", running->step_ns[SETTLE]}};
 
     print(running, "collect and settle", data,
-          &(struct bench_row){.rate = rate, .unit = 1e6, .unit_name = "M packets/s"});
+          &(struct bench_row){.rate = rate,
+                              .unit = 1e6,
+                              .unit_name = "M packets/s",
+                              .ceiling = 1e9 / PLAIN_NS,
+                              .ceiling_of = "40 ns a packet",
+                              .stages = stages});
     return !running->failed;
 }
 

@@ -21,7 +21,7 @@ static json_t *stages_json(const struct bench_stage *stages)
 {
     json_t *all = json_object();
 
-    for (unsigned i = 0; i < BENCH_STAGES; i++)
+    for (unsigned i = 0; i < BENCH_STAGES && stages[i].name != NULL; i++)
         json_object_set_new(all, stages[i].name, json_real(stages[i].ns));
     return all;
 }

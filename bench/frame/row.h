@@ -35,7 +35,7 @@ struct bench_row {
     double peer;    /* its rate; 0: none is printed */
     const char *peer_name;
     double p50_us, p99_us;            /* from a batch's arrival to its results */
-    const struct bench_stage *stages; /* BENCH_STAGES of them; NULL: none */
+    const struct bench_stage *stages; /* BENCH_STAGES, or up to one without a name; NULL: none */
 };
 
 /* Prints a row and puts it into the results. */
