@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <zlib.h>
 
+#include "unpack/bunzip2.h"
+
 enum { STEP = 1 << 18 };
 
 bool stream_inflate(const uint8_t *in, size_t len, int window_bits, struct unpack_buffer *buffer,
@@ -32,7 +34,7 @@ bool stream_inflate(const uint8_t *in, size_t len, int window_bits, struct unpac
     return status == Z_STREAM_END || buffer->cut;
 }
 
-bool stream_bzip2(const uint8_t *in, size_t len, struct unpack_buffer *buffer, size_t *used)
+static bool run_libbz2(const uint8_t *in, size_t len, struct unpack_buffer *buffer, size_t *used)
 {
     bz_stream stream = {.next_in = (char *)(uintptr_t)in,
                         .avail_in = len < UINT_MAX ? (unsigned)len : UINT_MAX};
@@ -54,6 +56,19 @@ bool stream_bzip2(const uint8_t *in, size_t len, struct unpack_buffer *buffer, s
     *used = (size_t)((const uint8_t *)stream.next_in - in);
     (void)BZ2_bzDecompressEnd(&stream);
     return status == BZ_STREAM_END || buffer->cut;
+}
+
+/* What is not a whole stream is libbz2's: it gives the intact part. */
+bool stream_bzip2(const uint8_t *in, size_t len, struct unpack_buffer *buffer, size_t *used)
+{
+    const size_t before = buffer->len;
+    const bool was_cut = buffer->cut;
+
+    if (bunzip2(in, len, buffer, used))
+        return true;
+    buffer->len = before;
+    buffer->cut = was_cut;
+    return run_libbz2(in, len, buffer, used);
 }
 
 static lzma_ret run_lzma(lzma_stream *stream, struct unpack_buffer *buffer)
