@@ -21,6 +21,9 @@ static const char usage[] =
     "  run      whole runs with no engine, each, four and all five, on one core up to all and "
     "each\n"
     "           GPU, beside page cache, link and the GPU's memory; each stage's time a packet\n"
+    "  app      runs over HTTP with --rules, beside Suricata where it is installed, and beside "
+    "zlib\n"
+    "           alone where bodies are packed; the memory of an open flow\n"
     "  start    the start of a run with --rules, part by part, beside a bare context of the GPU\n"
     "  header   header checks, each backend on one core, and on the GPU\n"
     "  mpm      multi-pattern matching, each algorithm on one core, and on the GPU\n"
@@ -65,8 +68,10 @@ static const char usage[] =
     "                       period-change, all but the first two and closeness drawn by --plot\n\n"
     "Of scan, with --files and --device-bytes as of mpm:\n"
     "  --database PATH...   ClamAV's databases (without --files: 40,000 generated signatures)\n\n"
-    "Of run, with -r, --rules, --database, --names and --entries; files that it does not name are\n"
-    "those of SLUICE_TEST_DATA, or captures and names are generated:\n"
+    "Of run, with -r, --rules, --database, --names and --entries; files that it does not "
+    "name are\n"
+    "those of SLUICE_TEST_DATA, or captures and names are generated; of app, whose HTTP is\n"
+    "generated without -r:\n"
     "  --bytes N            of the capture that the others are repeated into (500M)\n\n"
     "Of tunnel:\n"
     "  --bytes N            of the file that crosses a thin link (60M), and of 40 that cross a "
@@ -158,6 +163,7 @@ const struct benchmark benchmarks[N_BENCHMARKS] = {
     {"stream", bench_stream, false, false, SET(OPTION_CAPTURES) | SET(OPTION_RULES)},
     {"run", bench_runs, false, false,
      SET(OPTION_CAPTURES) | SET(OPTION_RULES) | SET(OPTION_DATABASE) | NAMES | SET(OPTION_BYTES)},
+    {"app", bench_app, false, false, SET(OPTION_CAPTURES) | SET(OPTION_RULES) | SET(OPTION_BYTES)},
     {"start", bench_start, false, false, SET(OPTION_RULES)},
     {"header", bench_header, true, false, SET(OPTION_CAPTURES)},
     {"mpm", bench_mpm, true, false,

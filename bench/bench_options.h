@@ -5,7 +5,7 @@
 
 #include "bench/engines/bench.h"
 
-enum { N_BENCHMARKS = 14 };
+enum { N_BENCHMARKS = 15 };
 
 struct bench_options {
     struct bench bench;

@@ -591,6 +591,21 @@ class Command(case.Case):
         self.assert_refused(sluice("bench", "flow", "--bytes", "1M", "-r", CAPTURE), "--bytes")
 
     @measures
+    def test_bench_app(self):
+        rules = self.path("app.rules",
+                          b'alert http any any -> any any (http.uri; content:"/pages/"; sid:1;)\n')
+        result = sluice("bench", "app", "--rules", rules, "--bytes", "200k", "--runs", "1",
+                        "--json", "--device", "cpu")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        rows = [json.loads(line) for line in result.stdout.splitlines() if b'"bench"' in line]
+        app = [row for row in rows if row["bench"] == "app" and "why" not in row]
+        self.assertEqual({row.get("series"): row.get("ceiling_of") for row in app
+                          if row.get("cores") == 1 and "series" in row},
+                         {"rules": "page cache", "events of HTTP": "page cache",
+                          "gzip, rules": "zlib alone", "gzip, events of HTTP": "zlib alone"})
+        self.assertEqual([row["unit"] for row in app if "memory" in row["variant"]], ["bytes"])
+
+    @measures
     def test_bench_start(self):
         rules = self.path("start.rules", b'alert tcp any any -> any any (content:"GET"; sid:1;)\n')
         result = sluice("bench", "start", "--rules", rules, "--runs", "1", "--json", "--device",

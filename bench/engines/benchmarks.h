@@ -23,6 +23,7 @@ bool bench_sampling(const struct bench *bench);
 bool bench_redundancy(const struct bench *bench);
 bool bench_batch_encoder(const struct bench *bench); /* a part of it, for GPUs */
 bool bench_runs(const struct bench *bench);
+bool bench_app(const struct bench *bench);
 
 /* Measures before this process touches a device, as its children need contexts of their own. Then
  * bench_start prints. */

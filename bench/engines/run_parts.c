@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "bench/data/name_sets.h"
@@ -114,7 +115,11 @@ static struct sl_run_config config_of(const struct run_parts *parts, const struc
     if ((asked->parts & RUN_RULES) != 0) {
         config.rule_files = parts->rules;
         config.n_rule_files = parts->n_rules;
+        config.rule_variables = parts->variables;
+        config.n_rule_variables = parts->n_variables;
     }
+    if ((asked->parts & RUN_HTTP) != 0)
+        config.events |= 1u << SL_EVENT_HTTP_MESSAGE;
     if ((asked->parts & RUN_VIRUSES) != 0) {
         config.databases = parts->databases;
         config.n_databases = parts->n_databases;
@@ -126,6 +131,15 @@ static struct sl_run_config config_of(const struct run_parts *parts, const struc
     return config;
 }
 
+/* Of all threads of this process. */
+static uint64_t core_ns(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
 bool run_parts_execute(const struct run_parts *parts, const struct run_asked *asked,
                        struct run_done *done)
 {
@@ -133,8 +147,11 @@ bool run_parts_execute(const struct run_parts *parts, const struct run_asked *as
     struct sl_diag diag = {0};
     struct sl_run_result result;
     struct sl_run *run;
-    const bool good =
-        sl_run_create(&run, &config, &diag) == SL_OK && sl_run_execute(run, &diag) == SL_OK;
+    bool good = sl_run_create(&run, &config, &diag) == SL_OK && sl_run_open(run, &diag) == SL_OK;
+    const uint64_t begin = core_ns();
+
+    good = good && sl_run_execute(run, &diag) == SL_OK;
+    done->core_ns = core_ns() - begin;
 
     if (good) {
         sl_run_result(run, &result);

@@ -17,7 +17,8 @@ enum {
     RUN_VIRUSES = 4,
     RUN_NAMES = 8,
     RUN_REDUNDANCY = 16,
-    RUN_ALL = 31
+    RUN_ALL = 31,
+    RUN_HTTP = 32 /* events of HTTP */
 };
 
 /* The files that the command line names, and those of SLUICE_TEST_DATA where it names none. */
@@ -25,6 +26,8 @@ struct run_parts {
     struct bench_input input; /* captures; none: they are to be generated */
     const char *const *rules;
     size_t n_rules;
+    const char *const *variables; /* of the rules, "NAME=VALUE" */
+    size_t n_variables;
     const char *const *databases;
     size_t n_databases;
     struct sl_names_file names;
@@ -49,6 +52,7 @@ struct run_asked {
 struct run_done {
     struct sl_pipeline_stats stats;
     uint64_t packets, bytes;
+    uint64_t core_ns; /* CPU time of all threads while it ran */
 };
 
 /* Runs, with events to nowhere. False: an error was printed. */

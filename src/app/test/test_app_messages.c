@@ -493,6 +493,35 @@ static void test_open_flows_are_bounded(void **state)
     free(head);
 }
 
+/* The state of an ordinary flow, in the middle of a response. */
+static void test_memory_of_an_open_flow(void **state)
+{
+    static const char request[] =
+        "GET /assets/site/css/main.css?v=20240117 HTTP/1.1\r\nHost: www.example.com\r\n"
+        "User-Agent: Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/120 Safari\r\n"
+        "Accept: text/css,*/*;q=0.1\r\nAccept-Encoding: gzip, deflate\r\n"
+        "Cookie: session=0123456789abcdef0123456789abcdef; theme=dark\r\n\r\n";
+    static const char head[] = "HTTP/1.1 200 OK\r\nServer: nginx\r\nContent-Type: text/css\r\n"
+                               "Content-Length: 10000\r\n\r\n";
+    const struct app_config config = {.memory = 1 << 20, .values = UINT64_MAX, .has_steps = true};
+    struct scene *scene = open_scene(&config);
+    struct app_slot slot = {0};
+    const struct app_place place = {.slot = &slot};
+    uint8_t segment[1460];
+
+    (void)state;
+    memset(segment, 'x', sizeof segment);
+    memcpy(segment, head, sizeof head - 1);
+    app_shard_begin(scene->shard, &scene->output);
+    app_give(scene->shard, &place, APP_CLIENT, (const uint8_t *)request, sizeof request - 1);
+    app_give(scene->shard, &place, APP_SERVER, segment, sizeof segment);
+    print_message("bytes of an open flow: %u\n", (unsigned)app_shard_held(scene->shard));
+    assert_in_range(app_shard_held(scene->shard), sizeof segment, 4096 - sizeof slot - 128);
+    app_end(scene->shard, &place);
+    assert_int_equal(app_shard_held(scene->shard), 0);
+    close_scene(scene);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -503,6 +532,7 @@ int main(void)
         cmocka_unit_test(test_a_long_line_is_reported),
         cmocka_unit_test(test_pipelined_requests_are_bounded),
         cmocka_unit_test(test_open_flows_are_bounded),
+        cmocka_unit_test(test_memory_of_an_open_flow),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
