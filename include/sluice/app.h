@@ -230,6 +230,13 @@ struct sl_app_file {
     struct app_contents *contents; /* its bytes, for the run alone; NULL: they were not kept */
 };
 
+/* Bytes of a body as a packet of the batch holds them. */
+struct sl_app_piece {
+    const struct sl_app_piece *next; /* of the bytes behind these; NULL: there are none */
+    uint32_t item;                   /* the packet */
+    uint32_t begin, len;             /* bytes of its payload */
+};
+
 /* The reason of a message. */
 enum sl_app_step {
     SL_APP_HEAD,  /* the side's head is whole, or says more: a hello, then certificates; an
@@ -253,12 +260,14 @@ struct sl_app_message {
     uint64_t flow;        /* as the packet's origin has it */
     uint64_t transaction; /* of the flow, from 0 on */
     struct sl_app_half half[2];
-    const struct sl_app_file *file; /* FILE: it; END: that ended with the body; NULL: none */
-    uint32_t quic_version;          /* QUIC: of the side's first packet */
-    uint32_t body_len;              /* bytes of the value SL_APP_BODY of the side */
-    uint32_t body_shown;            /* of them, those that the message before showed */
-    uint16_t status;                /* HTTP: 0: none, or no number of three digits */
-    uint16_t seen;                  /* TLS: messages that were seen, SL_TLS_SEEN_* */
+    const struct sl_app_file *file;    /* FILE: it; END: that ended with the body; NULL: none */
+    uint32_t quic_version;             /* QUIC: of the side's first packet */
+    uint32_t body_len;                 /* bytes of the value SL_APP_BODY of the side */
+    uint32_t body_shown;               /* of them, those that the message before showed */
+    const struct sl_app_piece *pieces; /* all bytes behind those; NULL: some lie in no packet of the
+                                          batch, or in too many */
+    uint16_t status;                   /* HTTP: 0: none, or no number of three digits */
+    uint16_t seen;                     /* TLS: messages that were seen, SL_TLS_SEEN_* */
     uint16_t version[2]; /* TLS: that the client offers, that the server chose; 0: not seen */
     uint16_t port;       /* HTTP: that the URI or the field Host names; FTP: of the connection for
                             data; 0: none */

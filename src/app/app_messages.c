@@ -19,6 +19,11 @@ struct side_note {
     const struct sl_app_file *file; /* that its body was, or a part; while it is reported */
     struct app_contents *contents;  /* of the file whose bytes come; NULL: none are kept */
     uint64_t events;                /* as sl_app_message has them */
+
+    /* Bytes of the body behind `shown`, as packets of a batch hold them. */
+    struct sl_app_piece *first_piece, *last_piece;
+    uint32_t pieces_len, n_pieces;
+    uint64_t pieces_batch; /* 0: none */
 };
 
 /* The state kept for a transaction as long as it is open. */
@@ -191,6 +196,44 @@ static bool pay(struct app_shard *shard, uint64_t price)
     return true;
 }
 
+/* All bytes of the body behind `shown`, where packets hold them in parts that are not small. */
+static const struct sl_app_piece *take_pieces(const struct app_shard *shard, struct side_note *side)
+{
+    enum { PIECE_MIN = 256 }; /* bytes on average */
+    const uint32_t len = side->body.len - side->shown;
+    const bool has_all = side->pieces_batch == shard->batch && side->pieces_len == len &&
+                         side->n_pieces <= len / PIECE_MIN + 1;
+
+    side->pieces_batch = 0;
+    return has_all ? side->first_piece : NULL;
+}
+
+/* Notes bytes of the body that lie in a packet. */
+static void add_piece(const struct hearing *hearing, struct side_note *side, const uint8_t *bytes,
+                      uint32_t len)
+{
+    struct app_shard *const shard = hearing->shard;
+    const struct app_place *place = hearing->place;
+    struct sl_app_piece *piece;
+
+    if (place->payload == NULL || bytes < place->payload || bytes >= place->payload + place->len)
+        return;
+    piece = app_arena_take(&shard->output->arena, sizeof *piece);
+    if (piece == NULL)
+        return;
+    *piece = (struct sl_app_piece){NULL, place->source, (uint32_t)(bytes - place->payload), len};
+    if (side->pieces_batch != shard->batch) {
+        side->pieces_batch = shard->batch;
+        side->pieces_len = side->n_pieces = 0;
+        side->first_piece = piece;
+    } else {
+        side->last_piece->next = piece;
+    }
+    side->last_piece = piece;
+    side->pieces_len += len;
+    side->n_pieces++;
+}
+
 static void give_message(const struct hearing *hearing, const struct app_news *news,
                          struct note *note, enum sl_app_step step)
 {
@@ -224,6 +267,8 @@ static void give_message(const struct hearing *hearing, const struct app_news *n
                                  news->kind == APP_END || sender->body.len == SL_APP_BODY_MAX);
         message.body_len = sender->body.len;
         message.body_shown = sender->shown;
+        if (step != SL_APP_FILE)
+            message.pieces = take_pieces(shard, sender);
         sender->shown = step != SL_APP_FILE ? sender->body.len : sender->shown;
     }
     if (step == SL_APP_FILE || step == SL_APP_END)
@@ -420,6 +465,7 @@ static void hear_body(const struct hearing *hearing, const struct app_news *news
         const uint32_t n = least(least(left, news->len - at), SL_APP_BODY_MAX - side->body.len);
 
         app_text_add(&side->body, news->bytes + at, n);
+        add_piece(hearing, side, news->bytes + at, n);
         hearing->shard->output->no_memory |= side->body.no_memory;
         at += n;
         side->is_cut = side->body.len == SL_APP_BODY_MAX || side->body.no_memory;
@@ -435,6 +481,7 @@ static void free_body(const struct hearing *hearing, struct side_note *side)
     hearing->flow->notes -= side->body.max;
     app_text_free(&side->body);
     side->shown = 0;
+    side->pieces_batch = 0;
     side->copy = NULL;
     side->is_cut = true;
 }

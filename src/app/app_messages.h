@@ -80,6 +80,9 @@ struct app_place {
     uint64_t flow;
     uint32_t item;
     const void *late; /* of messages behind the flow's last packet; valid as long as the output */
+    uint32_t source;  /* the packet that has the bytes that are given, */
+    const uint8_t *payload; /* its payload; NULL: none has them */
+    uint32_t len;           /* of the payload */
 };
 
 /* The next bytes of a side of a TCP flow. */

@@ -74,13 +74,22 @@ void app_batch_take(const struct app_collecting *mine, const struct stream_outpu
     for (uint32_t r = from; r < streams->n; r++) {
         const struct stream_record *record = &streams->record[r];
         const enum app_side side = (enum app_side)record->half;
-        const struct app_place place = {&mine->of_flow[record->stream - first], record->flow,
-                                        record->item, late};
+        const struct sl_batch *const batch = mine->batch;
+        struct app_place place = {.slot = &mine->of_flow[record->stream - first],
+                                  .flow = record->flow,
+                                  .item = record->item,
+                                  .late = late};
+
+        if (record->kind == STREAM_PACKET) {
+            place.source = record->source;
+            place.payload = batch->bytes + batch->payload[record->source].offset;
+            place.len = batch->payload[record->source].len;
+        }
 
         if (record->flow != flow) /* no packet of it is at hand */
             app_give_up(mine->shard, &place);
         else if (record->kind == STREAM_PACKET)
-            app_give(mine->shard, &place, side, mine->batch->bytes + record->at, record->len);
+            app_give(mine->shard, &place, side, batch->bytes + record->at, record->len);
         else if (record->kind == STREAM_COPIED)
             app_give(mine->shard, &place, side, streams->copied + record->at, record->len);
         else if (record->kind == STREAM_GAP)
@@ -98,7 +107,7 @@ void app_batch_segment(const struct app_collecting *mine, const struct sl_flow_s
                        const struct stream *stream)
 {
     struct app_slot *const slot = &mine->of_flow[seen->entry];
-    const struct app_place place = {slot, seen->flow, seen->item, NULL};
+    const struct app_place place = {.slot = slot, .flow = seen->flow, .item = seen->item};
 
     for (int side = 0; side < 2 && slot->flow != NULL; side++)
         if (stream_is_over(stream, (uint32_t)side))
@@ -109,7 +118,7 @@ void app_batch_segment(const struct app_collecting *mine, const struct sl_flow_s
 void app_batch_datagram(const struct app_collecting *mine, const struct sl_flow_segment *seen)
 {
     struct app_slot *const slot = &mine->of_flow[seen->entry];
-    const struct app_place place = {slot, seen->flow, seen->item, NULL};
+    const struct app_place place = {.slot = slot, .flow = seen->flow, .item = seen->item};
     const struct sl_span payload = mine->batch->payload[seen->item];
 
     if (payload.len != 0)
@@ -130,7 +139,8 @@ void app_batch_end(const struct app_collecting *mine, const struct sl_flow_ended
                    struct late_flow *late)
 {
     struct app_slot *const slot = &mine->of_flow[ended->entry];
-    const struct app_place place = {slot, ended->flow, ended->item, late};
+    const struct app_place place = {
+        .slot = slot, .flow = ended->flow, .item = ended->item, .late = late};
 
     if (late != NULL)
         late->app = slot->app;
@@ -315,6 +325,29 @@ static uint32_t make_value(struct sl_batch *to, uint32_t item, const struct sl_a
     return UINT32_MAX;
 }
 
+/* Makes an item of the bytes around the begin of each piece of a body: those within pieces are
+ * searched in their packets. Returns as make_value. */
+static uint32_t make_joins(struct sl_batch *to, const struct sl_app_message *message, uint32_t item,
+                           const struct sl_app_value *body, uint32_t skip)
+{
+    uint32_t at = message->body_shown, i = 0;
+
+    for (const struct sl_app_piece *piece = message->pieces; piece != NULL; piece = piece->next) {
+        const uint32_t before = at < OVERLAP ? at : (uint32_t)OVERLAP;
+        const uint32_t behind = body->len - at < OVERLAP ? body->len - at : (uint32_t)OVERLAP;
+
+        if (i++ >= skip && before != 0) {
+            if (!sl_batch_made_fits(to, before + behind))
+                return i - 1;
+            memcpy(sl_batch_made_room(to), body->bytes + at - before, before + behind);
+            sl_batch_append_made(to, before + behind,
+                                 (struct sl_made){.item = item, .buffers = SL_BUFFER_BODY});
+        }
+        at += piece->len;
+    }
+    return UINT32_MAX;
+}
+
 /* Whether the message says the value first. *from: behind so many bytes of it. */
 static bool is_new(const struct sl_app_message *message, const struct sl_app_value *value,
                    uint32_t *from)
@@ -350,9 +383,12 @@ uint64_t app_batch_make(const struct app_batch *mine, struct sl_batch *to, uint3
             if ((sl_app_buffer_of((enum sl_app_value_id)value->id) & buffers) == 0 ||
                 !is_new(message, value, &shown))
                 continue;
-            skip = value->id == SL_DNS_MESSAGE
-                       ? dns_make_names(to, item, value->bytes, value->len, buffers, skip)
-                       : make_value(to, item, value, shown, skip);
+            if (value->id == SL_DNS_MESSAGE)
+                skip = dns_make_names(to, item, value->bytes, value->len, buffers, skip);
+            else if (value->id == SL_APP_BODY && message->pieces != NULL)
+                skip = make_joins(to, message, item, value, skip);
+            else
+                skip = make_value(to, item, value, shown, skip);
             if (skip != UINT32_MAX)
                 return (uint64_t)m << 30 | v << 14 | skip;
         }

@@ -7,7 +7,7 @@
 
 #include "app/app_messages.h"
 
-enum { FLOWS = 12, TEXT_MAX = 400000, GIVE_MAX = 3000 };
+enum { FLOWS = 12, TEXT_MAX = 400000, GIVE_MAX = 3000, PACKETS_MAX = 1 << 16 };
 
 static const struct app_config everything = {.memory = 64 << 20,
                                              .values = UINT64_MAX,
@@ -30,6 +30,8 @@ struct scene {
     struct app_output output;
     struct app_text told;
     struct sl_app_stats stats;
+    const uint8_t *payload[PACKETS_MAX];          /* of the packets of the batch */
+    uint32_t n_packets, n_in_pieces, n_elsewhere; /* messages with more of a body */
 };
 
 /* ---- reports --------------------------------------------------------------------------------- */
@@ -74,12 +76,36 @@ static void write_message(struct app_text *told, const struct sl_app_message *me
     }
 }
 
+/* What a message adds to a body is what its pieces are. */
+static void check_pieces(struct scene *scene, const struct sl_app_message *message)
+{
+    const struct sl_app_half *half = &message->half[message->side];
+    uint32_t at = message->body_shown;
+
+    if (message->step != SL_APP_MORE && message->step != SL_APP_END)
+        assert_null(message->pieces);
+    for (const struct sl_app_piece *piece = message->pieces; piece != NULL; piece = piece->next) {
+        const struct sl_app_value *body = &half->value[half->n_values - 1];
+
+        assert_true(piece->item < scene->n_packets && piece->len <= body->len - at);
+        assert_memory_equal(scene->payload[piece->item] + piece->begin, body->bytes + at,
+                            piece->len);
+        at += piece->len;
+    }
+    assert_true(message->pieces == NULL || at == message->body_len);
+    scene->n_in_pieces += message->pieces != NULL;
+    scene->n_elsewhere += message->pieces == NULL && message->body_len > message->body_shown;
+}
+
 /* The batch is read behind its end, as a run reads it. */
 static void end_batch(struct scene *scene)
 {
     assert_false(scene->output.no_memory);
-    for (uint32_t i = 0; i < scene->output.n; i++)
+    for (uint32_t i = 0; i < scene->output.n; i++) {
         write_message(&scene->told, &scene->output.message[i]);
+        check_pieces(scene, &scene->output.message[i]);
+    }
+    scene->n_packets = 0;
     app_stats_add(&scene->stats, &scene->output.stats);
 }
 
@@ -171,11 +197,18 @@ static bool give_some(struct scene *scene, uint64_t *seed)
         side = test_below(seed, 2);
     } while (scene->flow[flow].given[side] == scene->flow[flow].len[side]);
     struct flow *const mine = &scene->flow[flow];
-    const struct app_place place = {.slot = &mine->slot, .flow = flow};
+    struct app_place place = {.slot = &mine->slot, .flow = flow};
     uint32_t len = 1 + test_below(seed, GIVE_MAX);
 
     if (len > mine->len[side] - mine->given[side])
         len = mine->len[side] - mine->given[side];
+    if (test_below(seed, 50) != 0) { /* others are copied */
+        assert_true(scene->n_packets < PACKETS_MAX);
+        place.source = scene->n_packets;
+        place.payload = (const uint8_t *)mine->text[side] + mine->given[side];
+        place.len = len;
+        scene->payload[scene->n_packets++] = place.payload;
+    }
     if (test_below(seed, 100) == 0)
         app_gap(scene->shard, &place, (enum app_side)side, len);
     else
@@ -230,6 +263,7 @@ static void test_batches_change_nothing(void **state)
             assert_int_equal(other->told.len, first->told.len);
             assert_memory_equal(other->told.bytes, first->told.bytes, first->told.len);
             assert_memory_equal(&other->stats, &first->stats, sizeof first->stats);
+            assert_true(other->n_elsewhere != 0 && (means[i] < 50 || other->n_in_pieces != 0));
             close_scene(other);
         }
         close_scene(first);

@@ -340,6 +340,53 @@ static void match_stream(struct sl_evaluator *work, uint32_t item, size_t first,
     }
 }
 
+/* A literal of a body that was found in a packet: a hit that the packet's payload alone has. */
+static bool is_in_piece(const struct rule_index *index, const struct sl_hit *hit,
+                        const struct sl_app_piece *piece)
+{
+    const uint32_t id = (uint32_t)hit->id;
+
+    return hit->id >> 32 == 0 && id < index->n_literals &&
+           (index->wants[id].buffers & SL_BUFFER_BODY) != 0 &&
+           hit->offset <= piece->begin + piece->len &&
+           hit->offset >= piece->begin + index->literal[id].len;
+}
+
+/* The first hit of an item, or of one behind it. */
+static size_t first_hit_of(const struct sl_evaluator *work, uint32_t item)
+{
+    size_t begin = 0, end = work->n_hits;
+
+    while (begin < end) {
+        const size_t middle = begin + (end - begin) / 2;
+
+        if (work->hits->hit[middle].item < item)
+            begin = middle + 1;
+        else
+            end = middle;
+    }
+    return begin;
+}
+
+/* The rules whose literal is in the bytes that a message adds to a body, as packets have them. */
+static void try_pieces(struct sl_evaluator *work, struct rule_view *view)
+{
+    const struct rule_index *index = work->rules->index;
+    const struct sl_app_piece *piece = view->message->pieces;
+
+    for (; piece != NULL && work->n_hits != 0; piece = piece->next)
+        for (size_t i = first_hit_of(work, piece->item);
+             i < work->n_hits && work->hits->hit[i].item == piece->item; i++) {
+            const struct sl_hit *hit = &work->hits->hit[i];
+            const uint32_t id = (uint32_t)hit->id;
+
+            if (!is_in_piece(index, hit, piece) || work->seen[id] == work->items)
+                continue;
+            work->seen[id] = work->items;
+            try_list(work, &index->by_literal, id, view);
+        }
+}
+
 /* The rules that a message may match: whose literal is in one of the packet's messages, and those
  * without one. */
 static void try_message(struct sl_evaluator *work, const struct rule_hits *hits,
@@ -363,6 +410,7 @@ static void try_message(struct sl_evaluator *work, const struct rule_hits *hits,
         work->seen[id] = work->items;
         try_list(work, &index->by_literal, id, view);
     }
+    try_pieces(work, view);
     try_list(work, &index->by_message, rule_message_key(view->app, view->sees), view);
 }
 
@@ -513,17 +561,7 @@ static bool match_ended(struct sl_evaluator *work, uint32_t item)
 /* Hits of flows that ended are behind those of the batch's packets. */
 static void begin_late(struct sl_evaluator *work)
 {
-    size_t begin = 0, end = work->n_hits;
-
-    while (begin < end) {
-        const size_t middle = begin + (end - begin) / 2;
-
-        if (work->hits->hit[middle].item < work->batch->n_items)
-            begin = middle + 1;
-        else
-            end = middle;
-    }
-    work->at_late_hit = begin;
+    work->at_late_hit = first_hit_of(work, work->batch->n_items);
     work->at_late = 0;
 }
 

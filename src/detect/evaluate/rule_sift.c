@@ -8,6 +8,7 @@ struct answers {
     uint64_t from, to;
     uint32_t flow[2]; /* bits of rule_flow_value */
     uint16_t protocols;
+    bool may_have_body;
 };
 
 static uint64_t port_bit(const struct rule_view *view, uint16_t port)
@@ -27,16 +28,35 @@ static struct answers answers_of(const struct sl_batch *batch, uint32_t item)
         .flow = {1u << rule_flow_value(view.flow),
                  1u << rule_flow_value(view.flow ^ SL_FLOW_TO_SERVER)},
         .protocols = view.protocols,
+        /* Of a flow's first packets the protocol is not known. */
+        .may_have_body =
+            view.app == SL_APP_UNKNOWN || view.app == SL_APP_HTTP || view.app == SL_APP_SMTP,
     };
 }
 
-/* Whether some rule may look for the literal in these buffers. */
+/* Whether some rule may look for the literal in these buffers. A packet may hold a part of a body.
+ */
 static bool wants_buffers(const struct rule_wants *wants, uint32_t buffers)
 {
-    const bool is_payload =
-        buffers == 0 || buffers == SL_BUFFER_STREAM || buffers == SL_BUFFER_STREAM_BACK;
+    uint32_t sought = buffers;
 
-    return (wants->buffers & (is_payload ? (uint32_t)SL_BUFFER_PAYLOAD : buffers)) != 0;
+    if (buffers == 0)
+        sought = SL_BUFFER_PAYLOAD | SL_BUFFER_BODY;
+    else if (buffers == SL_BUFFER_STREAM || buffers == SL_BUFFER_STREAM_BACK)
+        sought = SL_BUFFER_PAYLOAD;
+    return (wants->buffers & sought) != 0;
+}
+
+/* Whether some rule may look for the literal in a body that the packet holds a part of. The flow
+ * may have another state when the body is shown, but not another direction. */
+static bool wants_body(const struct rule_wants *wants, const struct answers *answers)
+{
+    const uint32_t to_server = UINT32_C(0xAAAAAAAA); /* values of rule_flow_value */
+    const uint32_t flows = (answers->flow[0] & to_server) != 0 ? to_server : ~to_server;
+
+    return answers->may_have_body && (wants->buffers & SL_BUFFER_BODY) != 0 &&
+           (wants->flows & flows) != 0 && (wants->from & answers->from) != 0 &&
+           (wants->to & answers->to) != 0;
 }
 
 /* Bytes of a packet and of its sender's stream are not turned, and those of its receiver's stream
@@ -51,8 +71,10 @@ static bool wants_packet(const struct rule_wants *wants, const struct answers *a
 
     if ((wants->protocols & answers->protocols) == 0)
         return false;
+    if (buffers == 0 && wants_body(wants, answers))
+        return true;
     if (buffers == 0 || buffers == SL_BUFFER_STREAM)
-        return straight;
+        return straight && (wants->buffers & SL_BUFFER_PAYLOAD) != 0;
     return turned || (straight && buffers != SL_BUFFER_STREAM_BACK);
 }
 

@@ -17,6 +17,7 @@ struct scene {
     struct sl_app_message message[MESSAGES_MAX];
     size_t n;
     struct sl_app_value values[MESSAGES_MAX][2][VALUES_MAX];
+    struct sl_app_piece piece[MESSAGES_MAX];
 };
 
 static const struct value request[] = {
@@ -107,6 +108,35 @@ static void open_scene(struct scene *scene)
     add_packet(scene->batch, &packets[0]);
     add_packet(scene->batch, &packets[1]);
     dissect_batch(scene->batch);
+}
+
+/* The packets hold what each message adds to its body, and matchers find it there alone. */
+static void put_bodies_into_packets(struct scene *scene)
+{
+    const struct packet packets[] = {
+        {.src_port = 4000,
+         .dst_port = 80,
+         .payload = "POST packet name=value&more=first,second",
+         .flow = SL_FLOW_TO_SERVER | SL_FLOW_ESTABLISHED},
+        {.src_port = 80,
+         .dst_port = 4000,
+         .payload = "HTTP packet <html>none such</html>",
+         .flow = SL_FLOW_ESTABLISHED},
+    };
+
+    sl_batch_free(scene->batch);
+    scene->batch = fixture_batch(2);
+    add_packet(scene->batch, &packets[0]);
+    add_packet(scene->batch, &packets[1]);
+    dissect_batch(scene->batch);
+    for (size_t m = 0; m < scene->n; m++) {
+        struct sl_app_message *message = &scene->message[m];
+        const uint32_t shown = message->body_shown;
+
+        scene->piece[m] = (struct sl_app_piece){
+            .item = message->item, .begin = 12 + shown, .len = message->body_len - shown};
+        message->pieces = message->body_len != 0 ? &scene->piece[m] : NULL;
+    }
 }
 
 /* 0: the head of a request; 1: the begin of its body; 2: its end. 3: the head of the response; 4:
@@ -212,10 +242,16 @@ static bool is_new(const struct scene *scene, size_t m, int side, const struct s
     return true;
 }
 
-static bool holds(const struct sl_app_value *value, const struct sl_literal *literal)
+/* Whether the literal is in a value; of a body that packets hold, across the bytes shown before. */
+static bool holds(const struct sl_app_message *message, const struct sl_app_value *value,
+                  const struct sl_literal *literal)
 {
+    const bool in_pieces = value->id == SL_APP_BODY && message->pieces != NULL;
+    const uint32_t shown = message->body_shown;
+
     for (uint32_t at = 0; at + literal->len <= value->len; at++)
-        if (literal_is_at(literal, value->bytes + at))
+        if (literal_is_at(literal, value->bytes + at) &&
+            (!in_pieces || (at < shown && at + literal->len > shown)))
             return true;
     return false;
 }
@@ -232,7 +268,7 @@ static void find_all(struct sl_hits *hits, const struct scene *scene,
             for (uint32_t i = 0; i < half->n_values; i++)
                 for (size_t id = 0; id < n_literals; id++)
                     if (is_new(scene, m, side, &half->value[i]) &&
-                        holds(&half->value[i], &literals[id]))
+                        holds(&scene->message[m], &half->value[i], &literals[id]))
                         add_hit(hits, scene->message[m].item,
                                 (uint64_t)sl_app_buffer_of(half->value[i].id) << 32 | id);
         }
@@ -413,6 +449,43 @@ static void test_bodies(void **state)
     (void)state;
     open_http(&scene);
     check(&scene, "alert http any any -> any any", rows, COUNT(rows));
+    put_bodies_into_packets(&scene);
+    check(&scene, "alert http any any -> any any", rows, COUNT(rows));
+    sl_batch_free(scene.batch);
+}
+
+/* A hit in a packet is one of a body where all of its literal is. */
+static void test_hits_beside_a_body(void **state)
+{
+    static const struct row rows[] = {
+        {"http.request_body; content:\"packet\"; content:!\"zzz\";", ""},
+        {"http.response_body; content:\"<html>\"; depth:6;", "4"},
+    };
+    const char text[] =
+        "alert http any any -> any any (http.request_body; content:\"name\"; sid:1;)";
+    const struct sl_literal *literals;
+    struct sl_rules *rules = load_rules(text);
+    struct sl_hits hits;
+    struct scene scene;
+    size_t n_literals;
+    struct sl_diag diag;
+    char found[64];
+
+    (void)state;
+    open_http(&scene);
+    put_bodies_into_packets(&scene);
+    check(&scene, "alert http any any -> any any", rows, COUNT(rows));
+    assert_int_equal(sl_rules_compile(rules, &literals, &n_literals, &diag), SL_OK);
+    for (int32_t off = -1; off <= 1; off++) {
+        find_all(&hits, &scene, literals, n_literals);
+        assert_int_equal(hits.n, 1);
+        assert_int_equal(hits.hit[0].offset, 16);
+        scene.piece[1].begin = (uint32_t)(12 + off);
+        alerted(rules, &scene, &hits, found);
+        assert_string_equal(found, off > 0 ? "" : "1");
+        free(hits.hit);
+    }
+    sl_rules_free(rules);
     sl_batch_free(scene.batch);
 }
 
@@ -836,6 +909,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_http_buffers),
         cmocka_unit_test(test_bodies),
+        cmocka_unit_test(test_hits_beside_a_body),
         cmocka_unit_test(test_dialects),
         cmocka_unit_test(test_headers),
         cmocka_unit_test(test_tls),
