@@ -104,7 +104,23 @@ static void print_variable(const struct rule_files *files, size_t i, const struc
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
-/* An empty set with the variables. */
+/* Gives the rules the order of actions of the configuration, where it has one. */
+static bool order_actions(const struct rule_files *files, struct sl_rules *rules)
+{
+    const struct sl_setting *setting;
+    struct sl_diag diag = {0};
+
+    for (size_t i = 0;
+         files->settings != NULL && (setting = sl_settings_at(files->settings, i)) != NULL; i++)
+        if (setting->kind == SL_SETTING_ACTIONS &&
+            sl_rules_order_actions(rules, setting->value, &diag) != SL_OK) {
+            cli_error("%s:%u: action-order: %s", setting->file, setting->line, diag.text);
+            return false;
+        }
+    return true;
+}
+
+/* An empty set with the variables and the order of actions. */
 static bool create_rules(const struct rule_files *files, struct sl_rules **rules)
 {
     struct sl_diag diag = {0};
@@ -119,7 +135,7 @@ static bool create_rules(const struct rule_files *files, struct sl_rules **rules
             print_variable(files, i, &diag);
             return false;
         }
-    return true;
+    return order_actions(files, *rules);
 }
 
 static bool check_variables(const struct rule_files *files)

@@ -178,6 +178,7 @@ class RuleFiles(case.Case):
                 (b"rule-files: {a: b}\n", ":1: rule-files is no list"),
                 (b"rule-files: [none.rules]\n", "none.rules: cannot be opened"),
                 (b"rule-files: [a.rules]\nthreshold-file: none\n", "none: cannot be opened"),
+                (b"\naction-order: [pass]\n", ":2: action-order: 'pass' is no order of "),
                 (b"vars:\n  port-groups:\n    P: x\n", ":3: P is 'x', no list"))):
             config = self.path(f"{number}.yaml", text)
             for command in (("run", "-r", CAPTURE, "--rules"), ("rules",)):

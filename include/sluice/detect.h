@@ -46,6 +46,13 @@ SL_CHECK SL_API enum sl_status sl_rules_set(struct sl_rules *rules, const char *
 SL_CHECK SL_API enum sl_status sl_rules_assign(struct sl_rules *rules, const char *assignment,
                                                struct sl_diag *diag);
 
+/* Sets the order in which the actions of rules take effect, as Suricata's `action-order` has it:
+ * the words pass, drop, reject and alert, in any order, with commas between them. This is the
+ * default. A pass rule takes the alerts of actions behind it away. SL_EINVAL: the text is another,
+ * or the rules are compiled. */
+SL_CHECK SL_API enum sl_status sl_rules_order_actions(struct sl_rules *rules, const char *actions,
+                                                      struct sl_diag *diag);
+
 /* Reads a file of configuration for the rules that are loaded later: lines `config classification:`
  * and `config reference:`, and filters of alerts (suppress, threshold, event_filter, rate_filter).
  * From then on files beside rule files are not read. Lines of another form are bad lines of the

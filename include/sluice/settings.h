@@ -4,9 +4,9 @@
  * nothing is dropped silently.
  *
  * Of YAML these keys are taken: vars.address-groups, vars.port-groups, default-rule-path,
- * rule-files, classification-file, reference-config-file, threshold-file, include. No Lua is run.
- * Of snort.lua these are taken: assignments of texts to names in capitals, include 'FILE', and the
- * texts `include` and `rules` of ips. */
+ * rule-files, classification-file, reference-config-file, threshold-file, action-order, include. No
+ * Lua is run. Of snort.lua these are taken: assignments of texts to names in capitals, include
+ * 'FILE', and the texts `include` and `rules` of ips. */
 #ifndef SLUICE_SETTINGS_H
 #define SLUICE_SETTINGS_H
 
@@ -22,6 +22,7 @@ extern "C" {
 /* The use of a setting. */
 enum sl_setting_kind {
     SL_SETTING_VARIABLE,  /* "NAME=VALUE", for sl_rules_assign; after those that it names */
+    SL_SETTING_ACTIONS,   /* actions with commas between them, for sl_rules_order_actions */
     SL_SETTING_CONFIGURE, /* a path, for sl_rules_configure */
     SL_SETTING_RULES,     /* a path or pattern, for sl_rules_load */
     SL_SETTING_LEFT_OUT,  /* a key that was not taken, and may change what alerts */

@@ -397,6 +397,8 @@ struct rule {
     bool pass;
     bool alerts;        /* a pass rule: it alerts as well */
     bool passes_flow;   /* a pass rule: later packets of the flow pass too */
+    bool before_pass;   /* its action comes before pass, which does not take its alerts away */
+    bool keeps_flow;    /* it drops or rejects before pass: no rule passes a flow with its alert */
     bool replaced;      /* by one of higher rev */
     bool stores_file;   /* that it matches */
     uint16_t sees;      /* RULE_SEES_*; 0: as its options ask */
@@ -433,6 +435,9 @@ struct rule_filter_of {
     const struct state_filter *filter;
 };
 
+/* The actions that Suricata's action-order names. The other ones of rules are like one of them. */
+enum rule_action_kind { RULE_PASS, RULE_DROP, RULE_REJECT, RULE_ALERT, RULE_N_ACTIONS };
+
 /* Files of configuration that are read with the rule files beside them. */
 enum rule_beside { RULE_CLASSES, RULE_REFERENCES, RULE_FILTERS, RULE_N_BESIDE };
 
@@ -455,7 +460,8 @@ struct sl_rules {
     struct rule_map expressions;        /* options and text -> struct rule_expression */
     struct rule_expression *expression; /* the newest */
     struct rule_dataset *dataset;       /* the newest */
-    const char *data_folder;            /* with a slash behind it; NULL: sets are not saved */
+    uint8_t action_place[RULE_N_ACTIONS]; /* in the order in which they take effect */
+    const char *data_folder;              /* with a slash behind it; NULL: sets are not saved */
 
     struct rule **rule; /* in order of files and lines */
     size_t n_rules, cap_rules;

@@ -30,6 +30,8 @@ enum sl_status sl_rules_create(struct sl_rules **rules, struct sl_diag *diag)
         return rule_set_no_memory(diag);
 
     made->threads = cpu_cores();
+    for (uint8_t i = 0; i < RULE_N_ACTIONS; i++)
+        made->action_place[i] = i;
     pthread_mutex_init(&made->lock, NULL);
     enum sl_status status = rule_variable_defaults(made, diag);
     if (status == SL_OK)
@@ -105,6 +107,46 @@ enum sl_status sl_rules_assign(struct sl_rules *rules, const char *assignment, s
     memcpy(name, assignment, (size_t)(equals - assignment));
     name[equals - assignment] = '\0';
     return sl_rules_set(rules, name, equals + 1, diag);
+}
+
+/* The action that the word in front of a comma, or of the end, names; RULE_N_ACTIONS: none. */
+static int action_named(const char *word, size_t len)
+{
+    static const char *const names[] = {[RULE_PASS] = "pass",
+                                        [RULE_DROP] = "drop",
+                                        [RULE_REJECT] = "reject",
+                                        [RULE_ALERT] = "alert"};
+    int action = 0;
+
+    while (action < RULE_N_ACTIONS &&
+           (strlen(names[action]) != len || strncmp(names[action], word, len) != 0))
+        action++;
+    return action;
+}
+
+enum sl_status sl_rules_order_actions(struct sl_rules *rules, const char *actions,
+                                      struct sl_diag *diag)
+{
+    uint8_t place[RULE_N_ACTIONS] = {0}; /* from 1 on; 0: not named yet */
+    const char *at = actions;
+    uint8_t n = 0;
+
+    if (rules->compiled)
+        return rule_set_compiled(diag);
+    while (n < RULE_N_ACTIONS) {
+        const size_t len = strcspn(at, ",");
+        const int action = action_named(at, len);
+
+        if (action == RULE_N_ACTIONS || place[action] != 0)
+            break;
+        place[action] = ++n;
+        at += len + (n < RULE_N_ACTIONS && at[len] == ',');
+    }
+    if (n != RULE_N_ACTIONS || *at != '\0')
+        return diag_set(diag, SL_EINVAL, NULL, 0,
+                        "'%s' is no order of pass, drop, reject and alert", actions);
+    memcpy(rules->action_place, place, sizeof place);
+    return SL_OK;
 }
 
 /* Writes the reasons why rules were skipped, most frequent first. */

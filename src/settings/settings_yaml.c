@@ -268,6 +268,21 @@ static enum sl_status take_configuration(struct document *document, yaml_node_t 
     return settings_add_path(document->reader, SL_SETTING_CONFIGURE, place, path);
 }
 
+static enum sl_status take_actions(struct document *document, yaml_node_t *node, const char *key,
+                                   struct settings_place place)
+{
+    char *joined = node->type == YAML_SEQUENCE_NODE ? join(document, node) : NULL;
+
+    if (joined == NULL)
+        return wrong(document, node, key, "list of texts");
+    settings_forget(document->reader->settings, SL_SETTING_ACTIONS);
+    joined[strlen(joined) - 1] = '\0'; /* without brackets */
+    const enum sl_status status =
+        settings_add(document->reader, SL_SETTING_ACTIONS, place, joined + 1);
+    free(joined);
+    return status;
+}
+
 static enum sl_status take_included(struct document *document, yaml_node_t *node, const char *key,
                                     struct settings_place place)
 {
@@ -346,6 +361,7 @@ static enum sl_status take_member(struct document *document, yaml_node_t *node, 
         {"classification-file", take_configuration},
         {"reference-config-file", take_configuration},
         {"threshold-file", take_configuration},
+        {"action-order", take_actions},
         {"include", take_include},
     };
 

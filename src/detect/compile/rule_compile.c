@@ -466,6 +466,7 @@ static bool compile_state(struct sl_rules *rules, struct rule_index *index)
 {
     bool any = false;
 
+    state_find_before_pass(rules);
     if (!rule_filters_apply(rules) || !state_data_mark(rules) || !state_find_late(rules))
         return false;
     for (size_t i = 0; i < rules->n_rules; i++) {

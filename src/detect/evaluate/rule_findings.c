@@ -129,19 +129,37 @@ static bool hold(struct rule_findings *findings, uint32_t item)
     return true;
 }
 
+/* Takes away the matches from `first` on that a pass rule stands before. */
+static void leave_passed(struct rule_findings *findings, size_t first)
+{
+    size_t n = first;
+
+    for (size_t i = first; i < findings->n_matched; i++)
+        if (findings->rules->rule[(uint32_t)findings->matched[i].key]->before_pass)
+            findings->matched[n++] = findings->matched[i];
+    findings->n_matched = n;
+}
+
+static bool any_pass(const struct rule_findings *findings, size_t first)
+{
+    for (size_t i = first; i < findings->n_matched; i++)
+        if (findings->rules->rule[(uint32_t)findings->matched[i].key]->pass)
+            return true;
+    return false;
+}
+
 void rule_findings_end_outer(struct rule_findings *findings, size_t first, bool passed)
 {
-    if (findings->passed && !passed) {
-        for (size_t i = first; i < findings->n_matched; i++)
-            if (findings->rules->rule[(uint32_t)findings->matched[i].key]->pass)
-                findings->n_matched = first;
-    }
+    if (findings->passed && !passed && any_pass(findings, first))
+        leave_passed(findings, first);
     findings->passed = passed;
 }
 
 bool rule_findings_end_item(struct rule_findings *findings, uint32_t item)
 {
-    if (findings->n_matched == 0 || (findings->passed && !findings->stated))
+    if (findings->passed && !findings->stated)
+        leave_passed(findings, 0);
+    if (findings->n_matched == 0)
         return true;
     if (!grow_alerts(findings, findings->n_matched))
         return false;
@@ -180,7 +198,8 @@ void rule_findings_conclude(struct rule_findings *findings)
         rule_findings_begin_item(findings);
         for (; next < held->first + held->n; next++)
             if (findings->outcome[next] == RULE_NOTED ||
-                (findings->outcome[next] == RULE_RAISED && !held->passed))
+                (findings->outcome[next] == RULE_RAISED &&
+                 !rule_findings_passes(findings, held, next)))
                 take_back(findings, &findings->alert[next]);
         append(findings, held->item);
     }

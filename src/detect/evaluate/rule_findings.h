@@ -81,6 +81,14 @@ static inline void rule_findings_add(struct rule_findings *findings, uint32_t i)
         (struct rule_match){(uint64_t)rule->signature.priority << 32 | i, findings->message};
 }
 
+/* Whether a pass rule takes the alert of a candidate away. */
+static inline bool rule_findings_passes(const struct rule_findings *findings,
+                                        const struct sl_candidates *held, size_t candidate)
+{
+    return held->passed &&
+           !findings->rules->rule[findings->alert[candidate].signature]->before_pass;
+}
+
 /* The matches from `first` on are by the outer header of a tunnel. A pass rule among them takes
  * them away, and leaves what is inside. `passed` is what findings had before. */
 void rule_findings_end_outer(struct rule_findings *findings, size_t first, bool passed);

@@ -75,17 +75,25 @@ bool state_find_late(struct sl_rules *rules)
 
 /* ---- order ----------------------------------------------------------------------------------- */
 
-/* The place of an action in Suricata's order. */
-static uint64_t action_class(const struct rule *rule)
+static enum rule_action_kind action_of(const struct rule *rule)
 {
     static const char *const drops[] = {"drop", "sdrop", "block"};
 
     if (rule->pass)
-        return 0;
+        return RULE_PASS;
     for (size_t i = 0; i < sizeof drops / sizeof drops[0]; i++)
         if (strcasecmp(rule->signature.action, drops[i]) == 0)
-            return 1;
-    return strncasecmp(rule->signature.action, "reject", strlen("reject")) == 0 ? 2 : 3;
+            return RULE_DROP;
+    return strncasecmp(rule->signature.action, "reject", strlen("reject")) == 0 ? RULE_REJECT
+                                                                                : RULE_ALERT;
+}
+
+void state_find_before_pass(struct sl_rules *rules)
+{
+    const uint8_t *place = rules->action_place;
+
+    for (size_t i = 0; i < rules->n_rules; i++)
+        rules->rule[i]->before_pass = place[action_of(rules->rule[i])] < place[RULE_PASS];
 }
 
 /* The kinds of variables, as Suricata sorts by them. */
@@ -138,9 +146,10 @@ bool state_rank(const struct sl_rules *rules, uint32_t *rank)
         return false;
     for (uint32_t i = 0; i < rules->n_rules; i++) {
         const struct rule *rule = rules->rule[i];
+        const uint64_t action = rules->action_place[action_of(rule)];
 
-        place[i] = (struct place){
-            action_class(rule) << 48 | variable_class(rule) << 36 | rule->signature.priority, i};
+        place[i] =
+            (struct place){action << 48 | variable_class(rule) << 36 | rule->signature.priority, i};
     }
     qsort(place, rules->n_rules, sizeof *place, compare_places);
     for (uint32_t i = 0; i < rules->n_rules; i++)

@@ -126,8 +126,11 @@ struct sl_rules;
  * a flow's variable in common with a late rule. False: no memory. */
 bool state_find_late(struct sl_rules *rules);
 
+/* Finds out whose action comes before pass. */
+void state_find_before_pass(struct sl_rules *rules);
+
 /* Writes the place of each rule in the order in which the rules of a packet take effect: first by
- * action (pass, drop, reject, alert), then setters of variables before readers, then by priority,
+ * the set's order of actions, then setters of variables before readers, then by priority,
  * then by the rules' order. rank[i] is that of rule i. False: no memory. */
 bool state_rank(const struct sl_rules *rules, uint32_t *rank);
 

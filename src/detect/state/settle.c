@@ -269,9 +269,10 @@ bool state_settle(struct rule_findings *findings, size_t i, const struct state_p
             return false; /* it may pass yet */
         noted |= findings->outcome[c] == RULE_NOTED;
         alerted |= findings->outcome[c] == RULE_RAISED &&
+                   !rule_findings_passes(findings, held, c) &&
                    (rule->state == NULL || (rule->state->n_filters == 0 && !rule->state->late));
     }
-    held->alerted = noted || (alerted && !held->passed);
+    held->alerted = noted || alerted;
     return held->alerted;
 }
 
@@ -291,9 +292,11 @@ bool state_decide(struct rule_findings *findings, size_t i, const struct state_p
     bool alerted = false;
 
     settle(findings, held, place, true);
-    for (size_t c = held->first; c < held->first + held->n && !held->passed; c++) {
+    for (size_t c = held->first; c < held->first + held->n; c++) {
         const struct rule *rule = rule_of(findings, c);
 
+        if (rule_findings_passes(findings, held, c))
+            continue;
         if (findings->outcome[c] == RULE_RAISED && rule->state != NULL &&
             !state_filters_pass(place->table, rule->state, place->packet))
             findings->outcome[c] = RULE_SILENT;

@@ -749,6 +749,55 @@ static void test_pass(void **state)
     sl_rules_free(rules);
 }
 
+/* The sids that alert on packet "ab" with this order of actions, as digits. */
+static void alerts_in_order(const char *order, const char *expected)
+{
+    struct sl_rules *rules = load_rules("alert tcp any any -> any any (content:\"a\"; sid:1;)\n"
+                                        "drop tcp any any -> any any (content:\"a\"; sid:2;)\n"
+                                        "pass tcp any any -> any any (content:\"b\"; sid:3;)\n"
+                                        "reject tcp any any -> any any (sid:4;)\n");
+    struct sl_batch *batch = fixture_batch(1);
+    struct sl_diag diag;
+    char sids[8] = "";
+    size_t n;
+
+    assert_int_equal(sl_rules_order_actions(rules, order, &diag), SL_OK);
+    add_packet(batch, &(struct packet){.payload = "ab"});
+    dissect_batch(batch);
+
+    struct sl_alert *alerts = alerts_of(rules, batch, &n);
+
+    for (size_t i = 0; i < n; i++)
+        sids[i] = (char)('0' + sl_rules_signature(rules, alerts[i].signature)->sid);
+    assert_string_equal(sids, expected);
+    free(alerts);
+    sl_batch_free(batch);
+    sl_rules_free(rules);
+}
+
+static void test_order_of_actions(void **state)
+{
+    static const char *const wrong[] = {"",
+                                        "pass",
+                                        "pass,drop,reject",
+                                        "pass,drop,reject,pass",
+                                        "pass,drop,reject,log",
+                                        "pass,drop,reject,alert,",
+                                        "pass,drop,reject,alert,alert",
+                                        "pass, drop,reject,alert"};
+    struct sl_rules *rules = load_rules("");
+    struct sl_diag diag;
+
+    (void)state;
+    alerts_in_order("pass,drop,reject,alert", "");
+    alerts_in_order("drop,pass,reject,alert", "2");
+    alerts_in_order("alert,reject,pass,drop", "14");
+    alerts_in_order("alert,reject,drop,pass", "124");
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        assert_int_equal(sl_rules_order_actions(rules, wrong[i], &diag), SL_EINVAL);
+    sl_rules_free(rules);
+}
+
 /* Hits that name no literal or no item are nothing; a batch without origins has no flows. */
 static void test_what_is_not_there(void **state)
 {
@@ -844,6 +893,7 @@ int main(void)
         cmocka_unit_test(test_an_evaluator_takes_batch_after_batch),
         cmocka_unit_test(test_sifted_hits),
         cmocka_unit_test(test_pass),
+        cmocka_unit_test(test_order_of_actions),
         cmocka_unit_test(test_what_is_not_there),
         cmocka_unit_test(test_rules_without_literal_are_found),
     };

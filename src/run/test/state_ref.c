@@ -99,8 +99,8 @@ static int kind(const struct ref_rule *rule, int of)
 
 static bool comes_before(const struct ref_rule *rules, size_t a, size_t b)
 {
-    if (rules[a].action != rules[b].action)
-        return rules[a].action < rules[b].action;
+    if (rules[a].place != rules[b].place)
+        return rules[a].place < rules[b].place;
     for (int of = 0; of < 4; of++)
         if (kind(&rules[a], of) != kind(&rules[b], of))
             return kind(&rules[a], of) < kind(&rules[b], of);
@@ -509,7 +509,7 @@ bool state_ref_packet(struct state_ref *ref, const struct ref_packet *packet, bo
 {
     struct flow *flow = flow_of(ref, packet);
     const bool tagged = is_tagged(ref, packet, flow);
-    bool passed = false;
+    uint32_t passed = UINT32_MAX; /* actions of this place and behind */
 
     memset(alerts, 0, ref->n_rules * sizeof *alerts);
     for (size_t i = 0; i < ref->n_rules; i++) {
@@ -520,13 +520,15 @@ bool state_ref_packet(struct state_ref *ref, const struct ref_packet *packet, bo
             !meets_sum(rule, flow) || !meets_asks(ref, rule, packet))
             continue;
         apply(ref, rule, packet, flow);
-        passed |= rule->action == REF_PASS;
+        if (rule->action == REF_PASS)
+            passed = rule->place;
         alerts[index] = rule->action != REF_PASS;
     }
     for (size_t i = 0; i < ref->n_rules; i++) {
         const bool is_silent = ref->rules[i].noalert;
 
-        alerts[i] = alerts[i] && !passed && (is_silent || passes(ref, i, packet, flow));
+        alerts[i] = alerts[i] && ref->rules[i].place < passed &&
+                    (is_silent || passes(ref, i, packet, flow));
         if (alerts[i])
             start_tags(ref, &ref->rules[i], packet, flow);
         alerts[i] = alerts[i] && !is_silent;

@@ -82,6 +82,7 @@ struct ref_tag {
 /* It is for packets whose payload has the letter. */
 struct ref_rule {
     enum ref_action action;
+    uint32_t place; /* of its action in the order of actions */
     uint32_t priority;
     char letter;
     struct ref_option option[REF_OPTIONS_MAX];

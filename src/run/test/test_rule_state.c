@@ -16,6 +16,7 @@ enum { N_PACKETS = 600, N_RULES = 24, TEXT_MAX = 1024 * N_RULES };
 struct scene {
     uint64_t seed;
     struct ref_rule rule[N_RULES];
+    uint32_t order[4]; /* enum ref_action, as they take effect */
     char text[TEXT_MAX];
     struct ref_packet packet[N_PACKETS];
     char payload[N_PACKETS][8];
@@ -301,14 +302,50 @@ static void draw_option(struct scene *scene, struct ref_option *option)
         draw_flowbits(scene, option);
 }
 
+static const char *const actions[] = {"pass", "drop", "reject", "alert"};
+
+static uint32_t place_of(const struct scene *scene, enum ref_action action)
+{
+    uint32_t place = 0;
+
+    while (scene->order[place] != action)
+        place++;
+    return place;
+}
+
+/* Half of the scenes have the usual order. */
+static void draw_order(struct scene *scene)
+{
+    const bool usual = below(scene, 2) == 0;
+
+    for (uint32_t i = 0; i < 4; i++)
+        scene->order[i] = i;
+    for (uint32_t i = 3; i > 0 && !usual; i--) {
+        const uint32_t other = below(scene, i + 1), moved = scene->order[i];
+
+        scene->order[i] = scene->order[other];
+        scene->order[other] = moved;
+    }
+}
+
+static void order_actions(const struct scene *scene, struct sl_rules *rules)
+{
+    char order[64];
+    struct sl_diag diag;
+
+    snprintf(order, sizeof order, "%s,%s,%s,%s", actions[scene->order[0]], actions[scene->order[1]],
+             actions[scene->order[2]], actions[scene->order[3]]);
+    assert_int_equal(sl_rules_order_actions(rules, order, &diag), SL_OK);
+}
+
 static void draw_rule(struct scene *scene, uint32_t i)
 {
-    static const char *const actions[] = {"pass", "drop", "reject", "alert"};
     struct ref_rule *rule = &scene->rule[i];
 
     rule->action = below(scene, 12) == 0  ? REF_PASS
                    : below(scene, 4) == 0 ? (enum ref_action)(1 + below(scene, 2))
                                           : REF_ALERT;
+    rule->place = place_of(scene, rule->action);
     rule->priority = 1 + below(scene, 3);
     rule->letter = (char)('a' + below(scene, 8));
     rule->n_options = below(scene, REF_OPTIONS_MAX);
@@ -369,6 +406,7 @@ static void draw(struct scene *scene, uint64_t seed)
 
     memset(scene, 0, sizeof *scene);
     scene->seed = seed;
+    draw_order(scene);
     for (uint32_t i = 0; i < N_RULES; i++)
         draw_rule(scene, i);
     for (uint32_t i = 0; i < N_PACKETS; i++) {
@@ -443,6 +481,7 @@ static void run(struct sensor *sensor, const char *devices, uint32_t n_workers)
     snprintf(name, sizeof name, "%s/drawn", folder);
     assert_int_equal(sl_rules_create(&rules, &diag), SL_OK);
     assert_int_equal(sl_rules_keep_data(rules, folder, &diag), SL_OK);
+    order_actions(sensor->scene, rules);
     assert_int_equal(
         sl_rules_load_text(rules, name, sensor->scene->text, strlen(sensor->scene->text), &diag),
         SL_OK);

@@ -28,7 +28,8 @@ static void write_file(const char *name, const char *text)
 /* All settings as lines "KIND VALUE LINE"; the folder in values is left out. */
 static const char *listed(const struct sl_settings *settings)
 {
-    static const char *const kinds[] = {"variable", "configure", "rules", "left", "other"};
+    static const char *const kinds[] = {"variable", "actions", "configure",
+                                        "rules",    "left",    "other"};
     static char text[8192];
     const struct sl_setting *setting;
     const size_t folder_len = strlen(folder);
@@ -94,6 +95,8 @@ static void test_yaml(void **state)
           "classification-file: /c/classification.config\n"
           "reference-config-file: reference.config\n"
           "threshold-file:\n"
+          "action-order: [alert, drop, reject, pass]\n"
+          "action-order: [alert, pass, drop, reject]\n"
           "outputs:\n"
           "  - fast: {enabled: no}\n"
           "stream: {midstream: true}\n",
@@ -102,13 +105,14 @@ static void test_yaml(void **state)
           "variable OUTER=!$HOME_NET 7\n"
           "variable DMZ=[$INNER,!$OUTER] 5\n"
           "variable HTTP_PORTS=80 10\n"
+          "actions alert,pass,drop,reject 20\n"
           "configure /c/classification.config 16\n"
           "configure reference.config 17\n"
           "rules rules/a.rules 13\n"
           "rules /b/*.rules 14\n"
           "left odd-groups 11\n"
-          "left stream 21\n"
-          "other outputs 19\n");
+          "left stream 23\n"
+          "other outputs 21\n");
 }
 
 static void test_yaml_includes(void **state)
@@ -137,6 +141,7 @@ static void test_yaml_refused(void **state)
                   "address-groups is no mapping");
     check_refused("a.yaml", "vars:\n  address-groups:\n    A: {b: c}\n", SL_EFORMAT, 3,
                   "A is no variable");
+    check_refused("a.yaml", "action-order: pass\n", SL_EFORMAT, 1, "action-order is no list");
     check_refused("a.yaml", "rule-files: {a: b}\n", SL_EFORMAT, 1, "rule-files is no list");
     check_refused("a.yaml", "rule-files: [[a]]\n", SL_EFORMAT, 1, "no name of a file");
     check_refused("a.yaml", "default-rule-path: \"a\\0b\"\n", SL_EFORMAT, 1, "no name of a folder");
