@@ -655,7 +655,7 @@ static bool goes_on(const struct hearing *hearing)
     const struct app_stream *stream = hearing->flow->stream;
     const uint8_t app = hearing->flow->slot->app;
 
-    return (app == 0 || config->has_steps || config->has_events ||
+    return (app == 0 || config->has_sides || config->has_steps || config->has_events ||
             (config->has_files && has_files(app)) || (config->is_done >> app & 1) != 0) &&
            (app_stream_listens(stream, APP_CLIENT) || app_stream_listens(stream, APP_SERVER));
 }
@@ -664,6 +664,7 @@ static void settle_stream(const struct hearing *hearing, bool done)
 {
     hearing->shard->output->no_memory |= !done;
     settle(hearing, app_stream_app(hearing->flow->stream));
+    app_stream_take_sides(hearing->flow->stream, &hearing->flow->slot->sides);
     if (!done || !goes_on(hearing))
         close_flow(hearing);
     evict(hearing->shard, hearing->place);

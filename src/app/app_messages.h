@@ -26,10 +26,10 @@ struct app_flow;
 
 struct app_slot {
     struct app_flow *flow;
-    uint8_t app;   /* enum sl_app; 0: not known so far */
-    bool is_left;  /* nothing is read any more, but the first answer of QUIC */
-    bool ended[2]; /* sides */
-    uint8_t pad[4];
+    uint8_t app;            /* enum sl_app; 0: not known so far */
+    bool is_left;           /* nothing is read any more, but the first answer of QUIC */
+    bool ended[2];          /* sides */
+    struct app_sides sides; /* of TCP */
 };
 
 /* The settings of a run. */
@@ -38,6 +38,7 @@ struct app_config {
     uint64_t values;  /* of messages: bits of sl_app_value_bit */
     bool has_steps;   /* messages before SL_APP_DONE, for rules */
     bool has_events;  /* messages SL_APP_EVENT */
+    bool has_sides;   /* the protocol of each side of a flow, in tunnels, too */
     bool has_files;   /* messages SL_APP_FILE, */
     bool keeps_files; /* with all bytes of the file */
     uint32_t is_done; /* protocols whose SL_APP_DONE is wanted: bit i is enum sl_app i */

@@ -23,6 +23,8 @@ struct app_stream {
     uint64_t lost[2];                /* bytes behind those that are not kept */
     uint8_t state[2];                /* enum side_state */
     bool unlike[2];                  /* the side's first bytes are of no protocol known here */
+    struct app_sides sides;          /* without the tunnel */
+    bool decided[2];                 /* no more bytes of the side are asked for its protocol */
     uint8_t depth;                   /* tunnels around it */
 };
 
@@ -44,6 +46,20 @@ struct app_stream *app_stream_open(void)
 
 /* ---- finding --------------------------------------------------------------------------------- */
 
+/* As known_find: among the protocols above. */
+static const struct app_parser *find_here(enum app_side side, const uint8_t *bytes, uint32_t len,
+                                          bool *too_short)
+{
+    for (uint32_t i = 0; i < sizeof protocols / sizeof *protocols; i++) {
+        const enum app_likeness likeness = protocols[i].probe(side, bytes, len);
+
+        if (likeness == APP_LIKE)
+            return protocols[i].parser;
+        *too_short |= likeness == APP_TOO_SHORT;
+    }
+    return NULL;
+}
+
 static const struct app_parser *find(struct app_stream *stream, enum app_side side)
 {
     const struct app_text *begin = &stream->begin[side];
@@ -52,16 +68,10 @@ static const struct app_parser *find(struct app_stream *stream, enum app_side si
 
     if (stream->unlike[side])
         return NULL;
+    const struct app_parser *parser = find_here(side, begin->bytes, len, &too_short);
 
-    for (uint32_t i = 0; i < sizeof protocols / sizeof *protocols; i++) {
-        const enum app_likeness likeness = protocols[i].probe(side, begin->bytes, len);
-
-        if (likeness == APP_LIKE)
-            return protocols[i].parser;
-        too_short |= likeness == APP_TOO_SHORT;
-    }
-    const struct app_parser *parser = starttls_find(side, begin->bytes, len, &too_short);
-
+    if (parser == NULL)
+        parser = starttls_find(side, begin->bytes, len, &too_short);
     if (parser == NULL)
         parser = known_find(side, begin->bytes, len, &too_short);
     if (parser != NULL)
@@ -101,19 +111,64 @@ static bool give_begin(struct app_stream *stream, enum app_side side,
            (stream->lost[side] == 0 || app_stream_gap(stream, side, stream->lost[side], listener));
 }
 
+static void find_side(struct app_stream *stream, enum app_side side, uint8_t app)
+{
+    stream->sides.app[side] = app;
+    stream->sides.found |= (uint8_t)(1 << side);
+    stream->decided[side] = true;
+}
+
+/* The side has the protocol of the other one, as it shows none. */
+static void follow_other(struct app_stream *stream, enum app_side side)
+{
+    if (!stream->decided[side])
+        stream->sides.app[side] = (uint8_t)stream->parser->app;
+    stream->decided[side] = true;
+}
+
 /* The side that shows the protocol comes behind what the other one has sent before. */
 static bool begin_parser(struct app_stream *stream, const struct app_parser *parser,
                          enum app_side side, const struct app_listener *listener)
 {
+    const enum app_side other = side == APP_CLIENT ? APP_SERVER : APP_CLIENT;
+
     stream->parser = parser;
+    find_side(stream, side, (uint8_t)parser->app);
+    if (stream->begin[other].len != 0 || stream->lost[other] != 0)
+        follow_other(stream, other);
     stream->flow = parser->open();
     if (stream->flow == NULL)
         return false;
     for (int i = 0; i < 2; i++)
         if (stream->state[i] == PROBED)
             stream->state[i] = READ;
-    return give_begin(stream, side == APP_CLIENT ? APP_SERVER : APP_CLIENT, listener) &&
-           give_begin(stream, side, listener);
+    return give_begin(stream, other, listener) && give_begin(stream, side, listener);
+}
+
+/* The other side's protocol is known. Protocols that greet with a line have words in common, and
+ * are not told apart. */
+static void probe_other(struct app_stream *stream, enum app_side side, const uint8_t *bytes,
+                        uint32_t len)
+{
+    struct app_text *const begin = &stream->begin[side];
+    const uint32_t room = APP_PROBE_MAX - begin->len;
+    bool too_short = false;
+
+    app_text_add(begin, bytes, len < room ? len : room);
+    if (!begin->no_memory) {
+        const struct app_parser *parser = find_here(side, begin->bytes, begin->len, &too_short);
+
+        if (parser == NULL)
+            parser = known_find(side, begin->bytes, begin->len, &too_short);
+        if (parser != NULL) {
+            find_side(stream, side, (uint8_t)parser->app);
+        } else if (too_short && begin->len < APP_PROBE_MAX) {
+            stream->sides.app[side] = (uint8_t)stream->parser->app; /* so far */
+            return;
+        }
+    }
+    follow_other(stream, side);
+    app_text_free(begin);
 }
 
 /* Keeps the begin of a side, and inspects it. */
@@ -134,9 +189,11 @@ static bool probe_side(struct app_stream *stream, enum app_side side, const uint
     stream->lost[side] += len - n;
     if (!stream->unlike[0] || !stream->unlike[1])
         return true;
-    stream->state[0] = stream->state[1] = LEFT;
-    app_text_free(&stream->begin[0]);
-    app_text_free(&stream->begin[1]);
+    for (int i = 0; i < 2; i++) {
+        find_side(stream, (enum app_side)i, APP_NONE);
+        stream->state[i] = LEFT;
+        app_text_free(&stream->begin[i]);
+    }
     return true;
 }
 
@@ -173,6 +230,8 @@ bool app_stream_give(struct app_stream *stream, enum app_side side, const uint8_
 {
     if (len == 0)
         return true;
+    if (stream->parser != NULL && !stream->decided[side])
+        probe_other(stream, side, bytes, len);
     switch (stream->state[side]) {
     case PROBED:
         return probe_side(stream, side, bytes, len, listener);
@@ -193,6 +252,9 @@ bool app_stream_gap(struct app_stream *stream, enum app_side side, uint64_t len,
         stream->unlike[side] = true;
         return true;
     }
+    if (stream->parser == NULL)
+        return true;
+    follow_other(stream, side);
     if (stream->state[side] == INNER && stream->inner != NULL)
         return app_stream_gap(stream->inner, side, len, listener);
     if (stream->state[side] != READ)
@@ -234,6 +296,20 @@ enum sl_app app_stream_app(const struct app_stream *stream)
         stream->inner != NULL ? app_stream_app(stream->inner) : SL_APP_UNKNOWN;
 
     return inner != SL_APP_UNKNOWN || stream->parser == NULL ? inner : stream->parser->app;
+}
+
+void app_stream_take_sides(struct app_stream *stream, struct app_sides *sides)
+{
+    const uint8_t found = sides->found | stream->sides.found;
+
+    *sides = stream->sides;
+    stream->sides.found = 0;
+    sides->found = found;
+    if (stream->inner != NULL && app_stream_app(stream->inner) != SL_APP_UNKNOWN) {
+        app_stream_take_sides(stream->inner, sides);
+        if (sides->before == SL_APP_UNKNOWN)
+            sides->before = (uint8_t)stream->parser->app;
+    }
 }
 
 bool app_stream_listens(const struct app_stream *stream, enum app_side side)

@@ -13,6 +13,16 @@ enum {
     APP_TUNNELS_MAX = 2   /* one inside another */
 };
 
+enum { APP_NONE = SL_N_APPS }; /* a side shows no protocol that is known here */
+
+/* The protocols that the sides show. */
+struct app_sides {
+    uint8_t app[2]; /* enum sl_app; 0: not known so far; APP_NONE. A side that shows none has the
+                       other one's */
+    uint8_t before; /* what the flow spoke before the tunnel; 0: it has none */
+    uint8_t found;  /* set of sides that have shown theirs, or that it is APP_NONE */
+};
+
 struct app_stream;
 
 struct app_stream *app_stream_open(void); /* NULL: there is no memory */
@@ -37,6 +47,9 @@ const struct app_parser *app_stream_parser(const struct app_stream *stream);
 
 /* The protocol, of the innermost tunnel where it is known. SL_APP_UNKNOWN: none is known. */
 enum sl_app app_stream_app(const struct app_stream *stream);
+
+/* The same of the sides. `found` gets those that were found since the last call. */
+void app_stream_take_sides(struct app_stream *stream, struct app_sides *sides);
 
 /* Whether later bytes of a side can bring any report. */
 bool app_stream_listens(const struct app_stream *stream, enum app_side side);

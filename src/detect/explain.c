@@ -98,6 +98,27 @@ static void put_key(struct explain_text *text, const struct rule *rule)
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
+static void put_app(struct explain_text *text, const struct rule_check *check)
+{
+    static const char *const sides[] = {
+        [RULE_APP_OF_SENDER] = "the sender's protocol",
+        [RULE_APP_OF_FLOW] = "the flow's protocol",
+        [RULE_APP_BEFORE] = "the flow's protocol before its tunnel",
+        [RULE_APP_OF_EITHER] = "either side's protocol",
+        [RULE_APP_OF_CLIENT] = "the client's protocol",
+        [RULE_APP_OF_SERVER] = "the server's protocol",
+        [RULE_APP_FOUND] = "the sender's protocol was found with this packet",
+    };
+
+    explain_put(text, "check: %s", sides[check->which]);
+    if (check->which != RULE_APP_FOUND)
+        explain_put(text, check->negated ? " is not" : " is");
+    for (int app = 0; app < SL_N_APPS; app++)
+        if ((check->mask >> app & 1) != 0)
+            explain_put(text, " %s", sl_app_name((enum sl_app)app));
+    explain_put(text, "\n");
+}
+
 static void put_check(struct explain_text *text, const struct rule_check *check)
 {
     static const char *const names[] = {
@@ -127,7 +148,6 @@ static void put_check(struct explain_text *text, const struct rule_check *check)
         [RULE_DEFECT] = "decode-event",
         [RULE_FRAGMENT_OVERLAP] = "decode-event of fragments",
         [RULE_IPV6_EVENTS] = "decode-event of IPv6",
-        [RULE_APP] = "app-layer-protocol",
         [RULE_DNS_OPCODE] = "dns.opcode",
         [RULE_DNS_RCODE] = "dns.rcode",
         [RULE_DNS_EVENTS] = "bits of app-layer-event of DNS",
@@ -158,6 +178,10 @@ static void put_check(struct explain_text *text, const struct rule_check *check)
         [RULE_DNS_RRTYPE] = "dns.rrtype",
     };
 
+    if (check->field == RULE_APP) {
+        put_app(text, check);
+        return;
+    }
     explain_put(text, "check: %s", names[check->field]);
     if (check->field == RULE_STREAM_EVENT) {
         explain_put(text, " is %s\n", stream_event_name((enum stream_event)check->first));

@@ -64,7 +64,6 @@ enum rule_field {
     RULE_DEFECT,           /* enum sl_defect */
     RULE_FRAGMENT_OVERLAP, /* 1: it overlaps others */
     RULE_IPV6_EVENTS,      /* IPV6_EVENT_* of ipv6_events */
-    RULE_APP,              /* enum sl_app; a packet of no known protocol lacks it */
     RULE_DNS_OPCODE,
     RULE_DNS_RCODE,
     RULE_DNS_EVENTS, /* bits of dns_events */
@@ -86,6 +85,7 @@ enum rule_field {
     RULE_FTP_PORT,    /* of the connection for data */
     RULE_FTP_MODE,    /* enum sl_ftp_mode */
     /* Fields that repeat. */
+    RULE_APP, /* which: enum rule_app_side; `mask` is a set of enum sl_app */
     RULE_VLAN_ID,
     RULE_FLOW_AGE,     /* seconds */
     RULE_FLOW_PACKETS, /* of the client and the server, as RULE_FLOW_BYTES */
@@ -127,6 +127,17 @@ static inline bool rule_check_holds(const struct rule_check *check, uint32_t val
 enum {
     RULE_ANY = INT8_MAX,    /* one of them meets the check */
     RULE_ALL = INT8_MAX - 1 /* each does, and there is one */
+};
+
+/* Whose protocol is asked for. */
+enum rule_app_side {
+    RULE_APP_OF_SENDER, /* of the packet */
+    RULE_APP_OF_FLOW,
+    RULE_APP_BEFORE, /* of the flow, before it became a tunnel */
+    RULE_APP_OF_EITHER,
+    RULE_APP_OF_CLIENT,
+    RULE_APP_OF_SERVER,
+    RULE_APP_FOUND /* whether the sender's was found with this packet */
 };
 
 /* The objects that a rule inspects, and those that it is evaluated on. */

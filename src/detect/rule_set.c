@@ -30,8 +30,8 @@ enum sl_status sl_rules_create(struct sl_rules **rules, struct sl_diag *diag)
         return rule_set_no_memory(diag);
 
     made->threads = cpu_cores();
-    for (uint8_t i = 0; i < RULE_N_ACTIONS; i++)
-        made->action_place[i] = i;
+    for (int i = 0; i < RULE_N_ACTIONS; i++)
+        made->action_place[i] = (uint8_t)i;
     pthread_mutex_init(&made->lock, NULL);
     enum sl_status status = rule_variable_defaults(made, diag);
     if (status == SL_OK)

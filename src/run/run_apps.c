@@ -115,6 +115,24 @@ void app_batch_segment(const struct app_collecting *mine, const struct sl_flow_s
     set_app(mine, seen->item, slot->app);
 }
 
+static void tell_sides(const struct app_slot *slot, struct sl_stream_facts *facts)
+{
+    for (int side = 0; side < 2; side++)
+        facts->app[side] = slot->sides.app[side];
+    facts->app_before = slot->sides.before;
+}
+
+void app_batch_sides(const struct app_collecting *mine, const struct sl_flow_segment *seen,
+                     struct sl_stream_facts *facts)
+{
+    struct app_slot *const slot = &mine->of_flow[seen->entry];
+    const uint8_t bit = (seen->flow_flags & SL_FLOW_TO_SERVER) != 0 ? 1 : 2;
+
+    tell_sides(slot, facts);
+    facts->app_found = (slot->sides.found & bit) != 0;
+    slot->sides.found &= (uint8_t)~bit;
+}
+
 void app_batch_datagram(const struct app_collecting *mine, const struct sl_flow_segment *seen)
 {
     struct app_slot *const slot = &mine->of_flow[seen->entry];
@@ -144,6 +162,8 @@ void app_batch_end(const struct app_collecting *mine, const struct sl_flow_ended
 
     if (late != NULL)
         late->app = slot->app;
+    if (late != NULL)
+        tell_sides(slot, &late->facts);
     app_end(mine->shard, &place);
 }
 

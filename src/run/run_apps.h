@@ -73,12 +73,17 @@ void app_batch_take(const struct app_collecting *mine, const struct stream_outpu
 void app_batch_segment(const struct app_collecting *mine, const struct sl_flow_segment *seen,
                        const struct stream *stream);
 
+/* Behind it: the protocols of its sides. A side that was found is told with the first packet of its
+ * sender from then on. */
+void app_batch_sides(const struct app_collecting *mine, const struct sl_flow_segment *seen,
+                     struct sl_stream_facts *facts);
+
 void app_batch_datagram(const struct app_collecting *mine, const struct sl_flow_segment *seen);
 
 /* Whether a flow that ended may have something to say. */
 bool app_batch_may_speak(const struct app_collecting *mine, const struct sl_flow_ended *ended);
 
-/* The flow ended, and its last records were taken. Notes its protocol, unless `late` is NULL. */
+/* The flow ended, and its last records were taken. Notes its protocols, unless `late` is NULL. */
 void app_batch_end(const struct app_collecting *mine, const struct sl_flow_ended *ended,
                    struct late_flow *late);
 

@@ -209,6 +209,8 @@ static void take(void *user, const struct sl_flow_segment *seen)
     app_batch_take(collecting->apps, collecting->output, n_records, collecting->of_flow, seen->flow,
                    NULL);
     app_batch_segment(collecting->apps, seen, stream);
+    if (collecting->mine->facts != NULL)
+        app_batch_sides(collecting->apps, seen, &collecting->mine->facts[seen->item]);
 }
 
 static void take_datagram(void *user, const struct sl_flow_segment *seen)

@@ -81,6 +81,67 @@ static void test_the_client_says_it(void **state)
     app_stream_close(stream, NULL);
 }
 
+/* What a side says, in pieces. */
+struct said {
+    enum app_side side;
+    const char *text;
+};
+
+static void expect_sides(const struct said *said, size_t n, uint32_t piece,
+                         const struct app_sides *expected)
+{
+    struct app_stream *stream = app_stream_open();
+    struct app_sides sides = {0};
+
+    assert_non_null(stream);
+    for (size_t i = 0; i < n; i++) {
+        (void)after(stream, said[i].side, said[i].text, (uint32_t)strlen(said[i].text), piece);
+        app_stream_take_sides(stream, &sides);
+    }
+    assert_memory_equal(sides.app, expected->app, sizeof sides.app);
+    assert_int_equal(sides.before, expected->before);
+    assert_int_equal(sides.found, expected->found);
+    app_stream_close(stream, NULL);
+}
+
+static void test_sides_have_protocols_of_their_own(void **state)
+{
+    static const char request[] = "GET / HTTP/1.1\r\nHost: a\r\nUpgrade: h2c\r\n\r\n";
+    static const char noise[] =
+        "\1\2\3\4\5\6\7\x08\x09 and no word of a protocol, up to the end of "
+        "the bytes that are kept";
+    const struct {
+        struct said said[3];
+        size_t n;
+        struct app_sides expected;
+    } cases[] = {
+        {{{APP_CLIENT, request}}, 1, {{SL_APP_HTTP, 0}, 0, 1}},
+        {{{APP_CLIENT, request}, {APP_SERVER, "SSH-2.0-x\r\n"}},
+         2,
+         {{SL_APP_HTTP, SL_APP_SSH}, 0, 3}},
+        {{{APP_SERVER, "SSH-2.0-x\r\n"}, {APP_CLIENT, request}},
+         2,
+         {{SL_APP_HTTP, SL_APP_SSH}, 0, 3}},
+        {{{APP_CLIENT, request}, {APP_SERVER, noise}}, 2, {{SL_APP_HTTP, SL_APP_HTTP}, 0, 1}},
+        {{{APP_SERVER, noise}, {APP_CLIENT, request}}, 2, {{SL_APP_HTTP, SL_APP_HTTP}, 0, 1}},
+        {{{APP_SERVER, noise}}, 1, {{0, 0}, 0, 0}},
+        {{{APP_SERVER, noise}, {APP_CLIENT, noise}}, 2, {{APP_NONE, APP_NONE}, 0, 3}},
+        {{{APP_SERVER, "+OK ready\r\n"}, {APP_CLIENT, "USER a\r\nPASS b\r\n"}},
+         2,
+         {{SL_APP_POP3, SL_APP_POP3}, 0, 2}},
+        {{{APP_CLIENT, request},
+          {APP_SERVER, "HTTP/1.1 101 x\r\nUpgrade: h2c\r\n\r\n"},
+          {APP_CLIENT, "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"}},
+         3,
+         {{SL_APP_HTTP2, 0}, SL_APP_HTTP, 3}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (uint32_t piece = 1; piece <= 64; piece += 9)
+            expect_sides(cases[i].said, cases[i].n, piece, &cases[i].expected);
+}
+
 static void test_datagrams(void **state)
 {
     char ike[28] = "12345678", enip[24] = "\x63";
@@ -102,6 +163,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_first_bytes_name_a_protocol),
         cmocka_unit_test(test_the_client_says_it),
+        cmocka_unit_test(test_sides_have_protocols_of_their_own),
         cmocka_unit_test(test_datagrams),
     };
 

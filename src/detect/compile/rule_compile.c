@@ -237,6 +237,15 @@ static bool asks(const struct rule *rule, enum rule_field first, enum rule_field
     return false;
 }
 
+/* Whether the rule asks for the first datagram of a side. */
+static bool asks_found(const struct rule *rule)
+{
+    for (size_t k = 0; k < rule->n_checks; k++)
+        if (rule->check[k].field == RULE_APP && rule->check[k].which == RULE_APP_FOUND)
+            return true;
+    return false;
+}
+
 /* Asks for the expressions of the rule's steps, and of the transforms before them. */
 static void ask_expressions(const struct rule *rule)
 {
@@ -324,8 +333,9 @@ static bool place(struct compiler *compiler, uint32_t i)
     rule->opening = opening_of(rule);
     compiler->index->any_app |= rule->app != SL_APP_UNKNOWN || asks(rule, RULE_APP, RULE_APP);
     compiler->index->any_stream |= (rule->sees & RULE_SEES_STREAMS) != 0;
-    compiler->index->any_total |= asks(rule, RULE_FLOW_AGE, RULE_FLOW_BYTES);
-    compiler->index->any_stream_facts |= asks(rule, RULE_STREAM_SIZE, RULE_STREAM_EVENT);
+    compiler->index->any_total |= asks(rule, RULE_FLOW_AGE, RULE_FLOW_BYTES) || asks_found(rule);
+    compiler->index->any_stream_facts |=
+        asks(rule, RULE_STREAM_SIZE, RULE_STREAM_EVENT) || asks(rule, RULE_APP, RULE_APP);
     compiler->index->any_message |= (rule->sees & RULE_SEES_MESSAGES) != 0;
     compiler->index->any_step |=
         (rule->sees & RULE_SEES_MESSAGES & ~(RULE_SEES_FILES | RULE_SEES_EVENTS)) != 0;

@@ -353,9 +353,6 @@ bool rule_view_rare_field(const struct rule_view *view, enum rule_field field, u
     case RULE_FRAGMENT_OVERLAP:
         *value = view->overlaps;
         return true;
-    case RULE_APP:
-        *value = view->app;
-        return view->app != SL_APP_UNKNOWN;
     case RULE_SAME_ADDRESS:
         *value = view->src == view->dst;
         return view->ip != NULL;
@@ -472,11 +469,64 @@ static bool meets_app_event(const struct rule_check *check, const struct rule_vi
     return view->message->step == SL_APP_END && (view->message->events >> check->first & 1) != 0;
 }
 
+/* The protocol of a side; 0: it is not known so far. Without facts it is the packet's. */
+static uint8_t app_of_side(const struct rule_view *view, int side)
+{
+    if ((view->protocols & RULE_TCP) != 0)
+        return view->facts != NULL ? view->facts->app[side] : view->app;
+    return view->app == SL_APP_UNKNOWN && (view->protocols & RULE_UDP) != 0 && view->scan->len != 0
+               ? SL_N_APPS
+               : view->app;
+}
+
+/* A side that shows no protocol has another than the rule's. */
+static bool is_app(const struct rule_check *check, uint8_t app)
+{
+    return app != SL_APP_UNKNOWN && ((check->mask >> app & 1) != 0) != check->negated;
+}
+
+/* Where totals are unknown, each datagram is as the first. */
+static bool is_app_found(const struct rule_view *view, int side)
+{
+    if ((view->protocols & RULE_TCP) != 0)
+        return view->facts == NULL || view->facts->app_found;
+    return view->total == NULL || view->total->packets[side] == 1;
+}
+
+static bool meets_app(const struct rule_check *check, const struct rule_view *view)
+{
+    const int sender = (view->flow & SL_FLOW_TO_SERVER) != 0 ? 0 : 1;
+    const uint8_t client = app_of_side(view, 0), server = app_of_side(view, 1);
+
+    switch (check->which) {
+    case RULE_APP_OF_SENDER:
+        return is_app(check, sender == 0 ? client : server);
+    case RULE_APP_OF_FLOW:
+        return is_app(check, view->app != SL_APP_UNKNOWN ? view->app : client);
+    case RULE_APP_BEFORE:
+        return view->facts != NULL && is_app(check, view->facts->app_before);
+    case RULE_APP_OF_EITHER:
+        if (check->negated)
+            return (is_app(check, client) || client == SL_APP_UNKNOWN) &&
+                   (is_app(check, server) || server == SL_APP_UNKNOWN) &&
+                   (client | server) != SL_APP_UNKNOWN;
+        return is_app(check, client) || is_app(check, server);
+    case RULE_APP_OF_CLIENT:
+        return is_app(check, client);
+    case RULE_APP_OF_SERVER:
+        return is_app(check, server);
+    default:
+        return is_app_found(view, sender);
+    }
+}
+
 bool rule_view_meets_repeated(const struct rule_check *check, const struct rule_view *view)
 {
     switch (check->field) {
     case RULE_VLAN_ID:
         return meets_vlan(check, view);
+    case RULE_APP:
+        return meets_app(check, view);
     case RULE_FLOW_AGE:
         return view->total != NULL && meets_age(check, view->total);
     case RULE_FLOW_PACKETS:

@@ -46,7 +46,7 @@ static inline bool rule_view_meets_checks(const struct rule *rule, const struct 
         const struct rule_check *check = &rule->check[i];
         uint32_t value;
 
-        if (check->field >= RULE_VLAN_ID) {
+        if (check->field >= RULE_APP) {
             if (!rule_view_meets_repeated(check, view))
                 return false;
         } else if (!rule_view_field(view, (enum rule_field)check->field, &value) ||

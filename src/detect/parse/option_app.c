@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "app/dns.h"
+#include "detect/state/rule_state.h"
 #include "rule_fail.h"
 #include "rule_option.h"
 
@@ -151,15 +152,22 @@ enum sl_status rule_read_message_number(struct rule_parser *parser, struct rule_
 
 /* ---- protocols ------------------------------------------------------------------------------- */
 
-/* Whether the word says which side's protocol is meant. A datagram of DNS has one. */
-static bool is_side(struct rule_text word)
+/* Takes the word that says whose protocol is meant. False: it is none. */
+static bool read_side(struct rule_text word, int8_t *side)
 {
-    static const char *const sides[] = {"final",     "original",  "either", "to_server",
-                                        "to_client", "direction", "exact"};
+    static const struct {
+        const char *word;
+        enum rule_app_side side;
+    } sides[] = {{"final", RULE_APP_OF_FLOW},       {"original", RULE_APP_BEFORE},
+                 {"either", RULE_APP_OF_EITHER},    {"to_server", RULE_APP_OF_CLIENT},
+                 {"to_client", RULE_APP_OF_SERVER}, {"direction", RULE_APP_OF_SENDER},
+                 {"exact", RULE_APP_OF_SENDER}};
 
     for (size_t i = 0; i < sizeof sides / sizeof sides[0]; i++)
-        if (rule_text_is(word, sides[i]))
+        if (rule_text_is(word, sides[i].word)) {
+            *side = (int8_t)sides[i].side;
             return true;
+        }
     return false;
 }
 
@@ -176,11 +184,23 @@ enum sl_app rule_app_find(struct rule_text name)
     return SL_APP_UNKNOWN;
 }
 
+/* The protocols of a name, as bits. "http" stands for all versions, as in Suricata. */
+static uint32_t app_bits(struct rule_text name)
+{
+    const enum sl_app app = rule_app_find(name);
+    const uint32_t more = rule_text_is(name, "http") ? 1u << SL_APP_HTTP2 : 0;
+
+    return app != SL_APP_UNKNOWN ? 1u << app | more : 0;
+}
+
+_Static_assert(SL_N_APPS < 32, "protocols are bits of a mask");
+
 /* A protocol, with '!' before it or not, and sides behind commas. A negated one asks for another
- * protocol that is known. A list of several, and one that is not found here, skips the rule. */
+ * protocol, or for a side that shows none. A list of several, and one that is not found here, skips
+ * the rule. */
 enum sl_status rule_read_app_layer_protocol(struct rule_parser *parser, struct rule_text value)
 {
-    struct rule_check check = {.field = RULE_APP, .mask = UINT32_MAX};
+    struct rule_check check = {.field = RULE_APP, .which = RULE_APP_OF_SENDER};
     struct rule_text name, side;
 
     if (!rule_text_split(&value, ',', &name) || name.len == 0)
@@ -189,7 +209,7 @@ enum sl_status rule_read_app_layer_protocol(struct rule_parser *parser, struct r
     if (check.negated)
         name = rule_trim((struct rule_text){name.at + 1, name.len - 1});
     while (rule_text_split(&value, ',', &side))
-        if (!is_side(side))
+        if (!read_side(side, &check.which))
             return rule_bad_at(parser, side.at, "app-layer-protocol does not know '%.*s'",
                                RULE_QUOTE(side));
     for (size_t i = 0; i < name.len; i++)
@@ -198,10 +218,31 @@ enum sl_status rule_read_app_layer_protocol(struct rule_parser *parser, struct r
     if (name.len == 0)
         return rule_bad(parser, "app-layer-protocol has no protocol");
 
-    const enum sl_app app = rule_app_find(name);
-
-    if (app == SL_APP_UNKNOWN)
+    check.mask = app_bits(name);
+    if (check.mask == 0)
         return rule_skip(parser, "app-layer-protocol:", name);
-    check.first = check.last = app;
     return rule_check_add(parser, check);
+}
+
+/* Whether the rule asks for protocols of flows alone, and for a direction. */
+static bool asks_protocol_alone(const struct rule_parser *parser)
+{
+    const struct rule *rule = parser->rule;
+
+    for (size_t i = 0; i < parser->n_checks; i++)
+        if (parser->check[i].field != RULE_APP)
+            return false;
+    for (size_t i = 0; i < parser->n_state_options; i++)
+        if (parser->state_option[i].act != STATE_SET)
+            return false;
+    return parser->n_checks != 0 && parser->n_payloads == 0 && rule->app == SL_APP_UNKNOWN &&
+           (rule->flow_mask & ~(RULE_FLOW_KNOWN | SL_FLOW_TO_SERVER)) == 0 && rule->sees == 0;
+}
+
+enum sl_status rule_app_finish(struct rule_parser *parser)
+{
+    return asks_protocol_alone(parser)
+               ? rule_check_add(parser,
+                                (struct rule_check){.field = RULE_APP, .which = RULE_APP_FOUND})
+               : SL_OK;
 }

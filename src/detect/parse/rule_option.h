@@ -185,6 +185,9 @@ rule_option_reader rule_read_flow_age, rule_read_flow_total, rule_read_flow_tota
 rule_option_reader rule_read_message_number, rule_read_dns_opcode, rule_read_dns_rcode,
     rule_read_dns_rrtype, rule_read_app_layer_protocol;
 
+/* A rule about protocols alone asks for the packet with which a side's is found, as in Suricata. */
+enum sl_status rule_app_finish(struct rule_parser *parser);
+
 /* The application protocol of this name, or SL_APP_UNKNOWN. */
 enum sl_app rule_app_find(struct rule_text name);
 

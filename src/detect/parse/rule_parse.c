@@ -316,15 +316,17 @@ static uint8_t what_it_sees(const struct rule_parser *parser)
 static enum sl_status finish(struct rule_parser *parser)
 {
     struct rule *rule = parser->rule;
+    enum sl_status status = rule_app_finish(parser);
 
+    if (status != SL_OK)
+        return status;
     rule->n_checks = parser->n_checks;
     rule->check =
         rule_arena_copy(parser->arena, parser->check, parser->n_checks * sizeof *parser->check);
     if (rule->check == NULL)
         return rule_no_memory(parser);
 
-    enum sl_status status = rule_value_finish(parser);
-
+    status = rule_value_finish(parser);
     if (rule->sees == 0)
         rule->sees = what_it_sees(parser);
     if (status == SL_OK)

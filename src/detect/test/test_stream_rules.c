@@ -14,9 +14,11 @@ static struct sl_stream_part part[N_PACKETS];
 static const struct sl_stream_part *of_item[N_PACKETS];
 
 /* Of the third: 100 bytes of the client, and a SYN of the server. */
-static const struct sl_stream_facts facts[N_PACKETS] = {
+static const struct sl_stream_facts of_sequence[N_PACKETS] = {
     [2] = {.size = {101, 1},
            .events = UINT64_C(1) << STREAM_SEQ_GAP | UINT64_C(1) << (STREAM_N_EVENTS - 1)}};
+
+static const struct sl_stream_facts *facts = of_sequence;
 
 /* The first three follow one another. The last is in no stream. */
 static void lay_parts(uint64_t begin)
@@ -186,11 +188,67 @@ static void test_events_are_those_of_the_packet(void **state)
     assert_int_equal(matches("tcp any any -> any any (stream-event:fin_syn;", 0, 0), 0);
 }
 
+/* A client's packet with which HTTP is found, one of a tunnel whose server speaks another protocol,
+ * one of a server, and one of a flow that shows no protocol. */
+static void test_protocols_are_those_of_sides(void **state)
+{
+    static const struct sl_stream_facts of_sides[N_PACKETS] = {
+        {.app = {SL_APP_HTTP, 0}, .app_found = true},
+        {.app = {SL_APP_HTTP2, SL_APP_SSH}, .app_before = SL_APP_HTTP, .app_found = true},
+        {.app = {SL_APP_HTTP, SL_APP_SSH}},
+        {.app = {SL_N_APPS, SL_N_APPS}, .app_found = true}};
+    static const uint8_t apps[N_PACKETS] = {SL_APP_HTTP, SL_APP_HTTP2, SL_APP_HTTP, 0};
+    static const struct {
+        const char *options;
+        unsigned found; /* a bit for each packet */
+    } cases[] = {
+        {"dsize:>0; app-layer-protocol:http1;", 1},
+        {"dsize:>0; app-layer-protocol:http;", 1 | 2},
+        {"dsize:>0; app-layer-protocol:!http;", 4 | 8},
+        {"dsize:>0; app-layer-protocol:!http1,direction;", 2 | 4 | 8},
+        {"dsize:>0; app-layer-protocol:ssh;", 4},
+        {"dsize:>0; app-layer-protocol:http1,final;", 1 | 4},
+        {"dsize:>0; app-layer-protocol:!http1,final;", 2 | 8},
+        {"dsize:>0; app-layer-protocol:http1,original;", 2},
+        {"dsize:>0; app-layer-protocol:!http1,original;", 0},
+        {"dsize:>0; app-layer-protocol:!tls,original;", 2},
+        {"dsize:>0; app-layer-protocol:ssh,either;", 2 | 4},
+        {"dsize:>0; app-layer-protocol:!ssh,either;", 1 | 8},
+        {"dsize:>0; app-layer-protocol:http1,to_server;", 1 | 4},
+        {"dsize:>0; app-layer-protocol:!http1,to_server;", 2 | 8},
+        {"dsize:>0; app-layer-protocol:ssh,to_client;", 2 | 4},
+        {"dsize:>0; app-layer-protocol:!ssh,to_client;", 8},
+        {"app-layer-protocol:ssh,to_client;", 2},
+        {"app-layer-protocol:!tls;", 1 | 2 | 8},
+        {"flow:to_client; app-layer-protocol:!tls;", 0},
+        {"flow:to_server; app-layer-protocol:!tls; flowbits:set,a;", 1 | 2 | 8},
+        {"app-layer-protocol:!tls; flowbits:isnotset,a;", 1 | 2 | 4 | 8},
+    };
+    char options[200];
+
+    (void)state;
+    facts = of_sides;
+    for (uint32_t i = 0; i < N_PACKETS; i++) {
+        batch->origin[i].flow = 1;
+        batch->origin[i].app = apps[i];
+        batch->origin[i].flow_flags = i != 2 ? SL_FLOW_TO_SERVER : 0;
+    }
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        snprintf(options, sizeof options, "tcp any any -> any any (%s", cases[i].options);
+        print_message("%s\n", options);
+        assert_int_equal(matches(options, 0, 0), cases[i].found);
+    }
+    for (uint32_t i = 0; i < N_PACKETS; i++)
+        batch->origin[i].flow = batch->origin[i].app = batch->origin[i].flow_flags = 0;
+    facts = of_sequence;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_sizes_are_those_of_sequence_numbers),
         cmocka_unit_test(test_events_are_those_of_the_packet),
+        cmocka_unit_test(test_protocols_are_those_of_sides),
         cmocka_unit_test(test_contents_are_looked_for_in_streams),
         cmocka_unit_test(test_steps_reach_back_into_parts_before),
         cmocka_unit_test(test_places_are_those_of_the_stream),
