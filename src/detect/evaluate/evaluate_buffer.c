@@ -201,8 +201,10 @@ static bool derive_one(struct rule_buffers *buffers, const struct transform_chai
 
 /* The results of a chain for a buffer, made where a rule asks for them first. NULL: no memory. */
 static const struct rule_derived *derive(struct rule_buffers *buffers, const struct rule_view *view,
-                                         const struct rule_payload *step)
+                                         const struct rule_payload *step, struct rule_work *work)
 {
+    const uint64_t effort =
+        rule_work_transform_effort(view->message == NULL ? view->scan->len : view->said);
     const enum rule_buffer buffer =
         rule_buffer_is_name(step->buffer) ? RULE_BUFFER_DNS_QUERY : step->buffer;
     const size_t first = buffers->n_results;
@@ -219,11 +221,11 @@ static const struct rule_derived *derive(struct rule_buffers *buffers, const str
     if (derived == NULL)
         return NULL;
     buffers->derived = derived;
-    buffers->transform.effort =
-        rule_work_effort(view->message == NULL ? view->scan->len : view->said);
+    buffers->transform.effort = effort;
     for (size_t i = 0; !is_beyond(buffer, i) && take(buffers, view, buffer, i, &walk, &bytes); i++)
         if (!derive_one(buffers, step->chain, bytes))
             return NULL;
+    work->spent += effort - buffers->transform.effort;
     derived += buffers->n_derived++;
     *derived = (struct rule_derived){step->chain, buffer, first};
     return derived;
@@ -248,7 +250,7 @@ static bool transform_bytes(struct rule_buffers *buffers, const struct rule_view
         *bytes = (struct bytes){bytes->at - 1, bytes->len + 1};
         return true;
     }
-    const struct rule_derived *derived = derive(buffers, view, step);
+    const struct rule_derived *derived = derive(buffers, view, step, work);
 
     if (derived == NULL) {
         buffers->no_memory = true;

@@ -689,7 +689,7 @@ enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_
 
     *n = 0;
     rule_values_begin_batch(&evaluator->findings.values);
-    evaluator->work.n_stopped = 0;
+    rule_work_reset(&evaluator->work);
     if (batch->memory == SL_MEMORY_DEVICE || batch->packet == NULL ||
         (hits == NULL && evaluator->rules->index->n_literals != 0) ||
         (hits != NULL && hits->n > hits->cap))
@@ -720,6 +720,11 @@ enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_
     *alerts = evaluator->findings.alert;
     *n = evaluator->findings.n;
     return SL_OK;
+}
+
+uint64_t evaluator_steps(const struct sl_evaluator *evaluator)
+{
+    return rule_work_spent(&evaluator->work);
 }
 
 struct rule_findings *evaluator_findings(struct sl_evaluator *evaluator)

@@ -102,4 +102,7 @@ void rule_findings_conclude(struct rule_findings *findings);
 
 struct rule_findings *evaluator_findings(struct sl_evaluator *evaluator);
 
+/* The steps that rules took of the last batch, as rule_work counts them. */
+uint64_t evaluator_steps(const struct sl_evaluator *evaluator);
+
 #endif

@@ -24,11 +24,23 @@ struct rule_work {
     uint64_t named[RULE_NAMES_MAX + 1]; /* by its walks so far */
     struct rule_decoded decoded;
     bool stopped;       /* a part of its walk was left out */
-    uint64_t n_stopped; /* such rules, of all packets since it was set to 0 */
+    uint64_t n_stopped; /* such rules, of all packets of the batch */
+    uint64_t given;     /* all that the rule at hand may spend */
+    uint64_t spent;     /* by the rules before, and by transforms */
 };
 
-/* The effort that a rule may spend on a packet with so many payload bytes; a unit is 1 to 2 ns. */
+/* The effort that a rule may spend on a packet with so many payload bytes, beside half as much for
+ * contents and cursors. A unit is a step of 1 to 2 ns. */
 uint64_t rule_work_effort(uint32_t len);
+
+/* The same for the expressions among the transforms of a buffer. */
+uint64_t rule_work_transform_effort(uint32_t len);
+
+/* The steps of all rules of the batch so far. */
+uint64_t rule_work_spent(const struct rule_work *work);
+
+/* Before a batch: nothing was spent, and no rule was stopped. */
+void rule_work_reset(struct rule_work *work);
 
 /* Readies the work for a rule, on a packet whose payload has so many bytes. */
 void rule_work_begin(struct rule_work *work, uint32_t len);
