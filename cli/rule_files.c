@@ -36,6 +36,18 @@ void rule_files_set(struct rule_files *files, const char *set)
 
 /* ---- configurations -------------------------------------------------------------------------- */
 
+static const struct sl_setting *first_setting(const struct rule_files *files,
+                                              enum sl_setting_kind kind)
+{
+    const struct sl_setting *setting = NULL;
+
+    for (size_t i = 0;
+         files->settings != NULL && (setting = sl_settings_at(files->settings, i)) != NULL; i++)
+        if (setting->kind == kind)
+            break;
+    return setting;
+}
+
 static size_t count(const struct rule_files *files, enum sl_setting_kind kind)
 {
     const struct sl_setting *setting;
@@ -104,20 +116,16 @@ static void print_variable(const struct rule_files *files, size_t i, const struc
 
 /* ---- rules ----------------------------------------------------------------------------------- */
 
-/* Gives the rules the order of actions of the configuration, where it has one. */
+/* Orders the actions of rules as the configuration does. */
 static bool order_actions(const struct rule_files *files, struct sl_rules *rules)
 {
-    const struct sl_setting *setting;
+    const struct sl_setting *setting = first_setting(files, SL_SETTING_ACTIONS);
     struct sl_diag diag = {0};
 
-    for (size_t i = 0;
-         files->settings != NULL && (setting = sl_settings_at(files->settings, i)) != NULL; i++)
-        if (setting->kind == SL_SETTING_ACTIONS &&
-            sl_rules_order_actions(rules, setting->value, &diag) != SL_OK) {
-            cli_error("%s:%u: action-order: %s", setting->file, setting->line, diag.text);
-            return false;
-        }
-    return true;
+    if (setting == NULL || sl_rules_order_actions(rules, setting->value, &diag) == SL_OK)
+        return true;
+    cli_error("%s:%u: action-order: %s", setting->file, setting->line, diag.text);
+    return false;
 }
 
 /* An empty set with the variables and the order of actions. */
@@ -163,6 +171,9 @@ bool rule_files_finish(struct rule_files *files)
         cli_error("no memory for rule files and variables");
         return false;
     }
+    const struct sl_setting *actions = first_setting(files, SL_SETTING_ACTIONS);
+
+    files->actions = actions != NULL ? actions->value : NULL;
     return files->n_paths == 0 || check_variables(files);
 }
 

@@ -25,6 +25,8 @@ struct rule_files {
     const char **variables; /* "NAME=VALUE" of all: --set prevails over --home */
     size_t n_variables;
     char *home_variable;
+    const char
+        *actions; /* for sl_rules_order_actions; NULL: the configuration does not order them */
 };
 
 /* Makes room for as many as a command line of argc arguments can name. False: no memory, with an

@@ -171,6 +171,19 @@ class RuleFiles(case.Case):
         result = sluice("rules", "--from-config", config, "--set", "MINE=!any", "--strict")
         self.assertIn(b"--set 'MINE=!any'", result.stderr)
 
+    def test_a_configuration_orders_actions(self):
+        rules = self.path("a.rules", b'alert tcp any any -> any any (content:"GET"; sid:1;)\n'
+                                     b'drop tcp any any -> any any (content:"GET"; sid:2;)\n'
+                                     b'pass tcp any any -> any any (content:"GET"; sid:3;)\n')
+        for order, expected in ((b"", set()), (b"action-order: [drop, pass, reject, alert]\n", {2}),
+                                (b"action-order: [alert, drop, reject, pass]\n", {1, 2})):
+            config = self.path("suricata.yaml", order)
+            result = sluice("run", "-r", CAPTURE, "--rules", rules, "--from-config", config,
+                            "--alerts", "eve:-")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual({json.loads(line)["alert"]["signature_id"]
+                              for line in result.stdout.splitlines()}, expected)
+
     def test_a_wrong_configuration_is_refused(self):
         rules = self.path("a.rules", GOOD)
         for number, (text, reason) in enumerate((

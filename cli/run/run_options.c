@@ -475,6 +475,7 @@ static bool set_config(struct run_options *options)
         config->n_rule_variables = options->rule_files.n_variables;
         config->rule_configurations = options->rule_files.configurations;
         config->n_rule_configurations = options->rule_files.n_configurations;
+        config->rule_actions = options->rule_files.actions;
     }
     config->profile_rules = options->profile.on;
     config->databases = options->databases;

@@ -144,6 +144,7 @@ struct sl_run_config {
     size_t n_rule_variables;
     const char *const *rule_configurations; /* files for sl_rules_configure */
     size_t n_rule_configurations;
+    const char *rule_actions; /* their order (sl_rules_order_actions); NULL: the usual one */
     struct sl_rules *rules;
     bool profile_rules;      /* measures each rule: sl_rules_profiled of the result's rules */
     const char *data_folder; /* of sets that rule files save (sl_rules_keep_data); NULL: none */

@@ -409,7 +409,7 @@ struct rule {
     bool alerts;        /* a pass rule: it alerts as well */
     bool passes_flow;   /* a pass rule: later packets of the flow pass too */
     bool before_pass;   /* its action comes before pass, which does not take its alerts away */
-    bool keeps_flow;    /* it drops or rejects before pass: no rule passes a flow with its alert */
+    bool keeps_flow;    /* it drops or rejects before pass: a flow with its alert is not passed */
     bool replaced;      /* by one of higher rev */
     bool stores_file;   /* that it matches */
     uint16_t sees;      /* RULE_SEES_*; 0: as its options ask */

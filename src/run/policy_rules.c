@@ -20,6 +20,8 @@ static enum sl_status load_files(struct run_policy *policy, const struct sl_run_
         status = sl_rules_keep_data(policy->rules, config->data_folder, diag);
     for (size_t i = 0; i < config->n_rule_variables && status == SL_OK; i++)
         status = sl_rules_assign(policy->rules, config->rule_variables[i], diag);
+    if (status == SL_OK && config->rule_actions != NULL)
+        status = sl_rules_order_actions(policy->rules, config->rule_actions, diag);
     for (size_t i = 0; i < config->n_rule_configurations && status == SL_OK; i++)
         status = sl_rules_configure(policy->rules, config->rule_configurations[i], diag);
     for (size_t i = 0; i < config->n_rule_files && status == SL_OK; i++)

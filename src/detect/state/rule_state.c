@@ -92,8 +92,13 @@ void state_find_before_pass(struct sl_rules *rules)
 {
     const uint8_t *place = rules->action_place;
 
-    for (size_t i = 0; i < rules->n_rules; i++)
-        rules->rule[i]->before_pass = place[action_of(rules->rule[i])] < place[RULE_PASS];
+    for (size_t i = 0; i < rules->n_rules; i++) {
+        struct rule *rule = rules->rule[i];
+        const enum rule_action_kind action = action_of(rule);
+
+        rule->before_pass = place[action] < place[RULE_PASS];
+        rule->keeps_flow = rule->before_pass && action != RULE_ALERT;
+    }
 }
 
 /* The kinds of variables, as Suricata sorts by them. */

@@ -220,6 +220,7 @@ static void settle(struct rule_findings *findings, struct sl_candidates *held,
 {
     struct state_message message;
     struct state_place place = *where;
+    bool kept = false; /* the flow, by an alert before */
 
     message.pool = (struct flow_bits_pool){.bit = message.bit, .max = FLOW_BITS_MAX};
     message.bits = (struct flow_bits){0};
@@ -234,7 +235,8 @@ static void settle(struct rule_findings *findings, struct sl_candidates *held,
 
         findings->outcome[c] = (uint8_t)outcome;
         held->passed |= is_passed(outcome);
-        if (is_passed(outcome) && rule->passes_flow && place.bits != NULL)
+        kept |= outcome == RULE_RAISED && rule->keeps_flow;
+        if (is_passed(outcome) && rule->passes_flow && !kept && place.bits != NULL)
             flow_bits_set(place.pool, place.bits, FLOW_PASSED, 1);
     }
 }
