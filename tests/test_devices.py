@@ -18,7 +18,7 @@ import unittest
 
 SLUICE, SAMPLES = sys.argv[1:3]
 SAMPLE = os.path.join(SAMPLES, "sample.pcap")
-CAPTURES = [SAMPLE] * 300 + ["-"]  # some batches, and a pipe: `auto` cannot know its length
+CAPTURES = [SAMPLE] * 100 + ["-"]  # some batches, and a pipe: `auto` cannot know its length
 RULES = os.path.join(SAMPLES, "sample.rules")
 
 
@@ -40,6 +40,7 @@ class Devices(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         cls.eve = os.path.join(cls.folder.name, "eve.json")
+        cls.write_scanned()
         result = sluice(*cls.arguments(cls, "cpu"))
         assert result.returncode == 0, result.stderr
         cls.expected = cls.take_events(cls)
@@ -248,10 +249,11 @@ class Devices(unittest.TestCase):
             self.assertEqual(len(found), len(expected))
             self.assertTrue(found == expected, f"signal {number} on {device}: other events")
 
-    def scan(self, *more, **how):
-        folder = os.path.join(self.folder.name, "scanned")
-        database = os.path.join(self.folder.name, "d.ndb")
-        os.makedirs(folder, exist_ok=True)
+    @classmethod
+    def write_scanned(cls):
+        folder = os.path.join(cls.folder.name, "scanned")
+        database = os.path.join(cls.folder.name, "d.ndb")
+        os.makedirs(folder)
         with open(database, "w", encoding="utf-8") as file:
             file.write("A:0:*:68656c6c6f2c20776f726c64\nB:0:*:c0ffee{-9000000}c0ffee01\n")
         for i in range(60):
@@ -260,7 +262,10 @@ class Devices(unittest.TestCase):
                 file.write(bytes.fromhex("c0ffee") + bytes(large)
                            + (b"hello, world" if i % 4 == 0 else b"") + (bytes.fromhex("c0ffee01")
                                                                          if i % 5 == 0 else b""))
-        return sluice("scan", "-d", database, "-z", "-r", folder, "--no-summary", *more, **how)
+
+    def scan(self, *more, **how):
+        return sluice("scan", "-d", os.path.join(self.folder.name, "d.ndb"), "-z", "-r",
+                      os.path.join(self.folder.name, "scanned"), "--no-summary", *more, **how)
 
     def test_a_scan_finds_the_same(self):
         expected = self.scan()

@@ -354,7 +354,19 @@ static void files(void **state)
 
 /* ---- real names ------------------------------------------------------------------------------ */
 
-enum { MAX_REAL = 3100000, TRACE = 1 << 16, ROUNDS = 80 /* 5 million look-ups */ };
+enum { MAX_REAL = 3100000, TRACE = 1 << 16 };
+
+/* All names and 5 million look-ups where SLUICE_TEST_OPERATIONS is set, else some. */
+struct extent {
+    size_t n_names;
+    int rounds;
+};
+
+static struct extent extent_asked(void)
+{
+    return getenv("SLUICE_TEST_OPERATIONS") != NULL ? (struct extent){MAX_REAL, 80}
+                                                    : (struct extent){300000, 9};
+}
 
 struct real {
     struct sl_fib_entry *entries;
@@ -362,7 +374,7 @@ struct real {
     size_t n;
 };
 
-static bool read_real(struct real *real)
+static bool read_real(struct real *real, size_t max)
 {
     const char *data = getenv("SLUICE_TEST_DATA");
     char command[512], line[4096];
@@ -375,7 +387,7 @@ static bool read_real(struct real *real)
     real->entries = malloc(MAX_REAL * sizeof *real->entries);
     real->bytes = malloc((size_t)MAX_REAL * 64);
     assert_true(pipe != NULL && real->entries != NULL && real->bytes != NULL);
-    while (real->n < MAX_REAL && fgets(line, sizeof line, pipe) != NULL) {
+    while (real->n < max && fgets(line, sizeof line, pipe) != NULL) {
         uint8_t *name = real->bytes + used;
         size_t len = 0;
 
@@ -391,7 +403,7 @@ static bool read_real(struct real *real)
         used += len;
     }
     (void)pclose(pipe);
-    return real->n > 1000000;
+    return real->n > max / 2;
 }
 
 static void make_trace(struct sl_batch *batch, const struct real *real, uint64_t *seed)
@@ -490,6 +502,7 @@ static void real_names(void **state)
     const uint32_t n_fibs = fib_planes_has("ata") ? 3 : 2;
     const struct sl_limits limits = {.max_items = TRACE, .max_bytes = TRACE * 512};
     struct sl_stage *stage = NULL;
+    const struct extent extent = extent_asked();
     struct real real = {0};
     struct sl_batch *batch;
     char why[SL_WHY_LEN];
@@ -500,7 +513,7 @@ static void real_names(void **state)
 #ifdef __SANITIZE_THREAD__
     test_skip("one thread, and minutes under the thread sanitizer");
 #endif
-    if (!read_real(&real)) {
+    if (!read_real(&real, extent.n_names)) {
         free(real.entries);
         free(real.bytes);
         test_skip("SLUICE_TEST_DATA has no folder names");
@@ -518,7 +531,7 @@ static void real_names(void **state)
 
         assert_int_equal(sl_fib_build(&fibs[p], &config, real.entries, real.n, NULL), SL_OK);
     }
-    for (int round = 0; round < ROUNDS; round++) {
+    for (int round = 0; round < extent.rounds; round++) {
         make_trace(batch, &real, &seed);
         compare_planes(fibs, n_fibs, batch, stage, next_hop, round);
     }
