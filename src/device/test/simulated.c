@@ -472,11 +472,33 @@ static void close_context(void *opaque)
     free(context);
 }
 
-static enum sl_status open_context(const struct sl_backend *real, void **opaque, const void *table,
-                                   const struct sl_limits *limits, struct sl_diag *diag)
+/* A backend that repeats a GPU's steps on CPUs refuses what the GPU refuses. */
+static enum sl_status try_tiling(const struct sl_engine *engine, const void *table,
+                                 const struct sl_limits *limits, struct sl_diag *diag)
+{
+    enum sl_status status = SL_OK;
+
+    for (size_t i = 0; engine->backends[i] != NULL && status == SL_OK; i++) {
+        const struct sl_backend *const backend = engine->backends[i];
+        void *context;
+
+        if (strcmp(backend->name, "tiled") != 0)
+            continue;
+        status = backend->open(&context, table, limits, diag);
+        if (status == SL_OK)
+            backend->close(context);
+    }
+    return status;
+}
+
+static enum sl_status open_context(const struct sl_engine *engine, const struct sl_backend *real,
+                                   void **opaque, const void *table, const struct sl_limits *limits,
+                                   struct sl_diag *diag)
 {
     enum sl_status status = open_step(limits->device, SIMULATED_OPEN, "opening a context", diag);
 
+    if (status == SL_OK)
+        status = try_tiling(engine, table, limits, diag);
     if (status != SL_OK)
         return status;
 
@@ -565,11 +587,11 @@ static struct simulated_engine {
 
 #define ENGINES(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)
 
-#define OPEN(i)                                                                          \
-    static enum sl_status open_##i(void **context, const void *table,                    \
-                                   const struct sl_limits *limits, struct sl_diag *diag) \
-    {                                                                                    \
-        return open_context(engines[i].real, context, table, limits, diag);              \
+#define OPEN(i)                                                                                \
+    static enum sl_status open_##i(void **context, const void *table,                          \
+                                   const struct sl_limits *limits, struct sl_diag *diag)       \
+    {                                                                                          \
+        return open_context(engines[i].engine, engines[i].real, context, table, limits, diag); \
     }
 ENGINES(OPEN)
 

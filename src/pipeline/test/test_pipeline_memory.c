@@ -93,6 +93,7 @@ static void build(struct tables *tables)
     sl_header_config_init(&header);
     sl_mpm_config_init(&mpm);
     mpm.algorithm = "gram";
+    mpm.device = SL_DEVICE_CUDA; /* a table that CPUs use as well */
     sl_sampling_config_init(&sampling);
     assert_int_equal(sl_header_build(&tables->header, &header, NULL), SL_OK);
     assert_int_equal(sl_mpm_build(&tables->matcher, &mpm, literals, 2, NULL), SL_OK);
