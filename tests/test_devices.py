@@ -20,6 +20,8 @@ SLUICE, SAMPLES = sys.argv[1:3]
 SAMPLE = os.path.join(SAMPLES, "sample.pcap")
 CAPTURES = [SAMPLE] * 100 + ["-"]  # some batches, and a pipe: `auto` cannot know its length
 RULES = os.path.join(SAMPLES, "sample.rules")
+CACHES = tempfile.TemporaryDirectory()  # what runs took is kept there
+os.environ["XDG_CACHE_HOME"] = CACHES.name
 
 
 def sluice(*arguments, gpus=0, faults=""):
@@ -119,6 +121,30 @@ class Devices(unittest.TestCase):
         self.assertEqual([entry["kind"] for entry in summary["devices"]], ["cpu"])
         self.assertRegex(summary["device"]["why"],
                          r"^[0-9]+ cores end [0-9.e+-]+ MB of captures before a GPU has started$")
+
+    def test_auto_goes_by_what_runs_took(self):
+        run = ["run", "--rules", RULES, "--json", "-r"]
+        paces = os.path.join(CACHES.name, "sluice", "paces")
+        result = sluice(*run, *[SAMPLE] * 300, "--device", "cpu", gpus=1)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        with open(paces, encoding="ascii") as file:
+            self.addCleanup(os.remove, paces)
+            entry = re.fullmatch(r"sluice paces 1\n([0-9a-f]{16}) [0-9.e+-]+ [0-9.e+-]+ 1 0 0 0\n",
+                                 file.read())
+        for times, said, kinds in (
+                ("1e3 5 1 0.1 5 1", r"of packets made to measure it the GPU does .*", None),
+                ("0.1 5 1 1e3 5 1", r".* on [0-9]+ cores, and in 1e\+03 s with a GPU, as runs "
+                                    r"before did", ["cpu"]),
+                ("-1 5 1 1e3 5 1", r"[0-9]+ cores end .* before a GPU has started", ["cpu"])):
+            with open(paces, "w", encoding="ascii") as file:
+                file.write(f"sluice paces 1\n{entry[1]} {times}\n")
+            result = sluice(*run, SAMPLE, "--device", "auto", gpus=1)
+            self.assertEqual(result.returncode, 0, result.stderr)
+            summary = json.loads(result.stdout)
+            self.assertRegex(summary["device"]["why"], f"^{said}$")
+            if kinds is not None:
+                self.assertEqual([device["kind"] for device in summary["devices"]], kinds)
+            self.assertEqual(b"what runs took is damaged" in result.stderr, "-1" in times)
 
     def test_wrong_devices_are_refused(self):
         for device, word in (("cuda:0,0", "twice"), ("cuda:0,9", "cuda:9"), ("cuda:0,x", "'x'")):

@@ -516,6 +516,7 @@ int run_options_parse(struct run_options *options, int argc, char **argv)
     int option, list = 0;
 
     sl_run_config_init(&options->config);
+    options->config.paces = pace_file(options->pace_file);
     if (!rule_files_init(&options->rule_files, argc))
         return EXIT_FAILED;
 

@@ -6,6 +6,7 @@
 #include "capture_files.h"
 #include "cli/name_tables.h"
 #include "cli/rule_files.h"
+#include "pace_file.h"
 #include "run_events_option.h"
 #include "run_files_option.h"
 #include "run_profile_option.h"
@@ -29,6 +30,8 @@ struct run_options {
     struct run_events_option events;
     struct run_profile_option profile;
     uint64_t flow_seed[2];
+
+    char pace_file[PATH_MAX]; /* of what runs took */
 
     const char *file_info;   /* the fields of events of files; NULL: not given */
     const char *header_list; /* NULL: no header checks */

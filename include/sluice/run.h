@@ -66,7 +66,8 @@ enum sl_run_notice_kind {
                                    checksum offload writes them later */
     SL_RUN_FILES_UNSTORED, /* a file of a flow cannot be stored, as where the disk is full: once */
     SL_RUN_DATA_UNSAVED,   /* rules want sets of data saved, and no folder is named for it */
-    SL_RUN_CPU_TAKES_OVER  /* the GPU that "auto" chose cannot be used for these tables */
+    SL_RUN_CPU_TAKES_OVER, /* the GPU that "auto" chose cannot be used for these tables */
+    SL_RUN_PACES_UNKNOWN   /* the file of paces cannot be read or written */
 };
 
 /* A notice. All pointers are borrowed for the call, and NULL where the kind has no use for them. */
@@ -125,6 +126,10 @@ struct sl_run_config {
     const uint64_t *flow_seed; /* two words, the hash's key; NULL: random ones */
 
     const char *devices; /* as sl_device_choose_list; "auto" or NULL: the faster ones, by trial */
+
+    /* A file of what runs took here, which "auto" decides by; made where it is not there. Runs over
+     * files of 64 MiB and more add to it, unless they have several GPUs. NULL: none. */
+    const char *paces;
 
     /* The algorithms that replace the defaults, so that a paper's system can run whole; NULL: none.
      * A list such as "mpm:wm,sampling:rabin-buckets,names:mata": an algorithm of sluice/mpm.h, a

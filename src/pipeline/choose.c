@@ -275,28 +275,36 @@ static enum sl_status time_all(struct sl_pipeline_config *config, struct choose_
     return SL_OK;
 }
 
-enum sl_status sl_pipeline_choose(struct sl_pipeline_config *config, char why[SL_WHY_LEN],
-                                  struct sl_diag *diag)
+enum sl_status choose_devices(struct sl_pipeline_config *config, struct choose_rate *gpus,
+                              struct choose_rate *cpu, char why[SL_WHY_LEN], struct sl_diag *diag)
 {
-    struct choose_rate gpus = {0}, cpu = {0};
     enum sl_status status = lanes_check(config, diag);
 
+    *gpus = *cpu = (struct choose_rate){0};
     if (status != SL_OK || config->n_devices == 1)
         return status;
-    status = time_all(config, &gpus, &cpu, why, diag);
+    status = time_all(config, gpus, cpu, why, diag);
 
-    if (status != SL_OK || gpus.n_workers == 0 || cpu.n_workers == 0)
+    if (status != SL_OK || gpus->n_workers == 0 || cpu->n_workers == 0)
         return status;
-    const struct choose_choice choice = choose(&gpus, &cpu);
+    const struct choose_choice choice = choose(gpus, cpu);
     if (!choice.gpus || !choice.cpu)
         keep(config, choice.gpus ? SL_DEVICE_CUDA : SL_DEVICE_CPU);
     else if (config->n_batches == 0)
-        config->n_batches = gpus.n_threads + 2 * cpu.n_threads + 3 + choice.n_ahead;
+        config->n_batches = gpus->n_threads + 2 * cpu->n_threads + 3 + choice.n_ahead;
     snprintf(why, SL_WHY_LEN,
              "of packets made to measure it the GPU does %.3g GB/s, %u core%s %.3g: %s",
-             gpus.rate / 1e9, cpu.n_workers, cpu.n_workers == 1 ? "" : "s", cpu.rate / 1e9,
+             gpus->rate / 1e9, cpu->n_workers, cpu->n_workers == 1 ? "" : "s", cpu->rate / 1e9,
              choice.gpus && choice.cpu ? "both work"
              : choice.gpus             ? "the GPU works"
                                        : "the CPU works");
     return SL_OK;
+}
+
+enum sl_status sl_pipeline_choose(struct sl_pipeline_config *config, char why[SL_WHY_LEN],
+                                  struct sl_diag *diag)
+{
+    struct choose_rate gpus, cpu;
+
+    return choose_devices(config, &gpus, &cpu, why, diag);
 }

@@ -21,6 +21,10 @@ struct choose_choice {
  * CPU. No rate is 0. */
 struct choose_choice choose(const struct choose_rate *gpus, const struct choose_rate *cpu);
 
+/* As sl_pipeline_choose. The rates are 0 where nothing was measured. */
+enum sl_status choose_devices(struct sl_pipeline_config *config, struct choose_rate *gpus,
+                              struct choose_rate *cpu, char why[SL_WHY_LEN], struct sl_diag *diag);
+
 /* Fills an empty batch with packets of 800 bytes on average, the same each time. */
 void choose_fill(struct sl_batch *batch);
 

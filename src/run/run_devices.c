@@ -4,8 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/cpu.h"
 #include "base/diag.h"
+#include "base/least.h"
+#include "pipeline/choose.h"
 #include "run_internal.h"
 
 static bool is_auto(const struct sl_run *run)
@@ -17,26 +20,45 @@ static bool is_auto(const struct sl_run *run)
  * rules: 0.4 s on an H200 and a Xeon with AVX-512. */
 #define GPU_START_LEN (UINT64_C(64) << 20)
 
-/* Whether the run's captures are files that end before a GPU is of use. *len: bytes of all. */
-static bool ends_soon(const struct sl_run *run, uint64_t *len)
+/* What runs before took decides, where it is known, and else the length. *side: the devices. */
+static bool foresee(struct sl_run *run, enum pace_side *side)
 {
-    return run_source_is_files(&run->config, len) && *len <= GPU_START_LEN * cpu_cores();
+    struct run_measures *const measures = &run->measures;
+    struct sl_diag diag = {0};
+    uint64_t len;
+
+    if (run->config.paces != NULL) {
+        measures->key = paces_key(&run->config);
+        if (paces_read(&measures->before, run->config.paces, measures->key, &diag) != SL_OK)
+            run_notices_text(&run->notices, SL_RUN_PACES_UNKNOWN, &diag);
+    }
+    /* A variant may need a GPU. */
+    if (!is_auto(run) || run->config.variants != NULL || !run_source_is_files(&run->config, &len))
+        return false;
+    if (paces_choose(&measures->before, len, side)) {
+        snprintf(run->why, sizeof run->why,
+                 "%.3g MB of captures end in %.3g s on %u cores, and in %.3g s with a GPU, as runs "
+                 "before did",
+                 (double)len / 1e6, paces_seconds(&measures->before, PACE_CPU, len), cpu_cores(),
+                 paces_seconds(&measures->before, PACE_GPU, len));
+        return true;
+    }
+    *side = PACE_CPU;
+    snprintf(run->why, sizeof run->why, "%u cores end %.3g MB of captures before a GPU has started",
+             cpu_cores(), (double)len / 1e6);
+    return len <= GPU_START_LEN * cpu_cores();
 }
 
-/* A variant may need a GPU. */
 static void *probe(void *argument)
 {
     struct sl_run *run = (struct sl_run *)argument;
-    uint64_t len;
-    const bool soon = is_auto(run) && run->config.variants == NULL && ends_soon(run, &len);
+    enum pace_side side;
+    char why[SL_WHY_LEN];
+    const bool on_cpu = foresee(run, &side) && side == PACE_CPU;
 
     run->prober.status = sl_device_choose_list(
         run->pipeline.devices, SL_PIPELINE_DEVICES_MAX, &run->pipeline.n_devices,
-        soon ? "cpu" : run->config.devices, run->why, &run->prober.diag);
-    if (soon)
-        snprintf(run->why, sizeof run->why,
-                 "%u cores end %.3g MB of captures before a GPU has started", cpu_cores(),
-                 (double)len / 1e6);
+        on_cpu ? "cpu" : run->config.devices, on_cpu ? why : run->why, &run->prober.diag);
     return NULL;
 }
 
@@ -56,7 +78,10 @@ void run_join_prober(struct sl_run *run)
 
 enum sl_status run_choose_devices(struct sl_run *run, struct sl_diag *diag)
 {
+    const uint64_t begin = clock_ns();
+
     run_join_prober(run);
+    run->measures.gpu_ns = clock_ns() - begin;
     if (run->prober.status != SL_OK && diag != NULL)
         *diag = run->prober.diag;
     return run->prober.status;
@@ -95,6 +120,18 @@ static enum sl_status keep_gpus(struct sl_pipeline_config *pipeline, struct sl_d
     return SL_OK;
 }
 
+static enum sl_status try_all(struct sl_run *run, struct sl_diag *diag)
+{
+    const uint64_t begin = clock_ns();
+    struct choose_rate gpus, cpu;
+    const enum sl_status status = choose_devices(&run->pipeline, &gpus, &cpu, run->why, diag);
+
+    run->measures.gpu_ns += clock_ns() - begin;
+    run->measures.gpu_rate = gpus.rate;
+    run->measures.cpu_rate = cpu.rate;
+    return status;
+}
+
 enum sl_status run_try_devices(struct sl_run *run, const struct run_policy_build *build,
                                struct run_policy *policy, struct sl_diag *diag)
 {
@@ -102,7 +139,7 @@ enum sl_status run_try_devices(struct sl_run *run, const struct run_policy_build
 
     if (status != SL_OK || !is_auto(run) || run->pipeline.n_devices == 1)
         return status;
-    status = sl_pipeline_choose(&run->pipeline, run->why, diag);
+    status = try_all(run, diag);
     return status == SL_OK && run->pipeline.devices[0].kind != SL_DEVICE_CUDA
                ? run_policy_match_on_cpu(policy, build, diag)
                : status;
@@ -141,4 +178,65 @@ enum sl_status run_pipeline(struct sl_run *run, struct sl_diag *diag)
     }
     status = fall_to_cpu(run, &reason, diag);
     return status == SL_OK ? sl_pipeline_run(&run->pipeline, &run->stats, diag) : status;
+}
+
+/* ---- what a run took ------------------------------------------------------------------------- */
+
+/* Runs over fewer bytes say little. */
+#define PACE_LEN_MIN (UINT64_C(64) << 20)
+
+/* The devices that the run had: the CPU alone, or one GPU. False: others, or one was dropped. */
+static bool took_part(const struct sl_run *run, enum pace_side *side)
+{
+    uint32_t n_gpus = 0;
+
+    for (uint32_t i = 0; i < run->stats.n_devices; i++) {
+        n_gpus += run->stats.devices[i].device.kind == SL_DEVICE_CUDA;
+        if (run->stats.devices[i].dropped)
+            return false;
+    }
+    *side = n_gpus > 0 ? PACE_GPU : PACE_CPU;
+    return n_gpus <= 1;
+}
+
+/* Where the other side is unknown: the cores' other work is the same there, and the trial knows the
+ * engines. A GPU works while the cores do. */
+static void estimate_other(const struct sl_run *run, struct run_paces *paces, enum pace_side other,
+                           double open_s, double len)
+{
+    const struct sl_pipeline_stats *const stats = &run->stats;
+    const double other_work =
+        (double)(stats->load_ns + stats->order_ns + stats->digest_ns) / (len * (double)cpu_cores());
+    const double cpu_ns = 1e9 / run->measures.cpu_rate, gpu_ns = 1e9 / run->measures.gpu_rate;
+    const double gpu_s = (double)run->measures.gpu_ns / 1e9;
+
+    if (paces->of[other].measured)
+        return;
+    paces->of[other] =
+        other == PACE_CPU
+            ? (struct run_pace){open_s, other_work + cpu_ns, false}
+            : (struct run_pace){open_s + gpu_s, gpu_ns > other_work ? gpu_ns : other_work, false};
+}
+
+void run_keep_pace(struct sl_run *run)
+{
+    const struct run_measures *const measures = &run->measures;
+    const uint64_t ns = clock_ns() - measures->first_ns;
+    struct run_paces paces = measures->before;
+    struct sl_diag diag = {0};
+    enum pace_side side;
+    uint64_t len;
+
+    if (run->config.paces == NULL || run->config.variants != NULL || !took_part(run, &side) ||
+        !run_source_is_files(&run->config, &len) || len < PACE_LEN_MIN)
+        return;
+    const uint64_t open_ns = measures->first_ns - measures->created_ns;
+    const double without_gpu = (double)(open_ns - least(open_ns, measures->gpu_ns)) / 1e9;
+    paces_measured(&paces, side, side == PACE_GPU ? (double)open_ns / 1e9 : without_gpu,
+                   (double)ns / (double)len);
+    if (measures->cpu_rate > 0 && measures->gpu_rate > 0)
+        estimate_other(run, &paces, side == PACE_GPU ? PACE_CPU : PACE_GPU, without_gpu,
+                       (double)len);
+    if (paces_write(&paces, run->config.paces, measures->key, &diag) != SL_OK)
+        run_notices_text(&run->notices, SL_RUN_PACES_UNKNOWN, &diag);
 }

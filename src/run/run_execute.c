@@ -76,6 +76,8 @@ enum sl_status sl_run_execute(struct sl_run *run, struct sl_diag *diag)
     status = begin(run, diag);
     if (status == SL_OK)
         status = run_pipeline(run, diag);
+    if (status == SL_OK)
+        run_keep_pace(run);
     if (status == SL_OK && run->streams != NULL)
         status = message_events_finish(run, diag);
     if (status == SL_OK && run_source_reports_flows(&run->source))

@@ -10,6 +10,7 @@
 #include "run_evidence.h"
 #include "run_filestore.h"
 #include "run_flows.h"
+#include "run_paces.h"
 #include "run_redundancy.h"
 #include "run_sinks.h"
 
@@ -19,6 +20,15 @@ struct run_prober {
     pthread_t thread;
     enum sl_status status; /* when it was joined */
     struct sl_diag diag;
+};
+
+/* What "auto" knows of runs before, and what this one adds. */
+struct run_measures {
+    uint64_t key;
+    struct run_paces before;
+    uint64_t created_ns, first_ns; /* CLOCK_MONOTONIC; the first batch was asked for */
+    uint64_t gpu_ns;               /* spent on GPUs until then, and waited for */
+    double cpu_rate, gpu_rate;     /* bytes a second of the engines; 0: no trial was made */
 };
 
 struct sl_run {
@@ -44,6 +54,7 @@ struct sl_run {
     struct sl_pipeline_monitor *monitor;
     char why[SL_WHY_LEN]; /* these devices */
     struct run_prober prober;
+    struct run_measures measures;
     bool opened, ready, executed; /* opening began, succeeded; executing began */
     bool started;                 /* a batch was filled: its packets are gone from the source */
     enum sl_status status;        /* of all but the closing of sinks */
@@ -76,6 +87,9 @@ enum sl_status run_choose_devices(struct sl_run *run, struct sl_diag *diag);
 /* Where "auto" left the choice: keeps the faster devices, with a matcher for them. */
 enum sl_status run_try_devices(struct sl_run *run, const struct run_policy_build *build,
                                struct run_policy *policy, struct sl_diag *diag);
+
+/* Adds what the run took, which has ended well, to the file of paces. */
+void run_keep_pace(struct sl_run *run);
 
 /* Runs the pipeline; gives up a GPU that was only preferred and cannot be used for these tables. */
 enum sl_status run_pipeline(struct sl_run *run, struct sl_diag *diag);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/diag.h"
 #include "base/reserved.h"
 #include "run_internal.h"
@@ -108,6 +109,7 @@ enum sl_status sl_run_create(struct sl_run **run, const struct sl_run_config *co
     if (made == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a run");
     init(made, config);
+    made->measures.created_ns = clock_ns();
     status = check(&made->config, diag);
     if (status == SL_OK)
         status = sl_pipeline_monitor_create(&made->monitor, diag);

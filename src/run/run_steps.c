@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The steps of a batch through a run, as the pipeline calls them. */
+#include "base/clock.h"
 #include "base/diag.h"
 #include "run_internal.h"
 #include "sluice/app.h"
@@ -12,8 +13,10 @@ static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *d
 
     if (mine == NULL)
         return SL_ENOMEM;
-    if (!run->started)
+    if (!run->started) {
+        run->measures.first_ns = clock_ns();
         status = run_redundancy_begin(&run->redundancy, run->stats.n_batches, diag);
+    }
     run->started = true;
     if (status != SL_OK)
         return status;
