@@ -35,11 +35,16 @@ bool clam_match_at(struct clam_match *match, uint32_t number, uint32_t seg, uint
 {
     const struct clam_pattern *pattern = &match->patterns[number];
     const struct clam_seg *segs = match->segs + pattern->segs;
+    const bool part = match->object->part;
     uint64_t from, to;
     uint32_t a = seg;
 
-    if (!match_pattern_range(match, pattern, &from, &to))
-        return match_note(match, number, false);
+    if (!match_pattern_range(match, pattern, &from, &to)) {
+        if (!part)
+            return match_note(match, number, false);
+        from = 1; /* nowhere in the part */
+        to = 0;
+    }
     if (!match_seg_at(match, &segs[seg], at))
         return false;
     while (a > 0 && segs[a].gap_max != CLAM_UNBOUNDED)
@@ -51,9 +56,14 @@ bool clam_match_at(struct clam_match *match, uint32_t number, uint32_t seg, uint
         from = 0;
         to = match->object->len;
     }
-    if (!match_backward(match, segs, seg, a, at, from, to) ||
+    const bool begins = match_backward(match, segs, seg, a, at, from, to);
+    if ((!begins && (!part || match->now.n == 0)) ||
         match_forward(match, segs, seg, b, at) == MATCH_NOWHERE)
         return false;
+    if (!begins) {
+        match_note_offset(match, pattern, at);
+        return false;
+    }
     return pattern->groups == 1 ? note_place(match, number) : clam_match_exists(match, number);
 }
 
@@ -62,10 +72,10 @@ void clam_match_reach(struct clam_match *match, uint32_t number, uint32_t seg, u
     const struct clam_pattern *pattern = &match->patterns[number];
     const struct clam_seg *segs = match->segs + pattern->segs;
     struct clam_object *object = match->object;
-    uint64_t back = 0, end = at + segs[seg].len_max, from, to;
+    uint64_t back = 0, end = at + segs[seg].len_max;
     uint32_t a = seg, b = seg;
 
-    if (!match_pattern_range(match, pattern, &from, &to) || !match_seg_at(match, &segs[seg], at))
+    if (!match_seg_at(match, &segs[seg], at))
         return;
     for (; a > 0 && segs[a].gap_max != CLAM_UNBOUNDED && back <= at; a--)
         back += (uint64_t)segs[a].gap_max + segs[a - 1].len_max;
@@ -75,6 +85,7 @@ void clam_match_reach(struct clam_match *match, uint32_t number, uint32_t seg, u
     match->work += b - a + 1;
     object->before |= a > 0 || back > at;
     object->behind |= b + 1 < pattern->n_segs || end > object->len;
+    match_note_offset(match, pattern, at);
 }
 
 /* The earliest end of all groups before the last one; false: they do not follow one another. For

@@ -20,6 +20,11 @@ bool match_is_searched(const struct clam_match *match, const struct clam_pattern
 bool match_pattern_range(const struct clam_match *match, const struct clam_pattern *pattern,
                          uint64_t *from, uint64_t *to);
 
+/* A body that may begin before `at`, or there, does not lie at its offset. Sets the object's
+ * `before` and `behind` where other bytes may bring it there. */
+void match_note_offset(const struct clam_match *match, const struct clam_pattern *pattern,
+                       uint64_t at);
+
 /* Whether the only element of a segment has alternates of several lengths. */
 bool match_is_variable(const struct clam_match *match, const struct clam_seg *seg);
 

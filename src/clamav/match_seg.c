@@ -55,6 +55,8 @@ static bool border_holds(struct clam_match *match, uint8_t kind, uint64_t at)
     const uint8_t byte = near != NULL ? *near : 0;
     const uint8_t *pair;
 
+    object->before |= left && at < (kind == CLAM_LEFT_WIDE ? 2U : 1U);
+    object->behind |= !left && end;
     if (end)
         return true;
     switch (kind) {

@@ -15,9 +15,6 @@ enum {
     CLAM_WINDOW_LEN = 1 << 18 /* bytes of a file in memory at a time */
 };
 
-/* The begin of the file is not known: it lies before, and nothing has an absolute offset. */
-#define CLAM_NO_ORIGIN (UINT64_C(1) << 62)
-
 /* Bytes of a file that is read as a whole where it is searched again and again. New memory costs as
  * much as some passes with the window, which stays in the cache. */
 #define CLAM_WHOLE_MAX (UINT64_C(512) << 20)
@@ -41,9 +38,9 @@ struct clam_object {
     const uint8_t *bytes; /* all of it in memory; NULL: read from fd */
     uint64_t len;
     int fd;
-    bool part;           /* of a file of any type, which begins at `origin` if it does here */
+    bool part;           /* of a file of any type */
     bool before, behind; /* set where a body might lie, but for bytes that the part has not */
-    uint64_t origin;     /* absolute offsets count from here; 0 of whole files; CLAM_NO_ORIGIN */
+    int64_t origin;      /* absolute offsets count from here; below 0: bytes lie before the part */
     uint64_t stated_len; /* by which sizes and ends of files count; len, but for a normal form */
     const uint8_t *containers; /* enum kind, the next one last */
     uint8_t n_containers;

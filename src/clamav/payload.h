@@ -8,9 +8,13 @@
 
 struct clam_object;
 
+/* Of an open hit: a body was found there, and an expression waits for others. */
+#define CLAM_OPEN_MATCHES (UINT64_C(1) << 63)
+
 /* Hits whose signatures may match with other bytes than those of the part. Zeroed at first. */
 struct clam_open {
-    struct sl_hits hits; /* as they were given */
+    struct sl_hits hits; /* as they were given, with CLAM_OPEN_MATCHES */
+    size_t n_before;     /* that bytes before the part alone may complete, and none come */
     bool has_before;     /* bytes before the part may come into one with it */
     bool no_memory;      /* hits are missing */
     size_t n_decided;    /* those before were in parts that are over */
@@ -33,8 +37,8 @@ enum sl_status clam_scan_payloads(struct sl_clamav_scanner *scanner, const struc
 struct clam_window {
     const uint8_t *bytes;
     uint64_t len;
-    bool begins; /* absolute offsets count from its first byte, as those of payloads do. Else no
-                    signature with one matches */
+    uint64_t begin; /* of the window, in the stream. Absolute offsets count from the stream's begin,
+                       or from behind the head of HTTP that begins window and stream */
 };
 
 /* Scans a window by hits in it, all of item 0, in any order. `open` may be NULL. `match` is called

@@ -67,39 +67,49 @@ static void add_candidates(struct sl_clamav_scanner *scanner, uint32_t number)
         add_candidate(scanner, sigs[pattern->sigs + i]);
 }
 
-/* Whether the body of an anchor lies at its segment's place. In a part, a body that was searched
- * for all over may lie there with more bytes. */
+/* Whether the body of an anchor lies at its segment's place. In a part each place matters: others
+ * may be outside the next part, and an absent body may lie there with more bytes. */
 static bool take_use(struct sl_clamav_scanner *scanner, const struct clam_use *use, uint64_t at)
 {
     struct clam_match *match = &scanner->match;
+    const bool part = scanner->object.part;
 
-    if (clam_match_wanted(match, use->pattern) && clam_match_at(match, use->pattern, use->seg, at))
+    if ((part ? clam_match_known(match, use->pattern) != CLAM_ABSENT
+              : clam_match_wanted(match, use->pattern)) &&
+        clam_match_at(match, use->pattern, use->seg, at))
         return true;
-    if (scanner->object.part && clam_match_known(match, use->pattern) == CLAM_ABSENT)
+    if (part && clam_match_known(match, use->pattern) == CLAM_ABSENT)
         clam_match_reach(match, use->pattern, use->seg, at);
     return false;
 }
 
-/* An anchor ends before byte `end` of the object. Whether its body lies there. */
+/* An anchor ends before byte `end` of the object. Whether one of its bodies lies there. The object
+ * has `before` and `behind` of the others. */
 static bool take_hit(struct sl_clamav_scanner *scanner, uint64_t literal, uint64_t end)
 {
     const struct clam_block *block = scanner->db->block;
     const uint32_t *literals = clam_at(block, CLAM_A_LITERALS);
     const struct clam_use *uses = clam_at(block, CLAM_A_USES);
-    const uint32_t targets = clam_targets(&scanner->object);
-    bool matches = false;
+    struct clam_object *const object = &scanner->object;
+    const uint32_t targets = clam_targets(object);
+    bool matches = false, before = false, behind = false;
 
-    scanner->object.before = scanner->object.behind = false;
     for (uint32_t i = literals[literal]; i < literals[literal + 1]; i++) {
         const struct clam_use *use = &uses[i];
 
-        scanner->object.before |= end < use->back;
-        if ((scanner->match.patterns[use->pattern].targets & targets) == 0 || end < use->back ||
-            !take_use(scanner, use, end - use->back))
-            continue;
-        add_candidates(scanner, use->pattern);
-        matches = true;
+        object->before = end < use->back;
+        object->behind = false;
+        if ((scanner->match.patterns[use->pattern].targets & targets) != 0 && end >= use->back &&
+            take_use(scanner, use, end - use->back)) {
+            add_candidates(scanner, use->pattern);
+            matches = true;
+        } else {
+            before |= object->before;
+            behind |= object->behind;
+        }
     }
+    object->before = before;
+    object->behind = behind;
     return matches;
 }
 

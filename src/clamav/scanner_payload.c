@@ -7,8 +7,8 @@
 
 #include "clamav/scanner_internal.h"
 
-/* Of a hit whose body lies in the part: it is open if an expression is. */
-#define MATCHES (UINT64_C(1) << 63)
+/* Of a hit of the present part: a body may lie there with other bytes. */
+#define WAITS (UINT64_C(1) << 62)
 
 void sl_clamav_engine(const struct sl_clamav_db *db, const struct sl_engine **engine,
                       const void **table)
@@ -53,10 +53,14 @@ void clam_open_free(struct clam_open *open)
 void clam_open_add(struct clam_open *open, const struct sl_hit *hit, bool matches,
                    const struct clam_object *object)
 {
-    if (!matches && !object->behind && !(object->before && open->has_before))
+    const bool waits = object->behind || (object->before && open->has_before);
+
+    open->n_before += object->before && !waits;
+    if (!matches && !waits)
         return;
     if (clam_hits_add(&open->hits, hit))
-        open->hits.hit[open->hits.n - 1].id |= matches ? MATCHES : 0;
+        open->hits.hit[open->hits.n - 1].id |=
+            (matches ? CLAM_OPEN_MATCHES : 0) | (waits ? WAITS : 0);
     else
         open->no_memory = true;
 }
@@ -67,18 +71,19 @@ static void decide(struct clam_open *open, bool lacks_bytes)
     struct sl_hit *const hit = open->hits.hit;
     size_t n = open->n_decided;
 
-    for (size_t i = n; i < open->hits.n; i++)
-        if ((hit[i].id & MATCHES) == 0 || lacks_bytes) {
-            hit[n] = hit[i];
-            hit[n++].id &= ~MATCHES;
-        }
+    for (size_t i = n; i < open->hits.n; i++) {
+        const uint64_t id = hit[i].id & ~(lacks_bytes ? WAITS : WAITS | CLAM_OPEN_MATCHES);
+
+        if ((hit[i].id & WAITS) != 0 || lacks_bytes)
+            hit[n++] = (struct sl_hit){hit[i].item, hit[i].offset, id};
+    }
     open->hits.n = open->n_decided = n;
 }
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
 /* The first byte of content: behind the empty line, if the payload begins as an HTTP message. */
-static uint64_t content_of(const uint8_t *bytes, uint64_t len)
+static int64_t content_of(const uint8_t *bytes, uint64_t len)
 {
     static const char *const begins[] = {"HTTP/1.", "POST ", "PUT "};
     const uint8_t *end;
@@ -89,7 +94,7 @@ static uint64_t content_of(const uint8_t *bytes, uint64_t len)
         if (len < n || memcmp(bytes, begins[i], n) != 0)
             continue;
         end = memmem(bytes, (size_t)len, "\r\n\r\n", 4);
-        return end != NULL ? (uint64_t)(end + 4 - bytes) : 0;
+        return end != NULL ? end + 4 - bytes : 0;
     }
     return 0;
 }
@@ -101,7 +106,7 @@ static void begin_parts(struct sl_clamav_scanner *scanner, struct clam_open *ope
     scanner->all_hits = all_hits;
     if (open == NULL)
         return;
-    open->hits.n = open->n_decided = 0;
+    open->hits.n = open->n_decided = open->n_before = 0;
     open->no_memory = false;
 }
 
@@ -115,7 +120,8 @@ static enum sl_status scan_part(struct sl_clamav_scanner *scanner, const struct 
     object->bytes = part->bytes;
     scanner_begin_part(scanner, token, part->len);
     object->part = true;
-    object->origin = part->begins ? content_of(object->bytes, object->len) : CLAM_NO_ORIGIN;
+    object->origin =
+        part->begin == 0 ? content_of(object->bytes, object->len) : -(int64_t)part->begin;
     object->target = CLAM_GENERIC;
     scanner->exe.good = false;
     scanner->exe.n_sections = 0;
@@ -140,8 +146,7 @@ enum sl_status clam_scan_payloads(struct sl_clamav_scanner *scanner, const struc
         if (item >= batch->n_items)
             return SL_EINVAL;
         const struct clam_window part = {.bytes = batch->bytes + batch->payload[item].offset,
-                                         .len = batch->payload[item].len,
-                                         .begins = true};
+                                         .len = batch->payload[item].len};
         status = scan_part(scanner, &part, (void *)(uintptr_t)item, hits, item, &next);
     }
     return status;

@@ -245,6 +245,8 @@ enum sl_status message_events_finish(struct sl_run *run, struct sl_diag *diag)
         status = run_streams_finish(run->streams, run->apps, finish->keys, finish->streams,
                                     finish->said, diag);
     }
+    if (status == SL_OK)
+        run_viruses_finish(run->viruses, finish->streams);
     if (status == SL_OK && !list_packets(finish))
         status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for what flows say at the end");
     if (status == SL_OK && finish->packets.n_parts != 0)

@@ -163,6 +163,11 @@ const struct sl_hits *payload_scan_made(const struct payload_scan *scan)
     return &scan->made;
 }
 
+const struct sl_hits *payload_scan_alone(const struct payload_scan *scan)
+{
+    return &scan->alone;
+}
+
 const struct sl_hits *payload_scan_open(const struct payload_scan *scan)
 {
     return &scan->open.hits;

@@ -36,6 +36,7 @@ enum sl_status payload_scan_run(struct payload_scan *scan, const struct sl_batch
 
 /* These lists, by item; lent until the next batch. */
 const struct sl_hits *payload_scan_made(const struct payload_scan *scan);
+const struct sl_hits *payload_scan_alone(const struct payload_scan *scan);
 const struct sl_hits *payload_scan_open(const struct payload_scan *scan);
 
 /* The index of the first match of the item or of those behind, or the count. Matches are in the

@@ -13,8 +13,8 @@ struct virus_node {
         uint64_t end; /* offset in the stream behind the literal */
         const char *name;
     };
-    uint32_t literal;
-    uint32_t next; /* 0: none */
+    uint32_t literal : 31, matches : 1; /* its body was found: an expression waits for others */
+    uint32_t next;                      /* 0: none */
 };
 
 /* Of a flow's halves. 0: none. */
@@ -28,7 +28,7 @@ struct virus_shard {
     struct virus_flow *of_flow; /* by entry */
     struct virus_node *node;    /* 0 is none. Those behind n_used were not touched so far */
     uint32_t free, n_used, n_waiting;
-    uint64_t left_out; /* hits that found no room to wait */
+    uint64_t left_out; /* hits and parts that were not followed */
 };
 
 /* What a thread scans windows with. */
@@ -246,6 +246,50 @@ static struct virus_node *keep(struct virus_shard *shard, uint32_t *first)
     return &shard->node[at];
 }
 
+/* A half ends. Bytes before the last window might have decided an expression that waits. */
+static void take_end(struct virus_shard *shard, size_t entry, const struct stream_record *record)
+{
+    struct virus_flow *const flow = flow_of(shard, entry, record->flow);
+
+    for (uint32_t at = flow->first[record->half]; at != 0; at = shard->node[at].next)
+        shard->left_out += shard->node[at].matches && record->offset > SL_STREAM_KNOWN;
+    drop(shard, &flow->first[record->half]);
+    drop(shard, &flow->told[record->half]);
+}
+
+static bool adds_bytes(const struct stream_record *record)
+{
+    return (record->kind == STREAM_PACKET || record->kind == STREAM_COPIED) && record->len != 0;
+}
+
+static size_t entry_of(const struct run_viruses *viruses, uint32_t shard,
+                       const struct stream_record *record)
+{
+    return (size_t)(record->stream - viruses->streams->of_flow[shard]);
+}
+
+/* No packet takes the parts that a flow gets when it ends into a window. */
+static void leave_out_parts(struct virus_shard *shard, const struct stream_parts *parts)
+{
+    for (const struct stream_ended *ended = parts->ended; ended != NULL; ended = ended->next)
+        for (uint32_t r = ended->begin; r < ended->behind; r++)
+            shard->left_out += adds_bytes(&parts->output.record[r]) &&
+                               !ended->only_syn[parts->output.record[r].half];
+}
+
+void run_viruses_finish(struct run_viruses *viruses, const struct stream_batch *streams)
+{
+    for (uint32_t i = 0; viruses != NULL && i < viruses->n_shards; i++) {
+        struct virus_shard *const shard = &viruses->shard[i];
+        const struct stream_output *const output = &streams->shard[i].output;
+
+        leave_out_parts(shard, &streams->shard[i]);
+        for (uint32_t r = 1; r < output->n; r++)
+            if (output->record[r].kind == STREAM_END)
+                take_end(shard, entry_of(viruses, i, &output->record[r]), &output->record[r]);
+    }
+}
+
 /* ---- windows --------------------------------------------------------------------------------- */
 
 /* A shard while it is settled. */
@@ -257,8 +301,8 @@ struct settling {
     const struct payload_scan *scan;
     const struct sl_batch *batch;
     const struct sl_stream_part *const *of_item;
-    uint32_t index;       /* of the shard */
-    size_t alone, across; /* the next hits of payloads, and of made items */
+    uint32_t index;             /* of the shard */
+    size_t alone, open, across; /* the next hits of payloads, and of made items */
 };
 
 /* The bytes of a part, with those before. */
@@ -279,16 +323,23 @@ static size_t first_hit(const struct sl_hits *hits, size_t *at, uint32_t item)
     return *at;
 }
 
+static bool has_literal(const struct settling *settling, const struct window *window, uint64_t end,
+                        uint64_t literal)
+{
+    return end >= window->begin + clam_literal_len(settling->viruses->database, literal);
+}
+
 /* Adds a hit that ends at this offset in the stream, if the window has its first byte. */
 static bool add_hit(const struct settling *settling, const struct window *window, uint64_t end,
                     uint64_t literal)
 {
     const struct sl_hit hit = {.offset = (uint32_t)(end - window->begin), .id = literal};
 
-    return end < window->begin + clam_literal_len(settling->viruses->database, literal) ||
+    return !has_literal(settling, window, end, literal) ||
            clam_hits_add(&settling->scanner->hits, &hit);
 }
 
+/* Hits that leave the window undecided are counted. */
 static bool add_waiting(const struct settling *settling, const struct window *window,
                         uint32_t first)
 {
@@ -297,27 +348,41 @@ static bool add_waiting(const struct settling *settling, const struct window *wi
     for (uint32_t at = first; at != 0; at = settling->shard->node[at].next) {
         const struct virus_node *node = &settling->shard->node[at];
 
+        settling->shard->left_out += !has_literal(settling, window, node->end, node->literal);
         done &= add_hit(settling, window, node->end, node->literal);
     }
     return done;
 }
 
+/* The hits of a packet's payload that its stream may decide: all, where it has other bytes beside
+ * them. *next: the first. */
+static const struct sl_hits *hits_of(struct settling *settling, uint32_t item, size_t *next)
+{
+    const struct sl_stream_part *const part = settling->of_item[item];
+    const bool whole = part == NULL || part->whole;
+    const struct sl_hits *hits =
+        whole ? payload_scan_open(settling->scan) : payload_scan_alone(settling->scan);
+
+    *next = first_hit(hits, whole ? &settling->open : &settling->alone, item);
+    return hits;
+}
+
 /* Hits of the packet's payload, as far as the part has them. */
 static bool add_alone(struct settling *settling, const struct window *window)
 {
-    const struct sl_hits *hits = payload_scan_open(settling->scan);
     const struct sl_stream_part *part = window->part;
     const uint32_t item = window->record->item;
     const uint8_t *payload = settling->batch->bytes + settling->batch->payload[item].offset;
     bool done = true;
+    size_t i;
 
-    for (size_t i = first_hit(hits, &settling->alone, item);
+    for (const struct sl_hits *hits = hits_of(settling, item, &i);
          window->in_packet && i < hits->n && hits->hit[i].item == item; i++) {
         const uint8_t *const end = payload + hits->hit[i].offset;
 
         if (end > part->bytes && end <= part->bytes + part->len)
             done &= add_hit(settling, window, part->offset + (uint64_t)(end - part->bytes),
-                            hits->hit[i].id);
+                            hits->hit[i].id & UINT32_MAX);
     }
     return done;
 }
@@ -351,8 +416,7 @@ static bool add_across(struct settling *settling, const struct window *window)
 static bool scan_bytes(struct virus_scanner *scanner, const struct window *window, uint64_t len,
                        struct clam_open *open)
 {
-    const struct clam_window bytes = {
-        .bytes = scanner->bytes, .len = len, .begins = window->begin == 0};
+    const struct clam_window bytes = {.bytes = scanner->bytes, .len = len, .begin = window->begin};
     struct sl_hits hits = scanner->hits;
 
     while (hits.n > 0 && hits.hit[hits.n - 1].offset > len)
@@ -478,25 +542,22 @@ static bool scan_window(struct settling *settling, const struct window *window,
             break;
         }
         node->end = window->begin + open->hits.hit[i - 1].offset;
-        node->literal = (uint32_t)open->hits.hit[i - 1].id;
+        node->literal = open->hits.hit[i - 1].id & INT32_MAX;
+        node->matches = (open->hits.hit[i - 1].id & CLAM_OPEN_MATCHES) != 0;
     }
+    settling->shard->left_out += window->begin != 0 ? open->n_before : 0;
     return scanner->n == 0 || report(settling, window, flow->told[window->record->half]);
 }
 
 static bool has_hits(struct settling *settling, uint32_t item)
 {
-    const struct sl_hits *alone = payload_scan_open(settling->scan);
     const struct sl_hits *across = payload_scan_made(settling->scan);
-    const size_t i = first_hit(alone, &settling->alone, item);
     const size_t k = first_hit(across, &settling->across, item);
+    size_t i;
+    const struct sl_hits *alone = hits_of(settling, item, &i);
 
     return (i < alone->n && alone->hit[i].item == item) ||
            (k < across->n && across->hit[k].item == item);
-}
-
-static size_t entry_of(const struct settling *settling, const struct stream_record *record)
-{
-    return (size_t)(record->stream - settling->viruses->streams->of_flow[settling->index]);
 }
 
 /* Sets the hits of the window. False: no memory. */
@@ -522,8 +583,8 @@ static bool take_part(struct settling *settling, const struct stream_record *rec
     const bool has_some = has_hits(settling, record->item);
     if (!has_some && settling->shard->n_waiting == 0)
         return true;
-    struct virus_flow *const flow =
-        flow_of(settling->shard, entry_of(settling, record), record->flow);
+    struct virus_flow *const flow = flow_of(
+        settling->shard, entry_of(settling->viruses, settling->index, record), record->flow);
     if (!has_some && flow->first[record->half] == 0)
         return true;
     const struct window window = {.record = record,
@@ -563,16 +624,15 @@ static void take_waiting(const struct settling *settling, const struct stream_wa
 static bool take_record(struct settling *settling, const struct stream_record *record,
                         const struct sl_stream_part *part)
 {
-    if ((record->kind == STREAM_PACKET || record->kind == STREAM_COPIED) && record->len != 0)
+    if (adds_bytes(record))
         return take_part(settling, record, part);
-    if ((record->kind != STREAM_GAP && record->kind != STREAM_END) ||
-        settling->shard->n_waiting == 0)
+    if (settling->shard->n_waiting == 0)
         return true;
-    struct virus_flow *const flow =
-        flow_of(settling->shard, entry_of(settling, record), record->flow);
-    drop(settling->shard, &flow->first[record->half]);
-    if (record->kind == STREAM_END)
-        drop(settling->shard, &flow->told[record->half]);
+    const size_t entry = entry_of(settling->viruses, settling->index, record);
+    if (record->kind == STREAM_GAP)
+        drop(settling->shard, &flow_of(settling->shard, entry, record->flow)->first[record->half]);
+    else if (record->kind == STREAM_END)
+        take_end(settling->shard, entry, record);
     return true;
 }
 
@@ -593,8 +653,9 @@ void virus_batch_settle(struct virus_batch *mine, struct run_viruses *viruses,
 
     output->n = 0;
     output->no_memory = false;
+    leave_out_parts(settling.shard, parts);
     if (settling.shard->n_waiting == 0 && payload_scan_made(scan)->n == 0 &&
-        payload_scan_open(scan)->n == 0 && payload_scan_count(scan) == 0)
+        payload_scan_alone(scan)->n == 0)
         return;
     for (uint32_t r = 1; r < parts->output.n && !output->no_memory; r++) {
         const struct stream_record *record = &parts->output.record[r];

@@ -4,10 +4,11 @@
  * stream, and with each segment that follows, until it is decided or leaves the window.
  *
  * A window has a segment, and at most SL_STREAM_KNOWN bytes before it. Per stream at most
- * VIRUS_SIDE_MAX hits wait, and per shard VIRUS_WAITING_MAX; those beyond are dropped and counted.
- * Matches in packets that wait for others have room of the same size, within that of the shard.
- * Those beyond may be told again. The hits that wait follow from segments alone. Segments of one
- * byte behind them take up to 20 times as long as others. */
+ * VIRUS_SIDE_MAX hits wait, and per shard VIRUS_WAITING_MAX. Those beyond are dropped and counted,
+ * as are those that bytes before the window might decide. A part that a flow gets when it ends is
+ * in no window, and counts, too. Matches in packets that wait for others have room of the same
+ * size, within that of the shard. Those beyond may be told again. The hits that wait follow from
+ * segments alone. Segments of one byte behind them take up to 20 times as long as others. */
 #ifndef RUN_VIRUS_SEGMENTS_H
 #define RUN_VIRUS_SEGMENTS_H
 
@@ -24,7 +25,10 @@ enum sl_status run_viruses_create(struct run_viruses **out, const struct run_str
                                   const struct sl_clamav_db *database, struct sl_diag *diag);
 void run_viruses_free(struct run_viruses *viruses); /* accepts NULL */
 
-/* How many hits were dropped. No shard is settled meanwhile. NULL: 0. */
+/* Counts the parts that flows got at the end of a run. NULL: does nothing. */
+void run_viruses_finish(struct run_viruses *viruses, const struct stream_batch *streams);
+
+/* How many hits and parts were dropped. No shard is settled meanwhile. NULL: 0. */
 uint64_t run_viruses_left_out(const struct run_viruses *viruses);
 
 /* The matches of a shard, and of each the packet that completed it: in the order of packets. */

@@ -206,7 +206,8 @@ static void execute(struct sl_run_config *config, const char *const *databases, 
         config->n_databases++;
     config->devices = "cpu";
     config->events = 1u << SL_EVENT_ALERT | 1u << SL_EVENT_FLOW;
-    config->flow_memory = 1 << 20;
+    if (config->flow_memory == 0)
+        config->flow_memory = 1 << 20;
     assert_int_equal(sl_run_create(&sluice, config, &diag), SL_OK);
     sluice->pipeline.n_workers = n_workers;
     if (sl_run_execute(sluice, &diag) != SL_OK)
@@ -405,11 +406,14 @@ struct exchange {
     } packet[PACKETS_MAX];
     uint32_t n;
     const char *expected[EXPECTED]; /* each once */
+    uint64_t n_left_out;
 };
 
 static const char exchange_set[] = "Gap:0:*:3131323233333434{3-200}3535363637373838\n"
                                    "Star:0:*:3931393239333934*3939383937393639\n"
-                                   "Place:0:7:5758595a\n";
+                                   "Place:0:7:5758595a\n"
+                                   "Deep:0:4115:3939383937393639\n";
+static const char exchange_logical_set[] = "And;Target:0;0&1;576f726473;2b2b2d2d\n";
 
 /* The windows of one side lie at the places of the other's. */
 static const struct exchange turns = {{{0, 0, 0, "aaaaaaaa11223344aaaa"},
@@ -418,7 +422,8 @@ static const struct exchange turns = {{{0, 0, 0, "aaaaaaaa11223344aaaa"},
                                        {1, 20, 40, "aaaaaa99897969aaaaaa"},
                                        {0, 40, 40, ""}},
                                       5,
-                                      {"Gap.UNOFFICIAL", "Star.UNOFFICIAL"}};
+                                      {"Gap.UNOFFICIAL", "Star.UNOFFICIAL"},
+                                      0};
 
 /* Bytes are missing between the words of Gap. The body of Place lies as far behind them as it
  * should behind the stream's first byte. */
@@ -431,7 +436,45 @@ static const struct exchange hole = {{{0, 0, 0, "aaaa11223344"},
                                       {0, 50, 0, "9989796955667788"},
                                       {1, 0, 66, ""}},
                                      8,
-                                     {"Star.UNOFFICIAL"}};
+                                     {"Star.UNOFFICIAL"},
+                                     0};
+
+/* The words of Gap lie behind bytes that nobody misses: they come to no window. */
+static const struct exchange end_behind_hole = {
+    {{0, 0, 0, "aaaa"}, {0, 9, 0, "11223344aaa"}, {0, 20, 0, "a55667788"}}, 3, {NULL}, 1};
+
+/* A first word leaves the windows of its stream. An offset counts from the stream's begin. */
+static const char far_word[SL_STREAM_KNOWN / 4 + 1] = {[0 ... SL_STREAM_KNOWN / 4 - 1] = 'b'};
+static const struct exchange far_words = {{{0, 0, 0, "a91929394"},
+                                           {0, 9, 0, far_word},
+                                           {0, 9 + 1024, 0, far_word},
+                                           {0, 9 + 2048, 0, far_word},
+                                           {0, 9 + 3072, 0, far_word},
+                                           {0, 9 + 4096, 0, "aaaaaaaaaa99897969"}},
+                                          6,
+                                          {"Deep.UNOFFICIAL"},
+                                          1};
+
+/* Each place where Words lies counts, also where its body was found before. The first one leaves
+ * the windows. */
+static const struct exchange again = {{{0, 0, 0, "Words"},
+                                       {0, 5, 0, far_word},
+                                       {0, 5 + 1024, 0, "Words"},
+                                       {0, 10 + 1024, 0, far_word},
+                                       {0, 10 + 2048, 0, far_word},
+                                       {0, 10 + 3072, 0, far_word},
+                                       {0, 10 + 4096, 0, "++--"}},
+                                      7,
+                                      {"And.UNOFFICIAL"},
+                                      1};
+
+/* A body at an offset of the stream, in a segment of its own. */
+static const struct exchange place = {
+    {{0, 0, 0, "aaaaaaa"}, {0, 7, 0, "WXYZ"}, {0, 11, 0, "WXYZ"}}, 3, {"Place.UNOFFICIAL"}, 0};
+
+/* Bytes before a new one are others than came. Those of Gap's second word alone are new. */
+static const struct exchange old_bytes = {
+    {{0, 0, 0, "11223344aaaaaa"}, {0, 6, 0, "bbbbbbbb55667788"}}, 2, {"Gap.UNOFFICIAL"}, 0};
 
 struct replay {
     const struct exchange *exchange;
@@ -493,18 +536,108 @@ static void replay_in_batches(const struct exchange *exchange, const char *const
             n += replay.n_found[i];
         }
         assert_int_equal(result.viruses, n);
+        assert_int_equal(result.virus_hits_left_out, exchange->n_left_out);
     }
 }
 
 static void test_sides_and_holes_part_windows(void **state)
 {
+    static const struct exchange *const all[] = {&turns, &hole,  &end_behind_hole, &far_words,
+                                                 &again, &place, &old_bytes};
+    char ndb[] = "/tmp/virus_segments_XXXXXX.ndb", ldb[] = "/tmp/virus_segments_XXXXXX.ldb";
+    const char *const databases[] = {ndb, ldb, NULL};
+
+    (void)state;
+    write_set(ndb, exchange_set);
+    write_set(ldb, exchange_logical_set);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        replay_in_batches(all[i], databases);
+    unlink(ndb);
+    unlink(ldb);
+}
+
+/* ---- the room of a shard --------------------------------------------------------------------- */
+
+/* A table so small has one shard. Each flow has as many first words as a stream may, and together
+ * they have more than a shard may: those of the last flows find no room. */
+enum { CROWD = VIRUS_WAITING_MAX / VIRUS_SIDE_MAX + 12, CROWD_MEMORY = 100 << 10 };
+
+struct crowd {
+    uint32_t batch_max, n_sent;
+    uint32_t n_found[CROWD];
+};
+
+static void write_crowd_set(char *path)
+{
+    char set[VIRUS_SIDE_MAX * FLOOD_LINE] = "";
+
+    for (uint32_t i = 0, n = 0; i < VIRUS_SIDE_MAX; i++)
+        n += (uint32_t)snprintf(set + n, sizeof set - n, "Crowd%u:0:*:3%u3%u373737373737*2b2b\n", i,
+                                i / 10, i % 10);
+    write_set(path, set);
+}
+
+static enum sl_status fill_crowd(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    struct crowd *crowd = user;
+    static struct frame f;
+    char words[VIRUS_SIDE_MAX * WORD_LEN + 1];
+
+    (void)diag;
+    for (uint32_t i = 0; i < VIRUS_SIDE_MAX; i++)
+        snprintf(words + (size_t)i * WORD_LEN, WORD_LEN + 1, "%02u777777", i);
+    for (uint32_t room = crowd->batch_max; room != 0 && crowd->n_sent < 2 * CROWD; room--) {
+        const uint32_t flow = crowd->n_sent % CROWD;
+        const bool first = crowd->n_sent++ < CROWD;
+        const uint32_t n = (uint32_t)strlen(words);
+
+        frame_segment(&f, &(struct frame_segment){.src = 0x0A000001,
+                                                  .dst = 0xC0A80001,
+                                                  .src_port = (uint16_t)(FIRST_PORT + flow),
+                                                  .dst_port = 5555,
+                                                  .flags = 24,
+                                                  .seq = first ? 1 : 1 + n,
+                                                  .ack = 1,
+                                                  .bytes = first ? words : "++",
+                                                  .len = first ? n : 2});
+        assert_true(sl_run_add_packet(batch, f.byte, f.len, crowd->n_sent, 1));
+    }
+    return crowd->n_sent < 2 * CROWD ? SL_OK : SL_END;
+}
+
+static enum sl_status on_crowd(void *user, const struct sl_event *event, struct sl_diag *diag)
+{
+    struct crowd *crowd = user;
+
+    (void)diag;
+    if (event->kind == SL_EVENT_ALERT)
+        crowd->n_found[event->tuple.src_port - FIRST_PORT]++;
+    return SL_OK;
+}
+
+static void test_last_flows_give_way(void **state)
+{
     char ndb[] = "/tmp/virus_segments_XXXXXX.ndb";
     const char *const databases[] = {ndb, NULL};
 
     (void)state;
-    write_set(ndb, exchange_set);
-    replay_in_batches(&turns, databases);
-    replay_in_batches(&hole, databases);
+    write_crowd_set(ndb);
+    for (uint32_t batch_max = 1; batch_max <= 3 * CROWD; batch_max *= 7) {
+        struct crowd crowd = {.batch_max = batch_max};
+        struct sl_run_config config;
+        struct sl_run_result result;
+
+        sl_run_config_init(&config);
+        config.fill = fill_crowd;
+        config.event = on_crowd;
+        config.user = &crowd;
+        config.flow_memory = CROWD_MEMORY;
+        execute(&config, databases, 1 + batch_max % 3, &result);
+        for (uint32_t flow = 0; flow < CROWD; flow++)
+            assert_int_equal(crowd.n_found[flow],
+                             flow < VIRUS_WAITING_MAX / VIRUS_SIDE_MAX ? VIRUS_SIDE_MAX : 0);
+        assert_int_equal(result.virus_hits_left_out, CROWD * VIRUS_SIDE_MAX - VIRUS_WAITING_MAX);
+    }
     unlink(ndb);
 }
 
@@ -515,6 +648,7 @@ int main(void)
         cmocka_unit_test(test_hits_without_room_are_counted),
         cmocka_unit_test(test_first_words_may_come_again),
         cmocka_unit_test(test_sides_and_holes_part_windows),
+        cmocka_unit_test(test_last_flows_give_way),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
