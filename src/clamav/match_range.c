@@ -37,7 +37,8 @@ static bool place_range(const struct clam_object *object, uint32_t kind, uint32_
 {
     const int64_t place = place_of(object, kind, offset), last = place + (int64_t)shift;
 
-    if (last < 0 || (place < 0 && object->origin >= 0))
+    if (last < 0 || (place < 0 && object->origin >= 0) ||
+        (kind == CLAM_EOF_MINUS && object->goes_on))
         return false;
     *from = place > 0 ? (uint64_t)place : 0;
     *to = (uint64_t)last;
@@ -79,7 +80,7 @@ void match_note_offset(const struct clam_match *match, const struct clam_pattern
     const int64_t last = place_of(object, CLAM_EOF_MINUS, pattern->offset) + pattern->shift;
 
     if (pattern->offset_kind == CLAM_EOF_MINUS)
-        object->behind |= (int64_t)at > last;
+        object->behind |= object->goes_on || (int64_t)at > last;
     object->before |=
         (pattern->offset_kind == CLAM_ABSOLUTE && object->origin >= 0) ||
         (pattern->offset_kind == CLAM_EOF_MINUS && pattern->offset > object->stated_len);

@@ -80,6 +80,14 @@ static bool border_holds(struct clam_match *match, uint8_t kind, uint64_t at)
     }
 }
 
+/* Whether a border depends on bytes behind a part that goes on. */
+static bool border_waits(const struct clam_object *object, uint8_t kind, uint64_t at)
+{
+    const uint64_t need = kind == CLAM_RIGHT_L || kind == CLAM_RIGHT_WIDE ? 2 : 1;
+
+    return object->goes_on && kind >= CLAM_RIGHT_B && at + need > object->len;
+}
+
 static bool elem_holds(struct clam_match *match, const struct clam_elem *elem, const uint8_t *seg)
 {
     switch (elem->kind) {
@@ -124,10 +132,16 @@ bool match_seg_at(struct clam_match *match, const struct clam_seg *seg, uint64_t
     for (uint32_t i = 0; i < seg->n_elems; i++)
         if (elems[i].kind < CLAM_VARIABLE && !elem_holds(match, &elems[i], bytes))
             return false;
-    for (uint32_t i = 0; i < seg->n_elems; i++)
-        if (elems[i].kind > CLAM_VARIABLE &&
+    for (uint32_t i = 0; i < seg->n_elems; i++) {
+        if (elems[i].kind <= CLAM_VARIABLE)
+            continue;
+        const bool waits = border_waits(match->object, elems[i].kind, at + elems[i].at);
+
+        match->object->behind |= waits;
+        if (waits ||
             border_holds(match, elems[i].kind, at + elems[i].at) == (elems[i].negated != 0))
             return false;
+    }
     return true;
 }
 

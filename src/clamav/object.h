@@ -39,6 +39,7 @@ struct clam_object {
     uint64_t len;
     int fd;
     bool part;           /* of a file of any type */
+    bool goes_on;        /* behind the part the file has bytes */
     bool before, behind; /* set where a body might lie, but for bytes that the part has not */
     int64_t origin;      /* absolute offsets count from here; below 0: bytes lie before the part */
     uint64_t stated_len; /* by which sizes and ends of files count; len, but for a normal form */

@@ -37,6 +37,7 @@ enum sl_status clam_scan_payloads(struct sl_clamav_scanner *scanner, const struc
 struct clam_window {
     const uint8_t *bytes;
     uint64_t len;
+    bool goes_on;   /* the stream has bytes behind the window, so that its end is none of a file */
     uint64_t begin; /* of the window, in the stream. Absolute offsets count from the stream's begin,
                        or from behind the head of HTTP that begins window and stream */
 };

@@ -22,7 +22,7 @@ void scanner_begin_part(struct sl_clamav_scanner *scanner, void *token, uint64_t
     object->looked_len = 0;
     object->short_read = false;
     object->error = 0;
-    object->part = false;
+    object->part = object->goes_on = false;
     object->origin = 0;
     clam_match_begin(&scanner->match, object);
     scanner->n_candidates = 0;

@@ -10,6 +10,9 @@
 /* Of a hit of the present part: a body may lie there with other bytes. */
 #define WAITS (UINT64_C(1) << 62)
 
+/* And with bytes before the part, where none come. */
+#define LACKS (UINT64_C(1) << 61)
+
 void sl_clamav_engine(const struct sl_clamav_db *db, const struct sl_engine **engine,
                       const void **table)
 {
@@ -55,27 +58,29 @@ void clam_open_add(struct clam_open *open, const struct sl_hit *hit, bool matche
 {
     const bool waits = object->behind || (object->before && open->has_before);
 
-    open->n_before += object->before && !waits;
-    if (!matches && !waits)
+    if (!matches && !waits && !object->before)
         return;
     if (clam_hits_add(&open->hits, hit))
         open->hits.hit[open->hits.n - 1].id |=
-            (matches ? CLAM_OPEN_MATCHES : 0) | (waits ? WAITS : 0);
+            (matches ? CLAM_OPEN_MATCHES : 0) | (waits ? WAITS : 0) | (object->before ? LACKS : 0);
     else
         open->no_memory = true;
 }
 
-/* Ends a part: drops the hits of bodies that were found where no expression waits for others. */
+/* Ends a part: drops the hits that wait for nothing, or for bytes before it. */
 static void decide(struct clam_open *open, bool lacks_bytes)
 {
     struct sl_hit *const hit = open->hits.hit;
     size_t n = open->n_decided;
 
     for (size_t i = n; i < open->hits.n; i++) {
-        const uint64_t id = hit[i].id & ~(lacks_bytes ? WAITS : WAITS | CLAM_OPEN_MATCHES);
+        const bool matches = lacks_bytes && (hit[i].id & CLAM_OPEN_MATCHES) != 0;
+        const bool keeps = matches || (hit[i].id & WAITS) != 0;
 
-        if ((hit[i].id & WAITS) != 0 || lacks_bytes)
-            hit[n++] = (struct sl_hit){hit[i].item, hit[i].offset, id};
+        open->n_before += !keeps && (hit[i].id & LACKS) != 0;
+        hit[n] = hit[i];
+        hit[n].id &= matches ? ~(WAITS | LACKS) : ~(WAITS | LACKS | CLAM_OPEN_MATCHES);
+        n += keeps;
     }
     open->hits.n = open->n_decided = n;
 }
@@ -120,6 +125,7 @@ static enum sl_status scan_part(struct sl_clamav_scanner *scanner, const struct 
     object->bytes = part->bytes;
     scanner_begin_part(scanner, token, part->len);
     object->part = true;
+    object->goes_on = part->goes_on;
     object->origin =
         part->begin == 0 ? content_of(object->bytes, object->len) : -(int64_t)part->begin;
     object->target = CLAM_GENERIC;

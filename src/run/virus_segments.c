@@ -7,6 +7,8 @@
 #include "base/diag.h"
 #include "sluice/app.h"
 
+enum { BLOCK = 512 }; /* bytes of a stream that are taken at once, if no packet has them */
+
 /* A hit that waits for bytes of its stream; or the name of a match. */
 struct virus_node {
     union {
@@ -305,12 +307,13 @@ struct settling {
     size_t alone, open, across; /* the next hits of payloads, and of made items */
 };
 
-/* The bytes of a part, with those before. */
+/* New bytes of a part, with those before. Places are offsets in the stream. */
 struct window {
     const struct stream_record *record;
     const struct sl_stream_part *part;
-    uint64_t begin; /* offset in the stream */
-    bool in_packet; /* the part's bytes lie in the packet */
+    uint64_t begin, from, to; /* of the window, and the new bytes */
+    bool in_packet;           /* the part's bytes lie in the packet */
+    bool follows, goes_on;    /* the packet adds bytes right before the new ones, and behind them */
 };
 
 /* The first hit of the item, from *at on or, where records go back, before. */
@@ -382,7 +385,7 @@ static bool add_alone(struct settling *settling, const struct window *window)
 
         if (end > part->bytes && end <= part->bytes + part->len)
             done &= add_hit(settling, window, part->offset + (uint64_t)(end - part->bytes),
-                            hits->hit[i].id & UINT32_MAX);
+                            hits->hit[i].id & INT32_MAX);
     }
     return done;
 }
@@ -404,8 +407,8 @@ static bool add_across(struct settling *settling, const struct window *window)
         const uint64_t literal = hits->hit[i].id & UINT32_MAX;
         const uint32_t len = clam_literal_len(settling->viruses->database, literal);
 
-        if (hits->hit[i].id >> 32 != buffer || end <= part->offset ||
-            end > part->offset + part->len || (window->in_packet && end - len >= part->offset))
+        if (hits->hit[i].id >> 32 != buffer || end <= window->from || end > window->to ||
+            (window->in_packet && end - len >= part->offset))
             continue;
         done &= add_hit(settling, window, end, literal);
     }
@@ -416,7 +419,10 @@ static bool add_across(struct settling *settling, const struct window *window)
 static bool scan_bytes(struct virus_scanner *scanner, const struct window *window, uint64_t len,
                        struct clam_open *open)
 {
-    const struct clam_window bytes = {.bytes = scanner->bytes, .len = len, .begin = window->begin};
+    const struct clam_window bytes = {.bytes = scanner->bytes,
+                                      .len = len,
+                                      .goes_on = open != NULL ? window->goes_on : window->follows,
+                                      .begin = window->begin};
     struct sl_hits hits = scanner->hits;
 
     while (hits.n > 0 && hits.hit[hits.n - 1].offset > len)
@@ -475,7 +481,7 @@ static bool report(const struct settling *settling, const struct window *window,
 {
     struct virus_scanner *const scanner = settling->scanner;
     const size_t n = scanner->n;
-    bool done = scan_bytes(scanner, window, window->part->offset - window->begin, NULL);
+    bool done = scan_bytes(scanner, window, window->from - window->begin, NULL);
 
     for (size_t i = 0; i < n && done; i++)
         done = is_among(&scanner->match[i], scanner->match + n, scanner->n - n) ||
@@ -502,20 +508,21 @@ static bool copy_bytes(struct virus_scanner *scanner, const struct window *windo
 {
     const struct stream_record *record = window->record;
     const struct sl_stream_part *part = window->part;
-    const uint32_t before = (uint32_t)(part->offset - window->begin);
+    const uint64_t own = window->begin < part->offset ? part->offset : window->begin;
+    const uint32_t before = (uint32_t)(own - window->begin);
 
-    if (!make_room(scanner, (size_t)before + part->len))
+    if (!make_room(scanner, (size_t)(window->to - window->begin)))
         return false;
-    if (scanner->flow == record->flow && scanner->half == record->half &&
-        scanner->end == part->offset && scanner->begin <= window->begin)
+    if (scanner->flow == record->flow && scanner->half == record->half && scanner->end >= own &&
+        scanner->begin <= window->begin)
         memmove(scanner->bytes, scanner->bytes + (window->begin - scanner->begin), before);
     else
         stream_part_copy_before(part, scanner->bytes, before);
-    memcpy(scanner->bytes + before, part->bytes, part->len);
+    memcpy(scanner->bytes + before, part->bytes + (own - part->offset), (size_t)(window->to - own));
     scanner->flow = record->flow;
     scanner->half = record->half;
     scanner->begin = window->begin;
-    scanner->end = part->offset + part->len;
+    scanner->end = window->to;
     return true;
 }
 
@@ -526,12 +533,11 @@ static bool scan_window(struct settling *settling, const struct window *window,
 {
     uint32_t *const first = &flow->first[window->record->half];
     struct virus_scanner *const scanner = settling->scanner;
-    const uint64_t before = window->part->offset - window->begin;
     struct clam_open *const open = &scanner->open;
 
     scanner->n = 0;
     if (!copy_bytes(scanner, window) ||
-        !scan_bytes(scanner, window, before + window->part->len, open))
+        !scan_bytes(scanner, window, window->to - window->begin, open))
         return false;
     drop(settling->shard, first);
     for (size_t i = open->hits.n; i > 0; i--) {
@@ -574,6 +580,53 @@ static bool take_hits(struct settling *settling, const struct window *window,
     return true;
 }
 
+/* Whether the packet adds bytes of the same side behind the part. */
+static bool adds_more(const struct sl_stream_part *part)
+{
+    const struct sl_stream_part *next = part->next;
+
+    while (next != NULL && next->reversed != part->reversed)
+        next = next->next;
+    return next != NULL;
+}
+
+/* Sets the window of the part's next bytes. What does not lie in its packet may be several
+ * segments, by the cuts into batches: it is taken in blocks of the stream. False: all were taken.
+ */
+static bool next_window(struct window *window)
+{
+    const struct sl_stream_part *part = window->part;
+    const uint64_t end = part->offset + part->len, first = part->offset - part->known;
+
+    window->follows = window->from != window->to || window->follows;
+    window->from = window->to;
+    window->to = end;
+    window->begin = first;
+    window->goes_on = adds_more(part);
+    if (window->in_packet || window->from == end)
+        return window->from < end;
+    const uint64_t block = window->from - window->from % BLOCK + BLOCK;
+    if (block < end) {
+        window->to = block;
+        window->goes_on = true;
+    }
+    if (block > first + SL_STREAM_KNOWN)
+        window->begin = block - SL_STREAM_KNOWN;
+    return true;
+}
+
+/* Scans the window, if it has hits. False: no memory. */
+static bool take_window(struct settling *settling, const struct window *window,
+                        struct virus_flow *flow)
+{
+    if (!take_hits(settling, window, flow))
+        return false;
+    if (settling->scanner->hits.n != 0)
+        return scan_window(settling, window, flow);
+    drop(settling->shard, &flow->first[window->record->half]);
+    return true;
+}
+
 /* Bytes of another flow than the packet's came when their flow ended. */
 static bool take_part(struct settling *settling, const struct stream_record *record,
                       const struct sl_stream_part *part)
@@ -587,19 +640,20 @@ static bool take_part(struct settling *settling, const struct stream_record *rec
         settling->shard, entry_of(settling->viruses, settling->index, record), record->flow);
     if (!has_some && flow->first[record->half] == 0)
         return true;
-    const struct window window = {.record = record,
-                                  .part = part,
-                                  .begin = part->offset - part->known,
-                                  .in_packet =
-                                      stream_part_in_packet(settling->batch, record->item, part)};
+    struct window window = {
+        .record = record,
+        .part = part,
+        .from = part->offset,
+        .to = part->offset,
+        .follows = stream_part_first(settling->of_item[record->item], part->reversed) != part,
+        .in_packet = stream_part_in_packet(settling->batch, record->item, part)};
+    bool done = true;
+
     if (settling->scanner == NULL)
         settling->scanner = take_scanner(settling->viruses);
-    if (settling->scanner == NULL || !take_hits(settling, &window, flow))
-        return false;
-    if (settling->scanner->hits.n != 0)
-        return scan_window(settling, &window, flow);
-    drop(settling->shard, &flow->first[record->half]);
-    return true;
+    while (settling->scanner != NULL && done && next_window(&window))
+        done = take_window(settling, &window, flow);
+    return done && settling->scanner != NULL;
 }
 
 /* A packet that waits: what it has alone is not told again with its stream. */

@@ -3,7 +3,8 @@
  * and the seams of segments. A hit that one segment does not decide is verified in a window of its
  * stream, and with each segment that follows, until it is decided or leaves the window.
  *
- * A window has a segment, and at most SL_STREAM_KNOWN bytes before it. Per stream at most
+ * A window has a segment, and at most SL_STREAM_KNOWN bytes before it. Segments that waited for
+ * others are taken in blocks of 512 bytes. Per stream at most
  * VIRUS_SIDE_MAX hits wait, and per shard VIRUS_WAITING_MAX. Those beyond are dropped and counted,
  * as are those that bytes before the window might decide. A part that a flow gets when it ends is
  * in no window, and counts, too. Matches in packets that wait for others have room of the same
