@@ -31,6 +31,7 @@ struct app_slot {
     bool ended[2];          /* sides */
     struct app_sides sides; /* of TCP */
 };
+_Static_assert(sizeof(struct app_slot) == 16, "each flow has one, also where it is idle");
 
 /* The settings of a run. */
 struct app_config {

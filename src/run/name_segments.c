@@ -28,6 +28,7 @@ struct name_carry {
 struct name_side {
     uint32_t carry[2]; /* the first block; 0: no name is cut off */
 };
+_Static_assert(sizeof(struct name_side) == 8, "each flow has one, also where it is idle");
 
 struct name_shard {
     struct name_side *of_flow; /* by entry */

@@ -7,7 +7,10 @@
 #include "base/diag.h"
 #include "sluice/app.h"
 
-enum { BLOCK = 512 }; /* bytes of a stream that are taken at once, if no packet has them */
+enum {
+    BLOCK = 512, /* bytes of a stream that are taken at once, if no packet has them */
+    BUCKETS = VIRUS_WAITING_MAX
+};
 
 /* A hit that waits for bytes of its stream; or the name of a match. */
 struct virus_node {
@@ -19,17 +22,21 @@ struct virus_node {
     uint32_t next;                      /* 0: none */
 };
 
-/* Of a flow's halves. 0: none. */
+/* A flow that has nodes, or is at hand. 0: none. */
 struct virus_flow {
-    uint64_t flow;
-    uint32_t first[2]; /* hits that wait */
+    uint64_t flow, entry;
+    uint32_t first[2]; /* of its halves: hits that wait */
     uint32_t told[2];  /* matches in packets that waited for others: nodes of their names */
+    uint32_t next;     /* of its bucket, or that is free */
 };
 
+/* Of nodes and flows 0 is none, and those behind n_used were not touched so far. */
 struct virus_shard {
-    struct virus_flow *of_flow; /* by entry */
-    struct virus_node *node;    /* 0 is none. Those behind n_used were not touched so far */
+    struct virus_node *node;
     uint32_t free, n_used, n_waiting;
+    struct virus_flow *flow;
+    uint32_t *bucket; /* by entry: the first of its flows */
+    uint32_t free_flow, n_used_flows;
     uint64_t left_out; /* hits and parts that were not followed */
 };
 
@@ -60,11 +67,10 @@ struct run_viruses {
 
 /* ---- the streams of all flows ---------------------------------------------------------------- */
 
-/* Pages that no flow uses are not touched. */
+/* Pages that are not used are not touched. */
 enum sl_status run_viruses_create(struct run_viruses **out, const struct run_streams *streams,
                                   const struct sl_clamav_db *database, struct sl_diag *diag)
 {
-    const size_t max = (size_t)sl_flow_shard_max(streams->flows) + SL_FLOW_ENTRIES_MORE;
     struct run_viruses *viruses = calloc(1, sizeof *viruses);
     bool done = viruses != NULL;
 
@@ -79,9 +85,10 @@ enum sl_status run_viruses_create(struct run_viruses **out, const struct run_str
     while (done && viruses->n_shards < streams->n_shards) {
         struct virus_shard *const shard = &viruses->shard[viruses->n_shards++];
 
-        shard->of_flow = calloc(max, sizeof *shard->of_flow);
         shard->node = calloc(VIRUS_WAITING_MAX + 1, sizeof *shard->node);
-        done = shard->of_flow != NULL && shard->node != NULL;
+        shard->flow = calloc(VIRUS_WAITING_MAX + 2, sizeof *shard->flow);
+        shard->bucket = calloc(BUCKETS, sizeof *shard->bucket);
+        done = shard->node != NULL && shard->flow != NULL && shard->bucket != NULL;
     }
     return done ? SL_OK : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for viruses of flows");
 }
@@ -105,8 +112,9 @@ void run_viruses_free(struct run_viruses *viruses)
         free_scanner(at);
     }
     for (uint32_t i = 0; i < viruses->n_shards; i++) {
-        free(viruses->shard[i].of_flow);
         free(viruses->shard[i].node);
+        free(viruses->shard[i].flow);
+        free(viruses->shard[i].bucket);
     }
     free(viruses->shard);
     pthread_mutex_destroy(&viruses->lock);
@@ -217,17 +225,44 @@ static void drop(struct virus_shard *shard, uint32_t *first)
     *first = 0;
 }
 
-/* The flow of this entry; an earlier one is over. */
+/* The flow of this entry; an earlier one is over. The caller lets it go. */
 static struct virus_flow *flow_of(struct virus_shard *shard, size_t entry, uint64_t id)
 {
-    struct virus_flow *const flow = &shard->of_flow[entry];
+    uint32_t *const bucket = &shard->bucket[entry % BUCKETS];
+    uint32_t at = *bucket;
 
+    while (at != 0 && shard->flow[at].entry != entry)
+        at = shard->flow[at].next;
+    struct virus_flow *flow = &shard->flow[at];
+    if (at == 0) {
+        at = shard->free_flow != 0 ? shard->free_flow : ++shard->n_used_flows;
+        flow = &shard->flow[at];
+        if (shard->free_flow != 0)
+            shard->free_flow = flow->next;
+        *flow = (struct virus_flow){.flow = id, .entry = entry, .next = *bucket};
+        *bucket = at;
+    }
     for (uint32_t half = 0; half < 2 && flow->flow != id; half++) {
         drop(shard, &flow->first[half]);
         drop(shard, &flow->told[half]);
     }
     flow->flow = id;
     return flow;
+}
+
+/* A flow without nodes needs no memory. */
+static void let_go(struct virus_shard *shard, struct virus_flow *flow)
+{
+    const uint32_t at = (uint32_t)(flow - shard->flow);
+    uint32_t *link = &shard->bucket[flow->entry % BUCKETS];
+
+    if ((flow->first[0] | flow->first[1] | flow->told[0] | flow->told[1]) != 0)
+        return;
+    while (*link != at)
+        link = &shard->flow[*link].next;
+    *link = flow->next;
+    flow->next = shard->free_flow;
+    shard->free_flow = at;
 }
 
 /* Adds a node to those of a half. NULL: there are too many. */
@@ -248,6 +283,15 @@ static struct virus_node *keep(struct virus_shard *shard, uint32_t *first)
     return &shard->node[at];
 }
 
+/* What waits for missing bytes is never decided. */
+static void take_gap(struct virus_shard *shard, size_t entry, const struct stream_record *record)
+{
+    struct virus_flow *const flow = flow_of(shard, entry, record->flow);
+
+    drop(shard, &flow->first[record->half]);
+    let_go(shard, flow);
+}
+
 /* A half ends. Bytes before the last window might have decided an expression that waits. */
 static void take_end(struct virus_shard *shard, size_t entry, const struct stream_record *record)
 {
@@ -257,6 +301,7 @@ static void take_end(struct virus_shard *shard, size_t entry, const struct strea
         shard->left_out += shard->node[at].matches && record->offset > SL_STREAM_KNOWN;
     drop(shard, &flow->first[record->half]);
     drop(shard, &flow->told[record->half]);
+    let_go(shard, flow);
 }
 
 static bool adds_bytes(const struct stream_record *record)
@@ -627,19 +672,9 @@ static bool take_window(struct settling *settling, const struct window *window,
     return true;
 }
 
-/* Bytes of another flow than the packet's came when their flow ended. */
-static bool take_part(struct settling *settling, const struct stream_record *record,
-                      const struct sl_stream_part *part)
+static bool take_windows(struct settling *settling, const struct stream_record *record,
+                         const struct sl_stream_part *part, struct virus_flow *flow)
 {
-    if (record->flow != settling->batch->origin[record->item].flow)
-        return true;
-    const bool has_some = has_hits(settling, record->item);
-    if (!has_some && settling->shard->n_waiting == 0)
-        return true;
-    struct virus_flow *const flow = flow_of(
-        settling->shard, entry_of(settling->viruses, settling->index, record), record->flow);
-    if (!has_some && flow->first[record->half] == 0)
-        return true;
     struct window window = {
         .record = record,
         .part = part,
@@ -656,21 +691,42 @@ static bool take_part(struct settling *settling, const struct stream_record *rec
     return done && settling->scanner != NULL;
 }
 
+/* Bytes of another flow than the packet's came when their flow ended. */
+static bool take_part(struct settling *settling, const struct stream_record *record,
+                      const struct sl_stream_part *part)
+{
+    struct virus_shard *const shard = settling->shard;
+    bool done = true;
+
+    if (record->flow != settling->batch->origin[record->item].flow)
+        return true;
+    const bool has_some = has_hits(settling, record->item);
+    if (!has_some && shard->n_waiting == 0)
+        return true;
+    struct virus_flow *const flow =
+        flow_of(shard, entry_of(settling->viruses, settling->index, record), record->flow);
+    if (has_some || flow->first[record->half] != 0)
+        done = take_windows(settling, record, part, flow);
+    let_go(shard, flow);
+    return done;
+}
+
 /* A packet that waits: what it has alone is not told again with its stream. */
 static void take_waiting(const struct settling *settling, const struct stream_waiting *waiting)
 {
     const struct payload_scan *scan = settling->scan;
     const uint32_t item = waiting->item;
+    struct virus_flow *const flow =
+        flow_of(settling->shard, waiting->entry, settling->batch->origin[item].flow);
 
     for (size_t i = payload_scan_first(scan, item);
          i < payload_scan_count(scan) && payload_scan_item(scan, i) == item; i++) {
-        struct virus_flow *flow =
-            flow_of(settling->shard, waiting->entry, settling->batch->origin[item].flow);
         struct virus_node *node = keep(settling->shard, &flow->told[waiting->half]);
 
         if (node != NULL)
             node->name = payload_scan_match(scan, i)->name;
     }
+    let_go(settling->shard, flow);
 }
 
 /* ---- settling -------------------------------------------------------------------------------- */
@@ -684,7 +740,7 @@ static bool take_record(struct settling *settling, const struct stream_record *r
         return true;
     const size_t entry = entry_of(settling->viruses, settling->index, record);
     if (record->kind == STREAM_GAP)
-        drop(settling->shard, &flow_of(settling->shard, entry, record->flow)->first[record->half]);
+        take_gap(settling->shard, entry, record);
     else if (record->kind == STREAM_END)
         take_end(settling->shard, entry, record);
     return true;
