@@ -248,7 +248,7 @@ static void test_threads_write_the_same(void **state)
 }
 
 #ifdef __SANITIZE_THREAD__
-enum { STRIDE = 30 }; /* of captures: each is slow */
+enum { STRIDE = 100 }; /* of captures: each is slow */
 #else
 enum { STRIDE = 1 };
 #endif

@@ -8,8 +8,13 @@
 #include "dissect/test/frame_fixture.h"
 #include "run/run_internal.h"
 
+#ifdef __SANITIZE_THREAD__
+enum { N_FLOWS = 1000 };
+#else
+enum { N_FLOWS = 3000 };
+#endif
+
 enum {
-    N_FLOWS = 3000,
     N_PACKETS = 2 * N_FLOWS,
     N_CLIENTS = 4,
     FIRST_PORT = 20000,

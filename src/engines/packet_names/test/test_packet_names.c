@@ -17,7 +17,13 @@
 #include "sluice/device.h"
 #include "sluice/dissect.h"
 
-enum { N_ITEMS = 6000, MAX_HITS = 200000, FRAME_MAX = 60000, BATCH_LEN = 16 << 20 };
+#ifdef __SANITIZE_THREAD__
+enum { N_ITEMS = 1500 };
+#else
+enum { N_ITEMS = 6000 };
+#endif
+
+enum { MAX_HITS = 200000, FRAME_MAX = 60000, BATCH_LEN = 16 << 20 };
 
 static const struct sl_backend *tested;
 static const char *samples;
