@@ -187,7 +187,7 @@ static bool evict_oldest(const struct stream_site *site)
     const uint8_t half = queue->holder.half;
 
     give_up_hole(&other, half, SL_GAP_MEMORY);
-    other.stream->half[half].flags &= (uint16_t)~STREAM_CONTEXT_FITS;
+    stream_context_hold(&other, half); /* of what waited behind the hole */
     return true;
 }
 

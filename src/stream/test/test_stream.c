@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
+#include "stream/stream_half.h"
 #include "stream/stream_tcp.h"
 #include "stream_operations.h"
 #include "stream_ref.h"
@@ -705,6 +706,20 @@ static void test_queue_bound(void **state)
     finish(trial);
 }
 
+/* Blocks for the last bytes of a half, or it is known to have none. */
+static void expect_context(const struct stream_shard *shard, const struct stream *stream,
+                           uint32_t half)
+{
+    const struct stream_rest *rest = &stream->rest[half];
+    const uint64_t next = stream->half[half].next;
+
+    if (rest->context == 0)
+        assert_int_equal(rest->solid, next);
+    else
+        assert_true(((const struct stream_holder *)stream_block_at(&shard->arena, rest->context))
+                        ->n_blocks >= stream_context_blocks(shard, next));
+}
+
 /* The flow that has waited for the longest gives way. */
 static void test_memory_bound(void **state)
 {
@@ -727,6 +742,8 @@ static void test_memory_bound(void **state)
         s.ttl = 64;
         stream_take(shard, &stream[i % FLOWS], 1 + i % FLOWS, &s);
         assert_true(stream_shard_held(shard) <= config.memory);
+        for (uint32_t flow = 0; flow < FLOWS; flow++)
+            expect_context(shard, &stream[flow], CLIENT);
     }
     for (uint32_t i = 1; i < output.n; i++)
         if (output.record[i].kind == STREAM_GAP) {
