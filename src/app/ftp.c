@@ -83,13 +83,15 @@ static void finish(struct ftp_flow *flow)
 
 /* ---- ports ----------------------------------------------------------------------------------- */
 
-/* The number that ends behind `end`; *begin is where it begins. False: there is none. */
+/* The number that ends behind `end`; *begin is where it begins. False: there is none, or it has
+ * more digits than a port. */
 static bool number_before(struct app_span text, uint32_t end, uint32_t *begin, uint32_t *number)
 {
+    enum { DIGITS_MAX = 5 };
     uint32_t unit = 1;
 
     *number = 0;
-    for (*begin = end; *begin != 0 && end - *begin < 5; --*begin) {
+    for (*begin = end; *begin != 0 && end - *begin <= DIGITS_MAX; --*begin) {
         const uint32_t digit = (uint32_t)text.bytes[*begin - 1] - '0';
 
         if (digit > 9)
@@ -97,7 +99,7 @@ static bool number_before(struct app_span text, uint32_t end, uint32_t *begin, u
         *number += unit * digit;
         unit *= 10;
     }
-    return *begin != end;
+    return *begin != end && end - *begin <= DIGITS_MAX;
 }
 
 /* "h1,h2,h3,h4,p1,p2", or "|||port|" of RFC 2428: the last numbers. 0: there is none. */

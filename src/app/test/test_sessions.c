@@ -194,6 +194,8 @@ static void test_ports_of_ftp(void **state)
         {"PASV\r\n", "227 Entering (192,0,2,1,0,21).\r\n", 21, SL_FTP_PASSIVE},
         {"epsv\r\n", "229 Entering (|||6446|)\r\n", 6446, SL_FTP_PASSIVE},
         {"EPSV\r\n", "229 Entering (|||99999|)\r\n", 0, SL_FTP_PASSIVE},
+        {"EPSV\r\n", "229 Entering (|||106446|)\r\n", 0, SL_FTP_PASSIVE},
+        {"PASV\r\n", "227 (1,2,3,4,100000,21)\r\n", 0, SL_FTP_PASSIVE},
         {"PASV\r\n", "227 (1,2,3,4,999,21)\r\n", 0, SL_FTP_PASSIVE},
         {"PASV\r\n", "500 no (1,2,3,4,5,6)\r\n", 0, SL_FTP_PASSIVE},
         {"PORT 7\r\n", "500 no\r\n", 0, SL_FTP_ACTIVE},
