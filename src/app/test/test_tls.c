@@ -176,6 +176,25 @@ static void test_13(void **state)
     }
 }
 
+/* A server of an early draft of TLS 1.3 sends no session and no compression. */
+static void test_early_13(void **state)
+{
+    static const char server_hello[] = "\x02\0\0\x26\x03\x04"
+                                       "0123456789abcdef0123456789abcdef"
+                                       "\x13\x01"
+                                       "\0\0";
+    struct app_text side[2] = {{0}, {0}};
+
+    (void)state;
+    put_hello(&side[0], client_hello, sizeof client_hello - 1, 16384);
+    put_record(&side[0], 23, "secret", 6, 6);
+    put_hello(&side[1], server_hello, sizeof server_hello - 1, 16384);
+    put_record(&side[1], 23, "secret", 6, 6);
+    EXPECT(side, " ja3s_string=[772,4865,]", "tls 0 c done");
+    app_text_free(&side[0]);
+    app_text_free(&side[1]);
+}
+
 static void test_12(void **state)
 {
     static const char subject[] = " subject=[C=DE, ST=Bavaria, O=Example Ltd, CN=www.example.com, "
@@ -266,9 +285,9 @@ static void test_hostile(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_13), cmocka_unit_test(test_12),
-                                       cmocka_unit_test(test_damaged_certificates),
-                                       cmocka_unit_test(test_hostile)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_13), cmocka_unit_test(test_early_13), cmocka_unit_test(test_12),
+        cmocka_unit_test(test_damaged_certificates), cmocka_unit_test(test_hostile)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
