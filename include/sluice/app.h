@@ -4,7 +4,7 @@
  * Protocols are found by the bytes of a message, not by ports, but for NTP. Over UDP these are
  * read: DNS, with multicast DNS and LLMNR, which have its form, SIP, NTP, SNMP and DHCP. A datagram
  * is enough for each of them. Flows are read by a run (sluice/run.h): HTTP/1, TLS, DNS, SIP, SMTP,
- * FTP and SSH over TCP, and QUIC over UDP. */
+ * FTP, SSH and DCE/RPC over TCP, and QUIC over UDP. */
 #ifndef SLUICE_APP_H
 #define SLUICE_APP_H
 
@@ -33,7 +33,7 @@ enum sl_app {
     SL_APP_QUIC,
     SL_APP_SMTP,
     SL_APP_FTP,
-    SL_APP_POP3, /* of a TCP flow: known, but not read, as all that follow but for SSH */
+    SL_APP_POP3, /* of a TCP flow: known, but not read, as all that follow but for SSH and DCERPC */
     SL_APP_IMAP,
     SL_APP_HTTP2,
     SL_APP_SSH,
@@ -78,7 +78,7 @@ enum {
     SL_BUFFER_TLS_HASH = 524288, /* JA3, JA3S, JA4, and their texts */
     SL_BUFFER_FILE = 1048576,    /* names and kinds of files */
     SL_BUFFER_SIP = 2097152,     /* messages of SIP over TCP */
-    SL_BUFFER_SESSION = 4194304  /* values of SMTP and its mails, SSH and FTP */
+    SL_BUFFER_SESSION = 4194304  /* values of SMTP and its mails, SSH, FTP and DCERPC */
 };
 
 /* Buffers of made items that hold bytes of a TCP stream (struct sl_stream_part of sluice/detect.h).
@@ -170,11 +170,13 @@ enum sl_app_value_id {
     SL_FTP_COMMAND_DATA,
     SL_FTP_COMPLETION_CODE, /* one for each line that has one, up to 4 KiB */
     SL_FTP_REPLY,           /* one for each line, up to 4 KiB */
-    SL_APP_BODY,            /* as far as it has come, decoded; of SMTP: of an attachment */
+    SL_DCERPC_INTERFACE,    /* of a call: its UUID, in lower case */
+    SL_APP_BODY,            /* as far as it has come, decoded; of SMTP: of an attachment; of DCERPC:
+                               the data of a call's stub */
     SL_N_APP_VALUES
 };
 
-/* The bit of a value in a set of them. Those of SMTP, SSH and FTP share one. */
+/* The bit of a value in a set of them. Those of SMTP, SSH, FTP and DCERPC share one. */
 static inline uint64_t sl_app_value_bit(enum sl_app_value_id id)
 {
     if (id == SL_APP_BODY)
@@ -276,8 +278,14 @@ struct sl_app_message {
     bool truncated[2]; /* FTP: a line of the side was too long, and is cut */
     uint8_t mail;      /* SMTP: enum sl_mail_state */
     uint8_t ftp_mode;  /* enum sl_ftp_mode */
-    uint8_t event;     /* EVENT: which; see sl_app_event_find */
-    uint64_t events;   /* of the side so far: bit i is event i */
+    struct {
+        uint32_t id;
+        uint16_t opnum;
+        uint16_t major, minor;   /* version of the interface */
+        uint16_t n_fragments[2]; /* of the sides */
+    } call;                      /* DCERPC */
+    uint8_t event;               /* EVENT: which; see sl_app_event_find */
+    uint64_t events;             /* of the side so far: bit i is event i */
 };
 
 /* Returns the number, below 64, of an event by its name of len bytes in Suricata's rules,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "app_stream.h"
 
+#include "dcerpc.h"
 #include "http.h"
 #include "known.h"
 #include "ssh.h"
@@ -33,11 +34,9 @@ typedef enum app_likeness probe(enum app_side side, const uint8_t *bytes, uint32
 static const struct {
     const struct app_parser *parser;
     probe *probe;
-} protocols[] = {{&http_parser, http_probe},
-                 {&tls_parser, tls_probe},
-                 {&ssh_parser, ssh_probe},
-                 {&sip_tcp_parser, sip_tcp_probe},
-                 {&dns_tcp_parser, dns_tcp_probe}};
+} protocols[] = {{&http_parser, http_probe},       {&tls_parser, tls_probe},
+                 {&ssh_parser, ssh_probe},         {&dcerpc_parser, dcerpc_probe},
+                 {&sip_tcp_parser, sip_tcp_probe}, {&dns_tcp_parser, dns_tcp_probe}};
 
 struct app_stream *app_stream_open(void)
 {

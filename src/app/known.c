@@ -50,9 +50,8 @@ static uint64_t held_by(const void *flow)
             .held = held_by}
 
 static const struct app_parser parsers[SL_N_APPS] = {
-    KNOWN(SL_APP_HTTP2), KNOWN(SL_APP_SMB),  KNOWN(SL_APP_DCERPC),
-    KNOWN(SL_APP_RDP),   KNOWN(SL_APP_RFB),  KNOWN(SL_APP_MQTT),
-    KNOWN(SL_APP_PGSQL), KNOWN(SL_APP_DNP3), KNOWN(SL_APP_ENIP),
+    KNOWN(SL_APP_HTTP2), KNOWN(SL_APP_SMB),   KNOWN(SL_APP_RDP),  KNOWN(SL_APP_RFB),
+    KNOWN(SL_APP_MQTT),  KNOWN(SL_APP_PGSQL), KNOWN(SL_APP_DNP3), KNOWN(SL_APP_ENIP),
 };
 
 /* ---- first bytes ----------------------------------------------------------------------------- */
@@ -120,24 +119,6 @@ static enum app_likeness like_dnp3(const uint8_t *bytes, uint32_t len)
     return get_le(bytes + HEAD, 2) == (uint16_t)~crc ? APP_LIKE : APP_UNLIKE;
 }
 
-/* The head of a PDU over a connection (C706, 12.6): version 5, the form of its data, its length. */
-static enum app_likeness like_dcerpc(const uint8_t *bytes, uint32_t len)
-{
-    enum { HEAD = 16, LAST_TYPE = 19, TYPES = 0xFFFE3 /* of them, those over connections */ };
-
-    if (like_bytes("\x05\0", 2, bytes, len) == APP_UNLIKE)
-        return APP_UNLIKE;
-    if (len < HEAD)
-        return APP_TOO_SHORT;
-    const bool is_little = bytes[4] == 0x10;
-    const uint32_t frame = is_little ? get_le(bytes + 8, 2) : load_be16(bytes + 8);
-
-    return bytes[2] <= LAST_TYPE && (TYPES >> bytes[2] & 1) != 0 && (is_little || bytes[4] == 0) &&
-                   bytes[5] <= 3 && bytes[6] == 0 && bytes[7] == 0 && frame >= HEAD
-               ? APP_LIKE
-               : APP_UNLIKE;
-}
-
 /* A connection request of X.224 in a packet of TPKT. */
 static enum app_likeness like_rdp(const uint8_t *bytes, uint32_t len)
 {
@@ -156,9 +137,7 @@ const struct app_parser *known_find(enum app_side side, const uint8_t *bytes, ui
     static const struct {
         enum app_likeness (*look)(const uint8_t *bytes, uint32_t len);
         uint8_t sides, app;
-    } forms[] = {{like_dnp3, EITHER, SL_APP_DNP3},
-                 {like_dcerpc, EITHER, SL_APP_DCERPC},
-                 {like_rdp, CLIENT, SL_APP_RDP}};
+    } forms[] = {{like_dnp3, EITHER, SL_APP_DNP3}, {like_rdp, CLIENT, SL_APP_RDP}};
     enum app_likeness likeness;
 
     for (size_t i = 0; i < sizeof patterns / sizeof *patterns; i++) {

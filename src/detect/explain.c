@@ -168,6 +168,8 @@ static void put_check(struct explain_text *text, const struct rule_check *check)
         [RULE_TLS_EXPIRED] = "tls_cert_expired",
         [RULE_FTP_PORT] = "ftp.dynamic_port",
         [RULE_FTP_MODE] = "ftp.mode",
+        [RULE_CALL_OPNUM] = "dcerpc.opnum",
+        [RULE_CALL_VERSION] = "version of dcerpc.iface",
         [RULE_VLAN_ID] = "vlan.id",
         [RULE_FLOW_AGE] = "flow.age",
         [RULE_FLOW_PACKETS] = "flow.pkts",

@@ -84,6 +84,8 @@ enum rule_field {
     RULE_TLS_EXPIRED, /* 1: the packet's time is behind the last */
     RULE_FTP_PORT,    /* of the connection for data */
     RULE_FTP_MODE,    /* enum sl_ftp_mode */
+    RULE_CALL_OPNUM,  /* of a call of DCERPC, as the next one */
+    RULE_CALL_VERSION,
     /* Fields that repeat. */
     RULE_APP, /* which: enum rule_app_side; `mask` is a set of enum sl_app */
     RULE_VLAN_ID,

@@ -146,6 +146,19 @@
     FIELD(FTP_REPLY, "reply")                       \
     FIELD(FTP_REPLY_RECEIVED, "reply_received")     \
     FIELD(FTP_REPLY_CUT, "reply_truncated")         \
+    FIELD(DCERPC, "dcerpc")                         \
+    FIELD(DCERPC_REQUEST, "request")                \
+    FIELD(DCERPC_RESPONSE, "response")              \
+    FIELD(DCERPC_REQ, "req")                        \
+    FIELD(DCERPC_RES, "res")                        \
+    FIELD(DCERPC_OPNUM, "opnum")                    \
+    FIELD(DCERPC_FRAGMENTS, "frag_cnt")             \
+    FIELD(DCERPC_STUB_SIZE, "stub_data_size")       \
+    FIELD(DCERPC_INTERFACES, "interfaces")          \
+    FIELD(DCERPC_UUID, "uuid")                      \
+    FIELD(DCERPC_VERSION, "version")                \
+    FIELD(DCERPC_CALL_ID, "call_id")                \
+    FIELD(DCERPC_RPC_VERSION, "rpc_version")        \
     FIELD(FILES, "files")                           \
     FIELD(FILEINFO, "fileinfo")                     \
     FIELD(FILE_NAME, "filename")                    \
@@ -223,6 +236,7 @@ struct event_texts {
     char dns_name[DNS_NAME_TEXT_MAX];
     char http_protocol[12], tls_version[EVENT_NUMBER_LEN], quic_version[MESSAGE_VERSION_LEN];
     char app_event[MESSAGE_EVENT_LEN];
+    char call_version[12];
     char file_hash[SL_N_FILE_HASHES][MESSAGE_HASH_LEN];
     char tcp_flags[3][2];
 };

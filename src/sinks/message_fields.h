@@ -252,6 +252,53 @@ EVENT_INLINE void event_ftp_message(const struct event_visit *visit,
     event_end(visit);
 }
 
+/* ---- DCERPC ---------------------------------------------------------------------------------- */
+
+EVENT_INLINE void event_call_side(const struct event_visit *visit,
+                                  const struct sl_app_message *message, int side)
+{
+    event_object(visit, side == 0 ? FIELD_DCERPC_REQ : FIELD_DCERPC_RES);
+    if (side == 0)
+        event_number(visit, FIELD_DCERPC_OPNUM, message->call.opnum);
+    event_number(visit, FIELD_DCERPC_FRAGMENTS, message->call.n_fragments[side]);
+    event_number(visit, FIELD_DCERPC_STUB_SIZE, message->half[side].body_len);
+    event_end(visit);
+}
+
+EVENT_INLINE void event_call_interface(const struct event_visit *visit,
+                                       const struct sl_app_message *message,
+                                       struct event_texts *texts)
+{
+    event_take(visit, FIELD_DCERPC_INTERFACES, (struct sl_field){.type = SL_FIELD_LIST});
+    event_object(visit, FIELD_END);
+    event_value(visit, FIELD_DCERPC_UUID, &message->half[0], SL_DCERPC_INTERFACE);
+    snprintf(texts->call_version, sizeof texts->call_version, "%u.%u", message->call.major,
+             message->call.minor);
+    event_text(visit, FIELD_DCERPC_VERSION, texts->call_version);
+    event_end(visit);
+    event_take(visit, FIELD_END, (struct sl_field){.type = SL_FIELD_LIST_END});
+}
+
+EVENT_INLINE void event_dcerpc_message(const struct event_visit *visit,
+                                       const struct sl_app_message *message,
+                                       struct event_texts *texts)
+{
+    uint32_t n;
+
+    event_object(visit, FIELD_DCERPC);
+    event_text(visit, FIELD_DCERPC_REQUEST, "REQUEST");
+    event_call_side(visit, message, 0);
+    if (message->call.n_fragments[1] != 0) {
+        event_text(visit, FIELD_DCERPC_RESPONSE, "RESPONSE");
+        event_call_side(visit, message, 1);
+    }
+    if (message_values(&message->half[0], SL_DCERPC_INTERFACE, &n) != NULL)
+        event_call_interface(visit, message, texts);
+    event_number(visit, FIELD_DCERPC_CALL_ID, message->call.id);
+    event_text(visit, FIELD_DCERPC_RPC_VERSION, "5.0");
+    event_end(visit);
+}
+
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* The part of a whole that the server sent. */
@@ -325,6 +372,8 @@ EVENT_INLINE void event_protocol_object(const struct event_visit *visit,
         event_ssh_message(visit, message);
     else if (message->app == SL_APP_FTP)
         event_ftp_message(visit, message);
+    else if (message->app == SL_APP_DCERPC)
+        event_dcerpc_message(visit, message, texts);
 }
 
 EVENT_INLINE void event_fileinfo(const struct event_visit *visit,

@@ -189,6 +189,15 @@ static bool read_said_field(const struct sl_app_message *message, enum rule_fiel
     return true;
 }
 
+static bool read_call_field(const struct sl_app_message *message, enum rule_field field,
+                            uint32_t *value)
+{
+    if (message == NULL || message->app != SL_APP_DCERPC || message->call.n_fragments[0] == 0)
+        return false;
+    *value = field == RULE_CALL_OPNUM ? message->call.opnum : message->call.major;
+    return true;
+}
+
 static bool read_ftp_field(const struct sl_app_message *message, enum rule_field field,
                            uint32_t *value)
 {
@@ -337,6 +346,9 @@ bool rule_view_rare_field(const struct rule_view *view, enum rule_field field, u
     case RULE_FTP_PORT:
     case RULE_FTP_MODE:
         return read_ftp_field(view->message, field, value);
+    case RULE_CALL_OPNUM:
+    case RULE_CALL_VERSION:
+        return read_call_field(view->message, field, value);
     case RULE_TLS_CHAIN:
     case RULE_TLS_NOT_BEFORE:
     case RULE_TLS_NOT_AFTER:

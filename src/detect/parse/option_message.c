@@ -107,6 +107,8 @@ static const struct value_buffer {
     {"ssh.hassh.string", RULE_OF_CLIENT, SL_SSH_HASSH_STRING},
     {"ssh.hassh.server", RULE_OF_SERVER, SL_SSH_HASSH},
     {"ssh.hassh.server.string", RULE_OF_SERVER, SL_SSH_HASSH_STRING},
+    {"dcerpc.stub_data", RULE_OF_SENDER, SL_APP_BODY},
+    {"dce_stub_data", RULE_OF_SENDER, SL_APP_BODY},
     {"ftp.command", RULE_OF_CLIENT, SL_FTP_COMMAND},
     {"ftp.command_data", RULE_OF_CLIENT, SL_FTP_COMMAND_DATA},
     {"ftp.completion_code", RULE_OF_SERVER, SL_FTP_COMPLETION_CODE},
@@ -160,6 +162,13 @@ static bool is_of_files(uint32_t id)
     return id == SL_APP_BODY || rule_value_is_of_file(id);
 }
 
+/* The data of a call of DCERPC is a body, as that of a file is. */
+static bool is_stub(const struct rule_parser *parser)
+{
+    return rule_text_is(parser->option.name, "dce_stub_data") ||
+           rule_text_is(parser->option.name, "dcerpc.stub_data");
+}
+
 /* SL_APP_UNKNOWN: a value of TLS and QUIC. */
 static enum sl_app app_of(const struct rule_parser *parser, uint32_t id)
 {
@@ -169,6 +178,8 @@ static enum sl_app app_of(const struct rule_parser *parser, uint32_t id)
         return SL_APP_SSH;
     if (id >= SL_FTP_COMMAND && id <= SL_FTP_REPLY)
         return SL_APP_FTP;
+    if (id == SL_DCERPC_INTERFACE || is_stub(parser))
+        return SL_APP_DCERPC;
     if (is_of_files(id) && parser->rule->app == SL_APP_SMTP)
         return SL_APP_SMTP;
     return id < SL_TLS_SNI || is_of_files(id) || id == RULE_HTTP_FIELD_LINES ? SL_APP_HTTP
@@ -184,15 +195,19 @@ static enum sl_status take_app(struct rule_parser *parser, uint32_t id)
     enum sl_app app = app_of(parser, id);
     const bool of_tls = app == SL_APP_UNKNOWN;
 
-    if (rule->app > SL_APP_SMTP && is_of_files(id)) /* has files, which are not made */
+    if (rule->app > SL_APP_SMTP && is_of_files(id) &&
+        !is_stub(parser)) /* has files, which are not made */
         return rule_skip(parser, "", parser->option.name);
     if (of_tls && (!tcp || !udp))
         app = tcp ? SL_APP_TLS : SL_APP_QUIC;
     if ((!tcp && !udp) || (!of_tls && !tcp) ||
         (rule->app != SL_APP_UNKNOWN && rule->app != app &&
-         (!of_tls || (rule->app != SL_APP_TLS && rule->app != SL_APP_QUIC))))
+         (!of_tls || (rule->app != SL_APP_TLS && rule->app != SL_APP_QUIC)))) {
+        if (app == SL_APP_DCERPC) /* over SMB or UDP, where it is not read */
+            return rule_skip(parser, "", parser->option.name);
         return rule_bad_at(parser, parser->name, "'%.*s' is no buffer of the rule's protocol",
                            RULE_QUOTE(parser->option.name));
+    }
     if (rule->app == SL_APP_UNKNOWN)
         rule->app = (uint8_t)app;
     return SL_OK;
@@ -408,7 +423,7 @@ static void add_checks(const struct rule_parser *parser, uint32_t *asked, uint32
         const uint8_t field = parser->check[i].field;
 
         if (field == RULE_TLS_VERSION || field == RULE_TLS_SEEN || field == RULE_APP_EVENT ||
-            field == RULE_FTP_PORT || field == RULE_FTP_MODE)
+            (field >= RULE_FTP_PORT && field <= RULE_CALL_VERSION))
             *asked |= 1u << RULE_OF_SENDER;
         if (field >= RULE_TLS_CHAIN && field <= RULE_TLS_EXPIRED) {
             *asked |= 1u << RULE_OF_SERVER;
@@ -726,6 +741,61 @@ static enum sl_status add_text(struct rule_parser *parser, struct rule_text valu
     content->nocase = nocase;
     content->at_end = extension;
     return put(parser, content, buffer);
+}
+
+/* What stands behind a word that Snort 3 writes before it. */
+static struct rule_text behind_word(struct rule_text text, const char *word)
+{
+    struct rule_text rest = text, first;
+
+    return rule_text_split(&rest, ' ', &first) && rule_text_is(first, word) ? rule_trim(rest)
+                                                                            : text;
+}
+
+/* "UUID", with a relation to a version, "any_frag" or both behind it. All fragments of a call are
+ * looked at. */
+enum sl_status rule_read_call_interface(struct rule_parser *parser, struct rule_text value)
+{
+    enum { UUID_LEN = 36 };
+    static const struct value_buffer buffer = {"", RULE_OF_SENDER, SL_DCERPC_INTERFACE};
+    struct rule_text uuid, word;
+    struct rule_check check;
+
+    rule_text_split(&value, ',', &uuid);
+    uuid = behind_word(uuid, "uuid");
+    if (uuid.len != UUID_LEN)
+        return rule_bad(parser, "'%.*s' is no UUID", RULE_QUOTE(uuid));
+    enum sl_status status = add_text(parser, uuid, false, true, &buffer);
+
+    while (status == SL_OK && rule_text_split(&value, ',', &word)) {
+        if (rule_text_is(word, "any_frag"))
+            continue;
+        word = behind_word(word, "version");
+        if (word.len != 0 && word.at[0] == '=')
+            word = rule_trim((struct rule_text){word.at + 1, word.len - 1});
+        status = rule_read_range(parser, word, "dcerpc.iface", UINT16_MAX, &check);
+        check.field = RULE_CALL_VERSION;
+        if (status == SL_OK)
+            status = rule_check_add(parser, check);
+    }
+    return status;
+}
+
+/* A number, also with a relation before it. Lists and ranges skip the rule. */
+enum sl_status rule_read_call_opnum(struct rule_parser *parser, struct rule_text value)
+{
+    struct rule_check check;
+
+    if (value.len >= 2 && value.at[0] == '"' && value.at[value.len - 1] == '"')
+        value = rule_trim((struct rule_text){value.at + 1, value.len - 2});
+    if (memchr(value.at, ',', value.len) != NULL || memchr(value.at, '-', value.len) != NULL)
+        return rule_skip(parser, "a list in ", parser->option.name);
+    enum sl_status status = rule_read_range(parser, value, "dcerpc.opnum", UINT16_MAX, &check);
+
+    check.field = RULE_CALL_OPNUM;
+    if (status == SL_OK)
+        status = take_app(parser, SL_DCERPC_INTERFACE);
+    return status == SL_OK ? rule_check_add(parser, check) : status;
 }
 
 /* A content of the file's name or kind, in any case. An extension stands behind a period, and ends

@@ -104,7 +104,7 @@ rule_option_reader rule_read_value, rule_read_value_or_modifier, rule_read_urico
     rule_read_urilen, rule_read_tls_version, rule_read_ssl_state, rule_read_tls_chain,
     rule_read_tls_date, rule_read_tls_validity, rule_read_ftp_port, rule_read_ftp_mode,
     rule_read_file_text, rule_read_filesize, rule_read_filestore, rule_read_file_digest,
-    rule_read_tls_text;
+    rule_read_tls_text, rule_read_call_interface, rule_read_call_opnum;
 
 /* The rule is about messages of a flow of this protocol. SL_EFORMAT: it is not. */
 enum sl_status rule_app_take(struct rule_parser *parser, enum sl_app app);

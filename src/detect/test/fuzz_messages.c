@@ -38,7 +38,8 @@ static const char text[] = /* clang-format off */
     RULE("tcp", "dns.answers.rrname; to_lowercase; content:\"a\"; dns.rcode:0;", 20)
     RULE("tls", "tls_cert_notafter:>2024-01; tls.cert_chain_len:2; content:\"a\";", 21)
     RULE("sip", "sip.to; content:\"a\"; sip.uri; content:\"b\";", 22)
-    RULE("tls", "tls_cert_expired;", 23);
+    RULE("tls", "tls_cert_expired;", 23)
+    RULE("dcerpc", "dce_opnum:1; dce_stub_data; content:\"a\";", 24);
 /* clang-format on */
 
 /* The input that is left. */

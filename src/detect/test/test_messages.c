@@ -692,6 +692,48 @@ static void test_ftp(void **state)
     sl_batch_free(scene.batch);
 }
 
+/* Messages 0 and 2 are heads of the sides, 1 and 3 their ends. */
+static void test_dcerpc(void **state)
+{
+    static const struct value interface[] = {
+        {SL_DCERPC_INTERFACE, "367abb81-9844-35f1-ad32-98f038001003"}};
+    static const struct row rows[] = {
+        {"dce_iface:367ABB81-9844-35F1-AD32-98F038001003;", "02"},
+        {"dcerpc.iface:367abb81-9844-35f1-ad32-98f038001003,=2,any_frag; flow:to_server;", "0"},
+        {"dcerpc.iface:367abb81-9844-35f1-ad32-98f038001003,<2;", ""},
+        {"dcerpc.iface:367abb81-9844-35f1-ad32-98f038001004;", ""},
+        {"dce_iface:uuid 367abb81-9844-35f1-ad32-98f038001003,version >1; flow:to_server;", "0"},
+        {"dce_opnum:\"15\"; flow:to_server;", "0"},
+        {"dce_opnum:15; flow:to_server;", "0"},
+        {"dcerpc.opnum:15; flow:to_client;", "2"},
+        {"dcerpc.opnum:>15;", ""},
+        {"dcerpc.stub_data; content:\"quest\";", "1"},
+        {"dce_stub_data; content:\"swer\"; flow:to_client; dce_opnum:15;", "3"},
+        {"dce_iface:367abb81-9844-35f1-ad32-98f038001003; dce_stub_data; content:\"e\"; "
+         "bsize:6;",
+         "3"},
+    };
+    struct scene scene;
+
+    (void)state;
+    open_scene(&scene);
+    for (int i = 0; i < 4; i++) {
+        const char *const stub = i == 1 ? "request" : i == 3 ? "answer" : NULL;
+        struct sl_app_message *const message = &scene.message[scene.n];
+
+        say(&scene, 0, interface, 1);
+        if (i >= 2)
+            say(&scene, 1, interface, 1);
+        message->call.opnum = 15;
+        message->call.major = 2;
+        message->call.n_fragments[0] = 1;
+        add_message(&scene, i / 2, SL_APP_DCERPC, i / 2, stub != NULL ? SL_APP_END : SL_APP_HEAD,
+                    stub, 0, stub != NULL ? (uint32_t)strlen(stub) : 0);
+    }
+    check(&scene, "alert tcp any any -> any any", rows, COUNT(rows));
+    sl_batch_free(scene.batch);
+}
+
 static void test_quic(void **state)
 {
     static const struct row rows[] = {
@@ -917,6 +959,7 @@ int main(void)
         cmocka_unit_test(test_events),
         cmocka_unit_test(test_smtp),
         cmocka_unit_test(test_ftp),
+        cmocka_unit_test(test_dcerpc),
         cmocka_unit_test(test_quic),
         cmocka_unit_test(test_both_sides),
         cmocka_unit_test(test_order),

@@ -306,6 +306,8 @@ static void test_skipped_rules(void **state)
          "a set of data in base64_data"},
         {"alert icmp any any -> any any (dns.query; sid:1;)", "dns.query"},
         {HEAD "(krb5_cname; sid:1;)", "krb5_cname"},
+        {HEAD "(dce_opnum:1,2-3; sid:1;)", "a list in dce_opnum"},
+        {"alert dcerpc any any -> any any (file.data; content:\"a\"; sid:1;)", "file.data"},
         {HEAD "(ftp.reply_received:yes; sid:1;)", "ftp.reply_received"},
         {HEAD "(s7commplus_func:explore; sid:1;)", "s7commplus_func"},
         {"alert http ( http_header:field a; content:\"b\"; sid:1; )", "a value of http_header"},

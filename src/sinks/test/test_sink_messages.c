@@ -219,29 +219,61 @@ static void test_eve(void **state)
     check_eve(event_of, lines, N_EVENTS);
 }
 
+enum { ALERT_MAX = 4096 };
+
+static void write_alert(const struct made_event *made, char line[ALERT_MAX])
+{
+    struct sl_sink *sink = open_sink(scratch_spec("eve", "alert.json"));
+    struct sl_diag diag;
+
+    assert_int_equal(sl_sink_write(sink, &made->event, &diag), SL_OK);
+    close_sink(sink, 1);
+    FILE *lines = fopen(scratch_path("alert.json"), "r");
+    assert_non_null(lines);
+    while (fgets(line, ALERT_MAX, lines) != NULL)
+        ;
+    fclose(lines);
+}
+
 /* An alert has the message and the file that its rule matches. */
 static void test_alert(void **state)
 {
     struct made_event *made = malloc(sizeof *made);
-    struct sl_sink *sink = open_sink(scratch_spec("eve", "alert.json"));
-    struct sl_diag diag;
-    char line[4096];
+    char line[ALERT_MAX];
 
     (void)state;
     make_plain(made, 1);
     made->event.origin.app = SL_APP_HTTP;
     made->event.message = &messages[4];
-    assert_int_equal(sl_sink_write(sink, &made->event, &diag), SL_OK);
-    close_sink(sink, 1);
-    FILE *lines = fopen(scratch_path("alert.json"), "r");
-    assert_non_null(lines);
-    assert_non_null(fgets(line, sizeof line, lines));
+    write_alert(made, line);
     assert_non_null(strstr(line, "\"pkt_src\":\"wire/pcap\",\"tx_id\":3,\"alert\":{"));
     assert_non_null(strstr(line, "}," REQUEST("") RANGE BEHIND_REQUEST
                            "\"length\":0},"
                            "\"files\":[" FILE_OBJECT("3") "],\"app_proto\":\"http\","
                                                           "\"direction\":"));
-    fclose(lines);
+    free(made);
+}
+
+static void test_alert_of_a_call(void **state)
+{
+    static const struct sl_app_value interface = {(const uint8_t *)"0-1", 3, SL_DCERPC_INTERFACE};
+    static const struct sl_app_message call = {
+        .app = SL_APP_DCERPC,
+        .half = {{.value = &interface, .n_values = 1, .body_len = 7}, {.body_len = 8}},
+        .call = {.id = 9, .opnum = 15, .major = 2, .minor = 1, .n_fragments = {1, 2}}};
+    struct made_event *made = malloc(sizeof *made);
+    char line[ALERT_MAX];
+
+    (void)state;
+    make_plain(made, 1);
+    made->event.message = &call;
+    write_alert(made, line);
+    assert_non_null(strstr(line, "\"dcerpc\":{\"request\":\"REQUEST\",\"req\":{\"opnum\":15,"
+                                 "\"frag_cnt\":1,\"stub_data_size\":7},"
+                                 "\"response\":\"RESPONSE\","
+                                 "\"res\":{\"frag_cnt\":2,\"stub_data_size\":8},"
+                                 "\"interfaces\":[{\"uuid\":\"0-1\",\"version\":\"2.1\"}],"
+                                 "\"call_id\":9,\"rpc_version\":\"5.0\"}"));
     free(made);
 }
 
@@ -330,9 +362,8 @@ static void test_sqlite(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_console),
-        cmocka_unit_test(test_eve),
-        cmocka_unit_test(test_alert),
+        cmocka_unit_test(test_console), cmocka_unit_test(test_eve),
+        cmocka_unit_test(test_alert),   cmocka_unit_test(test_alert_of_a_call),
         cmocka_unit_test(test_sqlite),
     };
     return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
