@@ -116,6 +116,7 @@ const struct app_parser *starttls_find(enum app_side side, const uint8_t *bytes,
                  {"+OK ", APP_SERVER, &pop3},
                  {"EHLO ", APP_CLIENT, &smtp_parser},
                  {"HELO ", APP_CLIENT, &smtp_parser},
+                 {"QUIT\r\n", APP_CLIENT, &smtp_parser}, /* as Suricata has it */
                  {"MAIL FROM:", APP_CLIENT, &smtp_parser},
                  {"FEAT\r\n", APP_CLIENT, &ftp_parser},
                  {"AUTH TLS\r\n", APP_CLIENT, &ftp_parser},

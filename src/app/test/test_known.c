@@ -55,6 +55,7 @@ static void test_first_bytes_name_a_protocol(void **state)
         {BYTES("220-Welcome to Pure-FTPd\r\n"), 1, SL_APP_FTP},
         {BYTES("220 ready\r\n"), 1, SL_APP_UNKNOWN},
         {BYTES("ehlo x\r\n"), 0, SL_APP_SMTP},
+        {BYTES("QUIT\r\n"), 0, SL_APP_SMTP},
         {BYTES("USER anonymous\r\n"), 0, SL_APP_FTP},
         {BYTES("+OK ready\r\n"), 1, SL_APP_POP3},
         {BYTES("* OK ready\r\n"), 1, SL_APP_IMAP},
