@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <strings.h>
 
+#include "app/ntp.h"
 #include "event_text.h"
 #include "message_fields.h"
 
@@ -109,6 +110,21 @@ EVENT_INLINE void event_packet(const struct event_visit *visit, const struct sl_
     event_end(visit);
 }
 
+EVENT_INLINE void event_ntp(const struct event_visit *visit, const struct sl_event *event,
+                            struct event_texts *texts)
+{
+    const uint8_t *const message = event->payload, *const id = message + NTP_REFERENCE_ID_AT;
+
+    snprintf(texts->ntp_reference, sizeof texts->ntp_reference, "%02x:%02x:%02x:%02x", id[0], id[1],
+             id[2], id[3]);
+    event_object(visit, FIELD_NTP);
+    event_number(visit, FIELD_NTP_VERSION, ntp_version(message));
+    event_number(visit, FIELD_NTP_MODE, ntp_mode(message));
+    event_number(visit, FIELD_NTP_STRATUM, message[NTP_STRATUM_AT]);
+    event_text(visit, FIELD_NTP_REFERENCE_ID, texts->ntp_reference);
+    event_end(visit);
+}
+
 /* The flow so far, from its client on. */
 EVENT_INLINE void event_alert_flow(const struct event_visit *visit, const struct sl_event *event)
 {
@@ -158,6 +174,8 @@ EVENT_INLINE void event_alert(const struct event_visit *visit, const struct sl_e
         if (dns_has_form(event->origin.app) &&
             (event->tuple.protocol == SL_IP_UDP || event->nth_message != 0))
             event_message(visit, event);
+        else if (event->origin.app == SL_APP_NTP && event->payload_len >= NTP_LEN)
+            event_ntp(visit, event, texts);
         event_text(visit, FIELD_APP_PROTO, sl_app_name((enum sl_app)event->origin.app));
     }
     if (event->origin.flow != 0)

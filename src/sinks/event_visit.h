@@ -159,6 +159,11 @@
     FIELD(DCERPC_VERSION, "version")                \
     FIELD(DCERPC_CALL_ID, "call_id")                \
     FIELD(DCERPC_RPC_VERSION, "rpc_version")        \
+    FIELD(NTP, "ntp")                               \
+    FIELD(NTP_VERSION, "version")                   \
+    FIELD(NTP_MODE, "mode")                         \
+    FIELD(NTP_STRATUM, "stratum")                   \
+    FIELD(NTP_REFERENCE_ID, "reference_id")         \
     FIELD(FILES, "files")                           \
     FIELD(FILEINFO, "fileinfo")                     \
     FIELD(FILE_NAME, "filename")                    \
@@ -236,7 +241,7 @@ struct event_texts {
     char dns_name[DNS_NAME_TEXT_MAX];
     char http_protocol[12], tls_version[EVENT_NUMBER_LEN], quic_version[MESSAGE_VERSION_LEN];
     char app_event[MESSAGE_EVENT_LEN];
-    char call_version[12];
+    char call_version[12], ntp_reference[12];
     char file_hash[SL_N_FILE_HASHES][MESSAGE_HASH_LEN];
     char tcp_flags[3][2];
 };

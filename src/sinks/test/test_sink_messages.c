@@ -277,6 +277,23 @@ static void test_alert_of_a_call(void **state)
     free(made);
 }
 
+static void test_alert_of_ntp(void **state)
+{
+    static const uint8_t ntp[48] = {0x1B, 2, [12] = 0x4C, 0, 0xFF, 1};
+    struct made_event *made = malloc(sizeof *made);
+    char line[ALERT_MAX];
+
+    (void)state;
+    make_plain(made, 1);
+    made->event.origin.app = SL_APP_NTP;
+    made->event.payload = ntp;
+    made->event.payload_len = sizeof ntp;
+    write_alert(made, line);
+    assert_non_null(strstr(line, "\"ntp\":{\"version\":3,\"mode\":3,\"stratum\":2,"
+                                 "\"reference_id\":\"4c:00:ff:01\"},\"app_proto\":\"ntp\""));
+    free(made);
+}
+
 static void check_rows(sqlite3 *database, const char *sql, const char *const *rows)
 {
     sqlite3_stmt *select;
@@ -362,9 +379,9 @@ static void test_sqlite(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_console), cmocka_unit_test(test_eve),
-        cmocka_unit_test(test_alert),   cmocka_unit_test(test_alert_of_a_call),
-        cmocka_unit_test(test_sqlite),
+        cmocka_unit_test(test_console),      cmocka_unit_test(test_eve),
+        cmocka_unit_test(test_alert),        cmocka_unit_test(test_alert_of_a_call),
+        cmocka_unit_test(test_alert_of_ntp), cmocka_unit_test(test_sqlite),
     };
     return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
 }
