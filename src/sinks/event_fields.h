@@ -110,6 +110,17 @@ EVENT_INLINE void event_packet(const struct event_visit *visit, const struct sl_
     event_end(visit);
 }
 
+/* The alert of a rule that passes its packet. */
+EVENT_INLINE void event_verdict(const struct event_visit *visit,
+                                const struct sl_signature *signature)
+{
+    if (signature->action == NULL || strcasecmp(signature->action, "pass") != 0)
+        return;
+    event_object(visit, FIELD_VERDICT);
+    event_text(visit, FIELD_VERDICT_ACTION, "pass");
+    event_end(visit);
+}
+
 EVENT_INLINE void event_ntp(const struct event_visit *visit, const struct sl_event *event,
                             struct event_texts *texts)
 {
@@ -168,6 +179,7 @@ EVENT_INLINE void event_alert(const struct event_visit *visit, const struct sl_e
     event_list(visit, FIELD_REFERENCES, signature->references);
     event_list(visit, FIELD_METADATA, signature->metadata);
     event_end(visit);
+    event_verdict(visit, signature);
     if (event->message != NULL)
         event_alert_message(visit, event->message, texts);
     if (event->origin.app != SL_APP_UNKNOWN) {

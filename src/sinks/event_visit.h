@@ -164,6 +164,8 @@
     FIELD(NTP_MODE, "mode")                         \
     FIELD(NTP_STRATUM, "stratum")                   \
     FIELD(NTP_REFERENCE_ID, "reference_id")         \
+    FIELD(VERDICT, "verdict")                       \
+    FIELD(VERDICT_ACTION, "action")                 \
     FIELD(FILES, "files")                           \
     FIELD(FILEINFO, "fileinfo")                     \
     FIELD(FILE_NAME, "filename")                    \

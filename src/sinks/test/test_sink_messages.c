@@ -277,6 +277,25 @@ static void test_alert_of_a_call(void **state)
     free(made);
 }
 
+static void test_alert_of_a_rule_that_passes(void **state)
+{
+    struct made_event *made = malloc(sizeof *made);
+    struct sl_signature signature;
+    char line[ALERT_MAX];
+
+    (void)state;
+    make_plain(made, 1);
+    signature = *made->event.signature;
+    signature.action = "Pass";
+    made->event.signature = &signature;
+    write_alert(made, line);
+    assert_non_null(strstr(line, "},\"verdict\":{\"action\":\"pass\"},"));
+    signature.action = "alert";
+    write_alert(made, line);
+    assert_null(strstr(line, "verdict"));
+    free(made);
+}
+
 static void test_alert_of_ntp(void **state)
 {
     static const uint8_t ntp[48] = {0x1B, 2, [12] = 0x4C, 0, 0xFF, 1};
@@ -379,9 +398,13 @@ static void test_sqlite(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_console),      cmocka_unit_test(test_eve),
-        cmocka_unit_test(test_alert),        cmocka_unit_test(test_alert_of_a_call),
-        cmocka_unit_test(test_alert_of_ntp), cmocka_unit_test(test_sqlite),
+        cmocka_unit_test(test_console),
+        cmocka_unit_test(test_eve),
+        cmocka_unit_test(test_alert),
+        cmocka_unit_test(test_alert_of_a_call),
+        cmocka_unit_test(test_alert_of_a_rule_that_passes),
+        cmocka_unit_test(test_alert_of_ntp),
+        cmocka_unit_test(test_sqlite),
     };
     return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
 }
