@@ -12,6 +12,7 @@ import sys
 import unittest
 
 import case
+from saved_results import MACHINE, saved_file, saved_row
 
 SLUICE, SAMPLES = sys.argv[1:3]
 CAPTURE = os.path.join(SAMPLES, "sample.pcap")
@@ -251,20 +252,8 @@ class Bench(case.Case):
 
     # ---- saved results
 
-    MACHINE = {"sluice": "0.1.0", "time": "2026-11-21T00:00:00Z", "cpu": "Test CPU",
-               "level": "AVX2", "cores": 2, "memory_bytes": 1000000000}
-
-    @staticmethod
-    def row(variant, median, spread=0.01, **more):
-        """A row whose middle half of runs is `spread` of the median wide."""
-        return {"bench": "header", "variant": variant, "data": "some", "unit": "GB/s",
-                "median": median, "min": median * (1 - spread), "q1": median * (1 - spread / 2),
-                "q3": median * (1 + spread / 2), "max": median * (1 + spread), "runs": 11, **more}
-
-    def results(self, name, rows, command=("bench",), **machine):
-        content = {"format": "sluice bench", "version": 1, "machine": {**self.MACHINE, **machine},
-                   "rows": rows, "timelines": [], "command": command}
-        return self.path(name, json.dumps(content).encode())
+    def results(self, name, rows, **how):
+        return self.path(name, saved_file(rows, **how))
 
     def compare(self, then, now, **machine):
         """What --against says of two saved files, by variant, and its heading; as text too."""
@@ -279,12 +268,12 @@ class Bench(case.Case):
                 if "change" in line}, heading, text.stdout.decode()
 
     def test_changes_count_above_the_noise(self):
-        then = [self.row("slower", 10), self.row("faster", 10), self.row("same", 10),
-                self.row("little", 10, 0.001), self.row("noisy then", 10, 0.2),
-                self.row("noisy now", 10, 0.01), self.row("beyond", 10, 0.1)]
-        now = [self.row("slower", 9.7), self.row("faster", 10.3), self.row("same", 10),
-               self.row("little", 9.81, 0.001), self.row("noisy then", 8.1),
-               self.row("noisy now", 8.5, 0.2), self.row("beyond", 7.9, 0.1)]
+        then = [saved_row("slower", 10), saved_row("faster", 10), saved_row("same", 10),
+                saved_row("little", 10, 0.001), saved_row("noisy then", 10, 0.2),
+                saved_row("noisy now", 10, 0.01), saved_row("beyond", 10, 0.1)]
+        now = [saved_row("slower", 9.7), saved_row("faster", 10.3), saved_row("same", 10),
+               saved_row("little", 9.81, 0.001), saved_row("noisy then", 8.1),
+               saved_row("noisy now", 8.5, 0.2), saved_row("beyond", 7.9, 0.1)]
         changes, heading, text = self.compare(then, now)
         self.assertEqual({variant: line["change"] for variant, line in changes.items()},
                          {"slower": "slower", "faster": "faster", "same": "same", "little": "same",
@@ -301,10 +290,10 @@ class Bench(case.Case):
 
     def test_rows_of_one_side_are_listed(self):
         why = {"bench": "header", "variant": "lost", "why": "no such thing"}
-        then = [self.row("both", 10), self.row("gone", 10), self.row("lost", 10),
-                {**why, "variant": "neither"}, self.row("data", 10)]
-        now = [self.row("both", 10), self.row("new", 10), why, {**why, "variant": "neither"},
-               self.row("data", 10, data="other")]
+        then = [saved_row("both", 10), saved_row("gone", 10), saved_row("lost", 10),
+                {**why, "variant": "neither"}, saved_row("data", 10)]
+        now = [saved_row("both", 10), saved_row("new", 10), why, {**why, "variant": "neither"},
+               saved_row("data", 10, data="other")]
         changes, _, text = self.compare(then, now)
         self.assertEqual({variant: line["change"] for variant, line in changes.items()},
                          {"both": "same", "gone": "gone", "new": "new", "lost": "gone",
@@ -318,7 +307,7 @@ class Bench(case.Case):
                                ({"cpu": "Other CPU"}, "Other CPU then"),
                                ({"gpu": "Some GPU"}, "gpu: Some GPU then, none now"),
                                ({"level": "scalar"}, "scalar")):
-            changes, heading, text = self.compare([self.row("a", 10)], [self.row("a", 5)],
+            changes, heading, text = self.compare([saved_row("a", 10)], [saved_row("a", 5)],
                                                   **machine)
             self.assertFalse(heading["comparable"])
             self.assertIn(words, heading["why"])
@@ -327,11 +316,11 @@ class Bench(case.Case):
             self.assertNotIn("slower", text)
 
     def test_a_file_that_is_no_result_is_refused(self):
-        with open(self.results("good.json", [self.row("a", 10)]), encoding="utf-8") as file:
+        with open(self.results("good.json", [saved_row("a", 10)]), encoding="utf-8") as file:
             good = json.load(file)
 
         def row(**change):
-            return {**good, "rows": [self.row("b", 10), {**self.row("a", 10), **change}]}
+            return {**good, "rows": [saved_row("b", 10), {**saved_row("a", 10), **change}]}
 
         for number, (content, *words) in enumerate((
             (b"", ":1: "), (b"{\n\n,}", ":3: "), (b"[]", "no file of"), (b"\xff\x00", ":1: "),
@@ -339,7 +328,7 @@ class Bench(case.Case):
             ({**good, "format": "x"}, "no file of"),
             ({**good, "version": 2}, "version 2", "reads 1"),
             ({**good, "machine": 1}, "no machine"), ({**good, "rows": {}}, "no rows"),
-            ({**good, "machine": {**self.MACHINE, "cpu": "x\u001b[2J"}}, "control"),
+            ({**good, "machine": {**MACHINE, "cpu": "x\u001b[2J"}}, "control"),
             (row(bench=3), "row 2", "no bench"), (row(median=-1), "row 2", "ascending"),
             (row(q1=20), "row 2", "ascending"), (row(max="x"), "row 2"), (row(unit=None), "row 2"),
             (row(min=0, q1=0, median=0, q3=0, max=0), "row 2", "no rate"),
@@ -503,10 +492,10 @@ class Bench(case.Case):
     @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
     def test_rates_drawn(self):
         plot = self.path("it's.svg")
-        rows = [self.row("a, 1 core", 2, role="engine", series="header it's", cores=1),
-                self.row("a, 2 cores", 4, role="engine", series="header it's", cores=2),
-                self.row("a, GPU", 50, role="engine", series="header cuda"),
-                self.row("read", 12, role="ceiling", series="memory read", cores=1)]
+        rows = [saved_row("a, 1 core", 2, role="engine", series="header it's", cores=1),
+                saved_row("a, 2 cores", 4, role="engine", series="header it's", cores=2),
+                saved_row("a, GPU", 50, role="engine", series="header cuda"),
+                saved_row("read", 12, role="ceiling", series="memory read", cores=1)]
         result = sluice("bench", "--from", self.results("x.json", rows), "--plot", plot)
         self.assertEqual(result.returncode, 0, result.stderr)
         with open(plot, encoding="utf-8") as file:
@@ -514,19 +503,19 @@ class Bench(case.Case):
         for words in ("header it's", "memory read", "Test CPU", "CPU cores, and the GPU",
                       "GB/s, logarithmic"):
             self.assertIn(words, text.replace("&#39;", "'"))
-        result = sluice("bench", "--from", self.results("y.json", [self.row("a", 10)]),
+        result = sluice("bench", "--from", self.results("y.json", [saved_row("a", 10)]),
                         "--force", "--plot", plot)
         self.assertEqual(result.returncode, 2)
         self.assertIn(b"no rows", result.stderr)
 
     @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot is not installed")
     def test_the_page_of_a_machine(self):
-        rows = [self.row("read, 1 core", 12, role="ceiling", series="read", cores=1),
-                self.row("a, 1 core", 2, role="engine", series="a", cores=1, ceiling=4, share=0.5,
+        rows = [saved_row("read, 1 core", 12, role="ceiling", series="read", cores=1),
+                saved_row("a, 1 core", 2, role="engine", series="a", cores=1, ceiling=4, share=0.5,
                          ceiling_of="memory read"),
-                self.row("a, 2 cores", 3.9, role="engine", series="a", cores=2, scaling=1.95),
-                self.row("p, 1 core", 1, role="peer", series="p", cores=1),
-                self.row("2 engines, 2 cores", 1.5, role="together", bench="all", cores=2,
+                saved_row("a, 2 cores", 3.9, role="engine", series="a", cores=2, scaling=1.95),
+                saved_row("p, 1 core", 1, role="peer", series="p", cores=1),
+                saved_row("2 engines, 2 cores", 1.5, role="together", bench="all", cores=2,
                          p50_us=10, p99_us=20), {"bench": "x", "variant": "y", "why": "not here"}]
         saved = self.results("x.json", rows, cpu="Test(R) Xeon(R) CPU 1 @ 2 GHz", kernel="Linux",
                              software={"zstd": "1"}, others_percent=0,

@@ -17,6 +17,7 @@ import time
 import unittest
 
 import case
+from saved_results import saved_file, saved_row
 
 SLUICE, SAMPLES = sys.argv[1:3]
 CAPTURE = os.path.join(SAMPLES, "sample.pcap")
@@ -699,6 +700,7 @@ class Command(case.Case):
         """The signal ends sluice without a word, as other tools. Other sinks have all events."""
         many, eve = [CAPTURE] * 200, self.path("eve.json")
         encoded = self.path("encoded")
+        saved = self.path("a.json", saved_file([saved_row("a", 10)]))
         self.assertEqual(sluice("encode", CAPTURE, encoded).returncode, 0)
         database = self.path("a.ndb", b"A:0:*:68656c6c6f\n")
         for arguments in (["--help"], ["run", "-r", CAPTURE], ["run", "-r", CAPTURE, "--json"],
@@ -707,7 +709,7 @@ class Command(case.Case):
                            "--alerts", "eve:" + eve], ["rules", RULES], ["devices", "--json"],
                           ["scan", "-d", database, CAPTURE], ["encode", CAPTURE, "-"],
                           ["decode", encoded, "-"],
-                          ["bench", "--from", self.results("a.json", [self.row("a", 10)])]):
+                          ["bench", "--from", saved]):
             process = subprocess.Popen([SLUICE, *arguments], stdin=subprocess.DEVNULL,
                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             process.stdout.close()
@@ -743,6 +745,7 @@ class Command(case.Case):
         """What no sink writes: summaries, tables, rows of benchmarks, help."""
         list_of_names = self.path("hosts", b"0.0.0.0 ads.test\n")
         database = self.path("a.ndb", b"A:0:*:68656c6c6f\n")
+        saved = self.path("a.json", saved_file([saved_row("a", 10)]))
         for arguments in (["--help"], ["--version"], ["run", "--help"], ["run", "-r", CAPTURE],
                           ["run", "-r", CAPTURE, "--json"],
                           ["run", "-r", CAPTURE, "--alerts", "eve:" + self.path("e")],
@@ -751,7 +754,7 @@ class Command(case.Case):
                           ["lookup", "--table", list_of_names, "ads.test"],
                           ["lookup", "--format", "help"], ["scan", "-d", database, CAPTURE],
                           ["decode", "--help"],
-                          ["bench", "--from", self.results("a.json", [self.row("a", 10)])]):
+                          ["bench", "--from", saved]):
             with open("/dev/full", "wb") as full:
                 result = subprocess.run([SLUICE, *arguments], stdin=subprocess.DEVNULL, stdout=full,
                                         stderr=subprocess.PIPE, timeout=120, check=False)

@@ -71,7 +71,7 @@ class Devices(unittest.TestCase):
         return self.take_events()
 
     def test_a_compiled_database_is_for_all_devices(self):
-        names = [os.path.join(self.folder.name, name) for name in ("d.ndb", "d.sluicedb", "found")]
+        names = [os.path.join(self.folder.name, name) for name in ("w.ndb", "w.sluicedb", "found")]
         for name, content in ((names[0], b"World:0:*:776f726c64\n"), (names[2], b"a world")):
             with open(name, "wb") as file:
                 file.write(content)
