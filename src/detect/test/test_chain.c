@@ -513,31 +513,38 @@ static void test_random_chains(void **state)
     assert_in_range(n_matches, ROUNDS * PAYLOADS / 10, ROUNDS * PAYLOADS * 9 / 10);
 }
 
+static void write_chain(char *rule, const char *step, int n)
+{
+    rule += sprintf(rule, "alert tcp any any -> any any (content:\"a\"; ");
+    while (n-- > 0)
+        rule += sprintf(rule, "%s", step);
+    sprintf(rule, "content:\"b\"; within:1; sid:1;)");
+}
+
 /* Each of these costs time beyond any patience if combinations are tried one after the other. A
- * bound of steps cuts them in a long payload, where they miss a match. */
+ * bound of steps cuts them in a long payload, where they miss a match. A short chain is tried whole
+ * in a short one. */
 static void test_many_occurrences_cost_little(void **state)
 {
     static const char *const steps[] = {
         "content:\"a\"; within:3; ", "content:\"aa\"; distance:0; ", "content:!\"b\"; within:9; ",
         "content:\"aaaaaaaaaaaa\"; within:40; ", "content:\"A\"; nocase; distance:-5; within:9; "};
-    enum { WHOLE = 200, CUT = 65000 };
+    enum { WHOLE = 100, WHOLE_STEPS = 3, CUT = 65000, CUT_STEPS = 8 };
     struct packet packet = {.payload_len = CUT};
     char *payload = malloc(CUT);
 
     (void)state;
     packet.payload = payload;
     for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        char rule[4096], *at = rule;
+        char rule[4096];
 
-        at += sprintf(at, "alert tcp any any -> any any (content:\"a\"; ");
-        for (int k = 0; k < 8; k++)
-            at += sprintf(at, "%s", steps[i]);
-        sprintf(at, "content:\"b\"; within:1; sid:1;)");
+        write_chain(rule, steps[i], CUT_STEPS);
         memset(payload, 'a', CUT);
         packet.payload_len = CUT;
         assert_false(rule_matches(rule, &packet));
         payload[CUT - 1] = 'b';
         assert_false(rule_matches(rule, &packet));
+        write_chain(rule, steps[i], WHOLE_STEPS);
         packet.payload_len = WHOLE;
         assert_false(rule_matches(rule, &packet));
         payload[WHOLE - 1] = 'b';
