@@ -20,8 +20,10 @@ static bool read_event(void *user, struct unpack_event *event, const uint8_t *by
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
 {
-    const struct unpack_request request = {.limits = {1 << 20, 4 << 20, 6, 200},
-                                           .normalizes = true};
+    const struct unpack_request request = {
+        .limits = {1 << 20, 4 << 20, 6, 200, .html_len_max = 1 << 20, .html_text_len_max = 1 << 18,
+                   .text_len_max = 1 << 20},
+        .normalizes = true};
     uint64_t sum = 0;
     struct unpack *unpack = unpack_create(read_event, &sum);
 
