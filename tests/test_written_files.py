@@ -277,7 +277,7 @@ class WrittenFiles(case.Case):
     def test_a_full_disk(self):
         """A limit of the file's length stands for the disk where nothing can be mounted."""
         folder = os.path.dirname(self.out)
-        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=8M", "none", folder],
+        mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24M", "none", folder],
                                  stderr=subprocess.DEVNULL, check=False).returncode == 0
         if mounted:
             self.addCleanup(subprocess.run, ["umount", folder], check=True)

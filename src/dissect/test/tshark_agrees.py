@@ -36,6 +36,7 @@ FIELDS = [
     "frame.protocols", "_ws.malformed", "_ws.expert.message", "ip.flags.mf", "ip.frag_offset",
     "ipv6.fraghdr.more", "ipv6.fraghdr.offset", "gre.proto", "eth.type", "udp.dstport",
 ]
+ERSPAN = 0x88be
 GRE_FOLLOWED = {0x0800, 0x86DD, 0x6558, 0x880B}
 TUNNELS_MAX = 4
 TO_PORT = {"vxlan": "4789", "geneve": "6081"}  # tshark takes those from it, too
@@ -152,6 +153,9 @@ def compare(packet, ours):
     in_options = packet["_ws.malformed"].startswith("[Malformed Packet: IPv4]")
     if in_options and layers[-1] == "ip" and theirs <= mine:
         return "tshark stops in IPv4 options", None
+    erspan = int(packet["gre.proto"].split(",")[0] or "0", 0) == ERSPAN
+    if erspan and packet["frame.protocols"].endswith("gre:data") and theirs <= mine:
+        return "tshark stops in ERSPAN of type I", None
     # Each names the version that the layer before does, or the one that the header has.
     version = {"ipv4-version": "ip", "ipv6-version": "ipv6"}.get(ours.defect)
     if version and (re.search("Bogus IPv[46] version", packet["_ws.expert.message"]) or
