@@ -154,11 +154,12 @@ static bool parse_line(struct entry *entry, const char *line)
 
 static bool parse(struct entries *entries, const char *text, size_t len)
 {
-    const char *const end = text + len;
     const size_t head_len = sizeof head - 1;
 
     if (len < head_len || memcmp(text, head, head_len) != 0)
         return false;
+    const char *const end = text + len;
+
     for (text += head_len; text < end;) {
         const char *const newline = memchr(text, '\n', (size_t)(end - text));
         char line[LINE_LEN];
