@@ -8,7 +8,7 @@
 #include "capture_file.h"
 #include "cli/console.h"
 #include "random.h"
-#include "sluice/dissect.h"
+#include "tcp_packet.h"
 #include "temporary.h"
 
 #define BEGIN_US (UINT64_C(1700000000) * 1000000)
@@ -18,30 +18,11 @@ enum {
     GENERATED_LEN = 200000000,
     GENERATED_FLOWS = 10000,
     FLOW_LEN = 2000000000, /* many cores start for as long as a tenth of it takes */
-    HEADERS = 54,
+    HEADERS = TCP_PACKET_HEADERS,
     FULL = 1454,    /* bytes of a long packet */
     LONGEST = 1514, /* of a real one */
     BURST_LOG = 4   /* packets of a flow's segment number */
 };
-
-static void put_be16(uint8_t *to, uint32_t value)
-{
-    to[0] = (uint8_t)(value >> 8);
-    to[1] = (uint8_t)value;
-}
-
-static uint32_t add16(const uint8_t *bytes, uint32_t len, uint32_t sum)
-{
-    for (uint32_t i = 0; i + 1 < len; i += 2)
-        sum += (uint32_t)bytes[i] << 8 | bytes[i + 1];
-    return len % 2 != 0 ? sum + ((uint32_t)bytes[len - 1] << 8) : sum;
-}
-
-static uint32_t fold16(uint32_t sum)
-{
-    sum = (sum & 0xFFFF) + (sum >> 16);
-    return ~(sum + (sum >> 16)) & 0xFFFF;
-}
 
 /* Half the payloads are words as in web pages, half bytes as in compressed data. */
 static void fill_payload(uint8_t *payload, uint32_t len, uint64_t *state)
@@ -89,30 +70,17 @@ static uint32_t make_packet(uint8_t *packet, uint32_t number, enum bench_traffic
     const uint32_t flow = alone ? 0 : bench_random(state) % GENERATED_FLOWS;
     const uint32_t len = draw_len(traffic, number, state);
     const uint32_t seq = alone ? number * (FULL - HEADERS) : number >> BURST_LOG << 16;
-    const uint32_t tcp_len = len - 34;
+    const struct tcp_packet tcp = {.from = {192, 0, 2, 1},
+                                   .to = {198, 51, 100, (uint8_t)(1 + flow % 250)},
+                                   .id = (uint16_t)number,
+                                   .from_port = (uint16_t)(1024 + flow),
+                                   .to_port = 80,
+                                   .seq = seq,
+                                   .ack = 1 << 16,
+                                   .flags = 0x18};
 
-    memset(packet, 0, HEADERS);
-    memcpy(packet, "\2\0\0\0\0\1\2\0\0\0\0\2\x08\0", 14);
-    packet[14] = 0x45;
-    put_be16(packet + 16, len - 14);
-    put_be16(packet + 18, number);
-    packet[22] = 64;
-    packet[23] = SL_IP_TCP;
-    memcpy(packet + 26, "\xC0\0\2\1", 4);
-    memcpy(packet + 30, "\xC6\x33\x64", 3);
-    packet[33] = (uint8_t)(1 + flow % 250);
-    put_be16(packet + 24, fold16(add16(packet + 14, 20, 0)));
-    put_be16(packet + 34, 1024 + flow);
-    put_be16(packet + 36, 80);
-    put_be16(packet + 38, seq >> 16);
-    put_be16(packet + 40, seq);
-    put_be16(packet + 42, 1);
-    packet[46] = 0x50;
-    packet[47] = 0x18;
-    put_be16(packet + 48, 65535);
     fill_payload(packet + HEADERS, len - HEADERS, state);
-    put_be16(packet + 50,
-             fold16(add16(packet + 34, tcp_len, add16(packet + 26, 8, SL_IP_TCP + tcp_len))));
+    tcp_packet_write(packet, &tcp, len - HEADERS);
     return len;
 }
 

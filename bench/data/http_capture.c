@@ -9,14 +9,14 @@
 #include "capture_file.h"
 #include "cli/console.h"
 #include "random.h"
-#include "sluice/dissect.h"
+#include "tcp_packet.h"
 #include "temporary.h"
 
 enum {
     WORDS = 4096,
     WORD_MAX = 12,
     PAGE_MIN = 2048,
-    HEADERS = 54,
+    HEADERS = TCP_PACKET_HEADERS,
     SEGMENT = 1460,
     REQUESTS = 8, /* of a flow */
     TCP_FIN = 0x01,
@@ -102,55 +102,22 @@ struct writing {
     bool failed;
 };
 
-static void put_be16(uint8_t *to, uint32_t value)
-{
-    to[0] = (uint8_t)(value >> 8);
-    to[1] = (uint8_t)value;
-}
-
-static void put_be32(uint8_t *to, uint32_t value)
-{
-    put_be16(to, value >> 16);
-    put_be16(to + 2, value);
-}
-
-static uint32_t sum16(const uint8_t *bytes, uint32_t len, uint32_t sum)
-{
-    for (uint32_t i = 0; i + 1 < len; i += 2)
-        sum += (uint32_t)bytes[i] << 8 | bytes[i + 1];
-    return len % 2 != 0 ? sum + ((uint32_t)bytes[len - 1] << 8) : sum;
-}
-
-static uint32_t fold16(uint32_t sum)
-{
-    sum = (sum & 0xFFFF) + (sum >> 16);
-    return ~(sum + (sum >> 16)) & 0xFFFF;
-}
-
 static void write_headers(uint8_t *packet, const struct writing *writing, int side, uint8_t flags,
                           uint32_t len)
 {
-    uint8_t address[2][4] = {{10, 0, 0, 2}, {198, 51, 100, 1}};
-    const uint32_t tcp_len = HEADERS - 34 + len;
+    const uint32_t number = writing->flow >> 14;
+    const uint8_t address[2][4] = {{10, (uint8_t)(number >> 8), (uint8_t)number, 2},
+                                   {198, 51, 100, 1}};
+    const uint16_t port[2] = {(uint16_t)(1024 + writing->flow % 16384), 80};
+    struct tcp_packet tcp = {.from_port = port[side],
+                             .to_port = port[!side],
+                             .seq = writing->seq[side],
+                             .ack = writing->seq[!side],
+                             .flags = flags};
 
-    put_be16(&address[0][1], writing->flow >> 14);
-    memset(packet, 0, HEADERS);
-    memcpy(packet, "\2\0\0\0\0\1\2\0\0\0\0\2\x08\0\x45", 15);
-    put_be16(packet + 16, 20 + tcp_len);
-    packet[22] = 64;
-    packet[23] = SL_IP_TCP;
-    memcpy(packet + 26, address[side], 4);
-    memcpy(packet + 30, address[!side], 4);
-    put_be16(packet + 24, fold16(sum16(packet + 14, 20, 0)));
-    put_be16(packet + 34 + 2 * side, 1024 + writing->flow % 16384);
-    put_be16(packet + 36 - 2 * side, 80);
-    put_be32(packet + 38, writing->seq[side]);
-    put_be32(packet + 42, writing->seq[!side]);
-    packet[46] = 0x50;
-    packet[47] = flags;
-    put_be16(packet + 48, 65535);
-    put_be16(packet + 50,
-             fold16(sum16(packet + 34, tcp_len, sum16(packet + 26, 8, SL_IP_TCP + tcp_len))));
+    memcpy(tcp.from, address[side], 4);
+    memcpy(tcp.to, address[!side], 4);
+    tcp_packet_write(packet, &tcp, len);
 }
 
 static void write_packet(struct writing *writing, int side, uint8_t flags, const void *bytes,
