@@ -95,9 +95,9 @@ void sample_gre_key(struct frame *f)
     frame_end_ipv4(f, ip);
 }
 
-void sample_gre_ethernet(struct frame *f)
+static void put_gre_of_vlan(struct frame *f, uint16_t type)
 {
-    const uint32_t ip = put_gre(f, 0, 0x6558, 0);
+    const uint32_t ip = put_gre(f, 0, type, 0);
 
     frame_ethernet(f, 0x8100);
     frame_tag(f, 33, 0x0800);
@@ -105,14 +105,14 @@ void sample_gre_ethernet(struct frame *f)
     frame_end_ipv4(f, ip);
 }
 
+void sample_gre_ethernet(struct frame *f)
+{
+    put_gre_of_vlan(f, 0x6558);
+}
+
 void sample_gre_erspan(struct frame *f)
 {
-    const uint32_t ip = put_gre(f, 0, 0x88BE, 0);
-
-    frame_ethernet(f, 0x8100);
-    frame_tag(f, 33, 0x0800);
-    sample_ipv4_udp(f);
-    frame_end_ipv4(f, ip);
+    put_gre_of_vlan(f, 0x88BE);
 }
 
 void sample_gre_erspan_2(struct frame *f)
