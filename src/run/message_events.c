@@ -145,6 +145,7 @@ static enum sl_status choose_policy(struct finish *finish, struct sl_pipeline_co
         return SL_OK;
     policy->rules = whole->rules;
     policy->sees_streams = whole->sees_streams;
+    policy->seam_len = whole->seam_len;
     policy->buffers = whole->buffers;
     if (whole->matcher_engine < 0)
         return SL_OK;
