@@ -228,6 +228,7 @@ void run_keep_pace(struct sl_run *run)
     uint64_t len;
 
     if (run->config.paces == NULL || run->config.variants != NULL || !took_part(run, &side) ||
+        atomic_load(&run->source.stopped) || run->source.n_failed != 0 ||
         !run_source_is_files(&run->config, &len) || len < PACE_LEN_MIN)
         return;
     const uint64_t open_ns = measures->first_ns - measures->created_ns;
