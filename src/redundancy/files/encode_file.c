@@ -75,7 +75,7 @@ static enum sl_status open_rounds(struct file_rounds *r, struct sl_diag *diag)
     r->now = &r->rounds[0];
     r->before = &r->rounds[1];
     if (status == SL_OK)
-        status = crew_create(&r->crew, r->e->n_threads, diag);
+        status = crew_create(&r->crew, r->e->config->flush ? 1 : r->e->n_threads, diag);
     for (unsigned i = 0; i < r->e->n_threads && status == SL_OK; i++)
         status = piece_tools_open(&r->tools[i], r->e, diag);
     for (int i = 0; i < IN_FLIGHT * ROUND_PIECES && status == SL_OK; i++)
