@@ -117,9 +117,10 @@ SL_CHECK SL_API enum sl_status sl_clamav_load(struct sl_clamav_db **db, const ch
 /* Opens the databases that `paths` name, as sl_clamav_set_read finds them. One that sl_clamav_save
  * wrote, and no other, is loaded as it is, and *set is NULL. Otherwise all are read into *set,
  * which is then compiled: a compiled database combines with others at the cost of compiling them
- * all. *set then has counts and what was left out, and no signatures. It is the caller's to free,
- * also after a failure. Statuses are those of the steps. `pua` is that of sl_clamav_set_detect_pua;
- * a compiled database has what it was compiled with. */
+ * all. *set then has counts and what was left out, and no signatures: it is neither read into nor
+ * compiled again. It is the caller's to free, also after a failure. Statuses are those of the
+ * steps. `pua` is that of sl_clamav_set_detect_pua; a compiled database has what it was compiled
+ * with. */
 SL_CHECK SL_API enum sl_status
 sl_clamav_load_paths(struct sl_clamav_db **db, struct sl_clamav_set **set, const char *const *paths,
                      size_t n_paths, const struct sl_clamav_pua *pua, enum sl_device_kind device,

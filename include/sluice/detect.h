@@ -263,7 +263,8 @@ struct sl_stream_facts {
     uint64_t size[2]; /* sequence numbers that its flow's client and server have used, those of
                          SYNs, bytes and gaps in sequence; 0: the side was not seen */
     uint64_t events;  /* set of the packet's anomalies, by their numbers in the module of streams */
-    uint8_t app[2]; /* enum sl_app of what client and server send; SL_N_APPS: none that is known */
+    uint8_t app[2];   /* enum sl_app of what client and server send; 0: not known so far, SL_N_APPS:
+                         none */
     uint8_t app_before; /* of the flow, before it became a tunnel */
     bool app_found;     /* the packet brings the first bytes that show its sender's protocol, or is
                            the next of the sender */

@@ -331,11 +331,12 @@ SL_API void sl_batch_encoder_free(struct sl_batch_encoder *encoder);
  * come back bit for bit. Each frame carries a part of the file and a check of its own. The decoder
  * also checks the order of frames and the end. */
 
-enum { SL_REDUNDANCY_LEVEL_MAX = 22 }; /* zstd's highest level */
+enum {
+    SL_REDUNDANCY_LEVEL_MAX = 22,  /* zstd's highest level */
+    SL_REDUNDANCY_THREADS_MAX = 64 /* of encoding a file */
+};
 
 /* The configuration of encoding and decoding a file. */
-enum { SL_REDUNDANCY_THREADS_MAX = 64 };
-
 struct sl_redundancy_file_config {
     struct sl_sampling_config sampling;
     uint64_t cache_len;  /* bytes, as in sl_redundancy_config; encoding alone: the file holds it */
