@@ -468,6 +468,7 @@ static bool set_config(struct run_options *options)
     if (options->header_list == NULL && options->checksums != NULL &&
         strcmp(options->checksums, "all") == 0)
         cli_error("-k all has no effect without --header-checks: no checksum is checked");
+    config->paces = pace_file(options->pace_file);
     config->rule_files = options->rule_files.paths;
     config->n_rule_files = options->rule_files.n_paths;
     if (config->n_rule_files != 0) {
@@ -516,7 +517,6 @@ int run_options_parse(struct run_options *options, int argc, char **argv)
     int option, list = 0;
 
     sl_run_config_init(&options->config);
-    options->config.paces = pace_file(options->pace_file);
     if (!rule_files_init(&options->rule_files, argc))
         return EXIT_FAILED;
 
