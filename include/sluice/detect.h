@@ -166,6 +166,10 @@ SL_API uint32_t sl_rules_buffers(const struct sl_rules *rules);
 /* Whether some compiled rule needs application protocols (sl_app_find). */
 SL_API bool sl_rules_need_app(const struct sl_rules *rules);
 
+/* Whether some compiled rule asks for the protocol that a side of a flow speaks, as
+ * app-layer-protocol does. */
+SL_API bool sl_rules_need_sides(const struct sl_rules *rules);
+
 /* The values of messages that some compiled rule needs, searched or not: bits of sl_app_value_bit.
  */
 SL_API uint64_t sl_rules_need_values(const struct sl_rules *rules);

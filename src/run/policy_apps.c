@@ -33,7 +33,7 @@ static void ask_for_rules(struct run_policy *policy, bool has_sink)
     apps->values = sl_rules_need_values(rules);
     apps->has_steps = sl_rules_need_steps(rules);
     apps->has_events = sl_rules_need_events(rules);
-    apps->has_sides = sl_rules_ask_stream_facts(rules);
+    apps->has_sides = sl_rules_need_sides(rules);
     apps->has_files = (files & SL_RULES_FILES) != 0;
     apps->files.hashes = (uint8_t)(files & ((1u << SL_N_FILE_HASHES) - 1));
     apps->files.magic = (files & SL_RULES_FILE_MAGIC) != 0;

@@ -334,6 +334,7 @@ static bool place(struct compiler *compiler, uint32_t i)
     compiler->index->any_app |= rule->app != SL_APP_UNKNOWN || asks(rule, RULE_APP, RULE_APP);
     compiler->index->any_stream |= (rule->sees & RULE_SEES_STREAMS) != 0;
     compiler->index->any_total |= asks(rule, RULE_FLOW_AGE, RULE_FLOW_BYTES) || asks_found(rule);
+    compiler->index->any_side |= asks(rule, RULE_APP, RULE_APP);
     compiler->index->any_stream_facts |=
         asks(rule, RULE_STREAM_SIZE, RULE_STREAM_EVENT) || asks(rule, RULE_APP, RULE_APP);
     compiler->index->any_message |= (rule->sees & RULE_SEES_MESSAGES) != 0;
@@ -407,6 +408,11 @@ uint32_t sl_rules_buffers(const struct sl_rules *rules)
 bool sl_rules_need_app(const struct sl_rules *rules)
 {
     return rules->compiled && rules->index->any_app;
+}
+
+bool sl_rules_need_sides(const struct sl_rules *rules)
+{
+    return rules->compiled && rules->index->any_side;
 }
 
 uint64_t sl_rules_need_values(const struct sl_rules *rules)

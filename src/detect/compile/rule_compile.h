@@ -53,6 +53,7 @@ struct rule_index {
     bool any_stream; /* some rule inspects streams */
     bool any_stream_without_literal;
     bool any_stream_facts;
+    bool any_side;    /* some rule asks for the protocol of a side */
     bool any_total;   /* some rule asks what flows have sent */
     bool any_message; /* some rule inspects messages */
     bool any_step;    /* and at those that a side's head and body come with */

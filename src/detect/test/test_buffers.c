@@ -549,6 +549,28 @@ static void messages_have_bits(void **state)
         2);
 }
 
+/* Parsers follow the sides of flows for them alone. */
+static void sides_are_asked_for(void **state)
+{
+    static const struct {
+        const char *rule;
+        bool asks;
+    } cases[] = {{"alert tcp any any -> any any (app-layer-protocol:!tls; sid:1;)", true},
+                 {"alert tcp any any -> any any (stream_size:client,>,5; sid:1;)", false}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct sl_rules *rules = load_rules(cases[i].rule);
+        const struct sl_literal *literals;
+        size_t n;
+
+        assert_int_equal(sl_rules_compile(rules, &literals, &n, NULL), SL_OK);
+        assert_true(sl_rules_ask_stream_facts(rules));
+        assert_int_equal(sl_rules_need_sides(rules), cases[i].asks);
+        sl_rules_free(rules);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -563,6 +585,7 @@ int main(void)
         cmocka_unit_test(dns_is_found_by_its_bytes),
         cmocka_unit_test(misplaced_options_are_bad),
         cmocka_unit_test(names_that_do_not_fit_go_on),
+        cmocka_unit_test(sides_are_asked_for),
         cmocka_unit_test(messages_have_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
