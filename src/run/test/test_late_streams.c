@@ -135,24 +135,21 @@ static enum sl_status on_event(void *user, const struct sl_event *event, struct 
     return SL_OK;
 }
 
-static struct sensor *run(const struct clock *clock, uint32_t batch_max, uint32_t n_workers)
+static void execute(struct sensor *sensor,
+                    enum sl_status (*source)(void *, struct sl_batch *, struct sl_diag *),
+                    uint32_t n_workers)
 {
-    struct sensor *sensor = calloc(1, sizeof *sensor);
     struct sl_run_result result;
     struct sl_rules *rules;
     struct sl_run_config config;
     struct sl_diag diag = {0};
     struct sl_run *sluice;
 
-    assert_non_null(sensor);
-    sensor->clock = clock;
-    sensor->seed = batch_max;
-    sensor->batch_max = batch_max;
     assert_int_equal(sl_rules_create(&rules, &diag), SL_OK);
     assert_int_equal(sl_rules_load_text(rules, "late", rules_text, strlen(rules_text), &diag),
                      SL_OK);
     sl_run_config_init(&config);
-    config.fill = fill;
+    config.fill = source;
     config.rules = rules;
     config.devices = "cpu";
     config.event = on_event;
@@ -167,6 +164,17 @@ static struct sensor *run(const struct clock *clock, uint32_t batch_max, uint32_
     assert_int_equal(result.streams.unevaluated, 0);
     sl_run_close(sluice);
     sl_rules_free(rules);
+}
+
+static struct sensor *run(const struct clock *clock, uint32_t batch_max, uint32_t n_workers)
+{
+    struct sensor *sensor = calloc(1, sizeof *sensor);
+
+    assert_non_null(sensor);
+    sensor->clock = clock;
+    sensor->seed = batch_max;
+    sensor->batch_max = batch_max;
+    execute(sensor, fill, n_workers);
     return sensor;
 }
 
@@ -225,11 +233,55 @@ static void test_events_depend_on_packets_alone(void **state)
         compare_events(&clocks[c]);
 }
 
+enum { LONG_FLOWS = 300, LONG_FIRST = 800, LONG_LEN = 1400 };
+
+/* A client begins, and behind a hole it sends a long segment, in which a word lies further on from
+ * flow to flow. */
+static enum sl_status fill_long(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    struct sensor *sensor = user;
+    static struct frame f;
+
+    (void)diag;
+    for (; sensor->next < 2 * LONG_FLOWS; sensor->next++) {
+        const uint32_t flow = sensor->next / 2;
+        const bool begins = sensor->next % 2 == 0;
+        char text[LONG_LEN];
+
+        memset(text, '-', sizeof text);
+        memcpy(text + LONG_FIRST + flow, "needle", 6);
+        frame_segment(&f, &(struct frame_segment){.src = 0x0A000001,
+                                                  .dst = 0xC0A80001,
+                                                  .src_port = (uint16_t)(FIRST_PORT + flow),
+                                                  .dst_port = 80,
+                                                  .flags = begins ? 2 : 24,
+                                                  .seq = begins ? 1000 : 1201,
+                                                  .ack = begins ? 0 : 1001,
+                                                  .bytes = text,
+                                                  .len = begins ? 0 : LONG_LEN});
+        assert_true(sl_run_add_packet(batch, f.byte, f.len, sensor->next, 1));
+    }
+    return SL_END;
+}
+
+/* Their bytes are cut into pieces, which overlap. */
+static void test_words_lie_across_pieces(void **state)
+{
+    struct sensor *sensor = calloc(1, sizeof *sensor);
+
+    (void)state;
+    assert_non_null(sensor);
+    execute(sensor, fill_long, 1);
+    assert_int_equal(sensor->n_alerts[1], LONG_FLOWS);
+    free(sensor);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rules_see_what_waits_at_the_end),
         cmocka_unit_test(test_events_depend_on_packets_alone),
+        cmocka_unit_test(test_words_lie_across_pieces),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
