@@ -5,7 +5,7 @@
  * stream is the byte behind the SYN, or the first byte seen. Offsets count the bytes that the
  * receiver got and those of gaps; urgent bytes that are taken out are not counted.
  *
- * A stream lies in 128 zeroed bytes of its flow. All else lies in the shard's arena of blocks,
+ * A stream lies in 112 zeroed bytes of its flow. All else lies in the shard's arena of blocks,
  * whose size bounds the memory. The held bytes follow from segments alone, never from batches or
  * threads.
  *
@@ -28,28 +28,30 @@ enum {
 
 /* The part of a half that the plain case reads. 32 bytes. */
 struct stream_half {
-    uint64_t next;       /* offset behind the bytes in sequence */
-    uint32_t seq;        /* its sequence number */
-    uint32_t acked;      /* the highest acknowledgement by the other side, if any */
-    uint32_t window_end; /* sequence number behind the other side's window */
-    uint32_t timestamp;  /* of the latest segment in sequence (TS.Recent of RFC 7323) */
-    uint32_t last;       /* its last record of bytes in this batch; 0: none */
-    uint16_t flags;      /* STREAM_* */
-    uint8_t wscale;      /* shift of the windows that this half announces */
-    uint8_t policy;      /* enum sl_host_policy of its receiver */
+    uint64_t next;          /* offset behind the bytes in sequence */
+    uint32_t seq;           /* its sequence number */
+    uint32_t acked;         /* the highest acknowledgement by the other side, if any */
+    uint32_t window_end;    /* sequence number behind the other side's window */
+    uint32_t timestamp;     /* of the latest segment in sequence (TS.Recent of RFC 7323) */
+    uint32_t last;          /* its last record of bytes in this batch; 0: none */
+    uint16_t flags;         /* STREAM_* */
+    uint8_t wscale : 4;     /* shift of the windows that this half announces */
+    uint8_t syn_wscale : 4; /* of its SYN */
+    uint8_t policy;         /* enum sl_host_policy of its receiver */
 };
 
-/* The rest of it. 32 bytes. */
+enum { STREAM_BLOCK_BITS = 24 }; /* of the number of a block */
+
+/* The rest of it. 24 bytes. */
 struct stream_rest {
-    uint64_t solid;      /* offset from which on its last bytes are without a gap */
-    uint32_t queue;      /* block: what lies beyond holes, and what is in doubt; 0: nothing */
-    uint32_t context;    /* block: its last bytes; 0: none */
-    uint32_t fin;        /* sequence number of its FIN */
-    uint32_t urgent;     /* sequence number of an urgent byte to come */
-    uint32_t compared;   /* where an urgent byte was taken out: the sequence number behind it */
-    uint16_t syn_window; /* of its SYN */
-    uint8_t syn_wscale;  /* of its SYN */
-    uint8_t pad;
+    uint32_t solid;  /* low bits of the offset from which on its last bytes are without a gap. Those
+                        that an earlier batch brought count as STREAM_CONTEXT_MAX at most */
+    uint32_t fin;    /* sequence number of its FIN */
+    uint32_t urgent; /* sequence number of an urgent byte to come */
+    uint32_t compared; /* where an urgent byte was taken out: the sequence number behind it */
+    uint64_t queue : STREAM_BLOCK_BITS; /* what lies beyond holes, and what is in doubt; 0: none */
+    uint64_t context : STREAM_BLOCK_BITS; /* its last bytes; 0: none */
+    uint64_t syn_window : 16;             /* of its SYN */
 };
 
 struct stream {
@@ -57,7 +59,8 @@ struct stream {
     struct stream_rest rest[2];
 };
 
-_Static_assert(sizeof(struct stream) == 128, "the plain case reads the first of two cache lines");
+_Static_assert(sizeof(struct stream_half) == 32, "the plain case reads a cache line");
+_Static_assert(sizeof(struct stream) == 112, "of two cache lines, which other modules end");
 
 /* A segment as it was captured. stream_segment_read fills it but for bad_checksum. */
 struct stream_segment {
@@ -129,7 +132,7 @@ void stream_output_free(struct stream_output *output);
 void stream_stats_add(struct sl_stream_stats *sum, const struct sl_stream_stats *more);
 
 struct stream_config {
-    uint64_t memory; /* bytes of all shards' arenas; default 256 MiB; 128 KiB a shard at least */
+    uint64_t memory; /* bytes of all shards' arenas; default 256 MiB; 128 KiB to 4 GiB a shard */
     uint32_t context_len; /* last bytes of a half that are kept from batch to batch, and with which
                              retransmissions are compared; default 224, which is one block. At most
                              STREAM_CONTEXT_MAX */

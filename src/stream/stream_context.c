@@ -16,10 +16,9 @@ static uint32_t ring_len(const struct stream_shard *shard)
 static uint64_t first_offset(const struct stream_shard *shard, const struct stream *stream,
                              uint32_t half)
 {
-    const uint64_t next = stream->half[half].next;
-    const uint64_t solid = stream->rest[half].solid;
+    const uint32_t solid = stream_solid(stream, half);
 
-    return next - solid < shard->context_len ? solid : next - shard->context_len;
+    return stream->half[half].next - (solid < shard->context_len ? solid : shard->context_len);
 }
 
 void stream_context_free(struct stream_shard *shard, struct stream *stream, uint32_t half)
@@ -38,7 +37,7 @@ void stream_context_free(struct stream_shard *shard, struct stream *stream, uint
 static void give_up(const struct stream_site *site, struct stream *stream, uint32_t half)
 {
     stream_context_free(site->shard, stream, half);
-    stream->rest[half].solid = stream->half[half].next;
+    stream->rest[half].solid = (uint32_t)stream->half[half].next;
     stream->half[half].last = 0;
     stream_stats(site)->contexts_lost++;
 }
@@ -127,6 +126,8 @@ void stream_context_keep(struct stream_shard *shard, struct stream *stream, uint
     const uint64_t first = first_offset(shard, stream, half);
     const uint32_t context = stream->rest[half].context;
 
+    if (stream_solid(stream, half) > STREAM_CONTEXT_MAX)
+        stream->rest[half].solid = (uint32_t)stream->half[half].next - STREAM_CONTEXT_MAX;
     for (uint32_t i = stream->half[half].last; context != 0 && i != 0;) {
         const struct stream_record *record = &shard->output->record[i];
         const uint32_t skip = record->offset < first ? (uint32_t)(first - record->offset) : 0;

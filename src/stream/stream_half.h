@@ -91,6 +91,12 @@ void stream_report_event(const struct stream_site *site, uint32_t half, enum str
 
 /* ---- context ---- */
 
+/* How many of the last bytes are without a gap. */
+static inline uint32_t stream_solid(const struct stream *stream, uint32_t half)
+{
+    return (uint32_t)stream->half[half].next - stream->rest[half].solid;
+}
+
 /* Blocks that hold the last bytes of a half which has so many. */
 static inline uint32_t stream_context_blocks(const struct stream_shard *shard, uint64_t len)
 {

@@ -17,20 +17,19 @@ static uint8_t shift_of(const struct stream *stream, uint32_t half)
         return 0;
     if ((flags & STREAM_SYN) == 0)
         return WSCALE_MAX;
-    return (flags & STREAM_WSCALED) != 0 ? stream->rest[half].syn_wscale : 0;
+    return (flags & STREAM_WSCALED) != 0 ? stream->half[half].syn_wscale : 0;
 }
 
 static void note_syn(const struct stream_site *site, const struct stream_segment *segment)
 {
     struct stream_half *from = stream_half_of(site, segment->half);
     struct stream_half *to = stream_half_of(site, segment->half ^ 1);
-    struct stream_rest *rest = &site->stream->rest[segment->half];
 
     from->flags |= (uint16_t)(STREAM_SYN | ((segment->flags & TCP_ACK) != 0 ? STREAM_ANSWERS : 0));
-    rest->syn_window = segment->window;
+    site->stream->rest[segment->half].syn_window = segment->window;
     if (segment->wscale != STREAM_NO_WSCALE) {
         from->flags |= STREAM_WSCALED;
-        rest->syn_wscale = segment->wscale < WSCALE_MAX ? segment->wscale : WSCALE_MAX;
+        from->syn_wscale = segment->wscale < WSCALE_MAX ? segment->wscale : WSCALE_MAX;
     }
     if (!segment->has_timestamp)
         to->flags &= (uint16_t)~STREAM_TIMESTAMPS;

@@ -11,9 +11,9 @@ static uint32_t newest(const struct stream_site *site)
 static void add_context(const struct stream_site *site, uint32_t half)
 {
     const struct stream *stream = site->stream;
-    const uint64_t solid = stream->half[half].next - stream->rest[half].solid;
+    const uint32_t solid = stream_solid(stream, half);
     const uint32_t max = site->shard->overlap_len;
-    const uint32_t len = solid < max ? (uint32_t)solid : max;
+    const uint32_t len = solid < max ? solid : max;
     uint8_t *bytes = len != 0 ? stream_output_copy(site->shard, len) : NULL;
 
     if (bytes == NULL)
@@ -96,7 +96,7 @@ void stream_report_gap(const struct stream_site *site, uint32_t half, uint32_t l
     h->next += len;
     h->seq += len;
     h->last = 0;
-    site->stream->rest[half].solid = h->next;
+    site->stream->rest[half].solid = (uint32_t)h->next;
     if (!site->is_end)
         stream_report_event(site, half, STREAM_SEQ_GAP);
 }

@@ -9,6 +9,7 @@
 
 enum {
     SHARD_MEMORY_MIN = 128 << 10,
+    BLOCKS_MAX = (1 << STREAM_BLOCK_BITS) - 1,
     ROOM_MIN = 2048, /* records */
     COPIED_MIN = 16 << 10
 };
@@ -40,10 +41,11 @@ enum sl_status stream_shards_create(struct stream_shard **out, uint32_t n,
     const uint64_t memory = n == 0 ? 0 : config->memory / n;
     struct stream_shard *shards;
 
-    if (memory < SHARD_MEMORY_MIN || memory / STREAM_BLOCK_LEN > UINT32_MAX)
-        return diag_set(diag, SL_EINVAL, NULL, 0, "%llu bytes for streams (expected at least %llu)",
+    if (memory < SHARD_MEMORY_MIN || memory / STREAM_BLOCK_LEN > BLOCKS_MAX)
+        return diag_set(diag, SL_EINVAL, NULL, 0, "%llu bytes for streams (expected %llu to %llu)",
                         (unsigned long long)config->memory,
-                        (unsigned long long)n * SHARD_MEMORY_MIN);
+                        (unsigned long long)n * SHARD_MEMORY_MIN,
+                        (unsigned long long)n * (BLOCKS_MAX + 1) * STREAM_BLOCK_LEN - 1);
     if (config->context_len == 0 || config->context_len > STREAM_CONTEXT_MAX ||
         config->overlap_len > config->context_len || config->unacked_len > 1u << 30)
         return diag_set(diag, SL_EINVAL, NULL, 0, "context of %u and overlap of %u bytes",

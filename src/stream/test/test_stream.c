@@ -714,7 +714,7 @@ static void expect_context(const struct stream_shard *shard, const struct stream
     const uint64_t next = stream->half[half].next;
 
     if (rest->context == 0)
-        assert_int_equal(rest->solid, next);
+        assert_int_equal(rest->solid, (uint32_t)next);
     else
         assert_true(((const struct stream_holder *)stream_block_at(&shard->arena, rest->context))
                         ->n_blocks >= stream_context_blocks(shard, next));
