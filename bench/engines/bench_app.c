@@ -7,7 +7,6 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "app/app_messages.h"
 #include "bench/data/http_capture.h"
 #include "bench/frame/row.h"
 #include "bench/frame/team.h"
@@ -15,8 +14,8 @@
 #include "bench_pipeline.h"
 #include "benchmarks.h"
 #include "cli/console.h"
+#include "run/run_flow.h"
 #include "run_places.h"
-#include "stream/stream.h"
 
 enum { LEN_DEFAULT = 500000000, PEER_RUNS = 3 };
 
@@ -225,13 +224,13 @@ static bool measure_memory(const struct bench *bench, const struct http_page *pa
     app_give(shard, &place, APP_CLIENT, (const uint8_t *)request, sizeof request - 1);
     app_give(shard, &place, APP_SERVER, response, sizeof response);
 
-    const struct bench_row row = {
-        .what = "app",
-        .variant = "memory of an open flow",
-        .data = "a segment of its page has come",
-        .rate.median = (double)(app_shard_held(shard) + sizeof slot + sizeof(struct stream)),
-        .unit = 1,
-        .unit_name = "bytes"};
+    const struct bench_row row = {.what = "app",
+                                  .variant = "memory of an open flow",
+                                  .data = "a segment of its page has come",
+                                  .rate.median =
+                                      (double)(app_shard_held(shard) + sizeof(struct run_flow)),
+                                  .unit = 1,
+                                  .unit_name = "bytes"};
     bench_print(&bench->frame, &row);
     app_end(shard, &place);
     app_shards_free(shard, 1);

@@ -9,7 +9,7 @@
 #include "bench/frame/row.h"
 #include "benchmarks.h"
 #include "cli/console.h"
-#include "stream/stream.h"
+#include "run/run_flow.h"
 
 enum { FLOWS = 1024, STEPS = 24, BATCHES = 8, ROOM = 1024, TCP_SYN = 0x02, TCP_ACK = 0x10 };
 
@@ -30,7 +30,7 @@ struct playing {
     const struct order *order;
     struct stream_shard *shard;
     struct stream_output output;
-    struct stream *streams;
+    struct run_flow *flows;
     uint32_t at;  /* bytes of each flow so far */
     double plain; /* segments a second of the first row */
     uint8_t *bytes;
@@ -80,12 +80,12 @@ static void open_flows(struct playing *playing)
     playing->at = 0;
     stream_shard_begin(playing->shard, &playing->output, playing->bytes);
     for (uint32_t flow = 0; flow < FLOWS; flow++) {
-        stream_end(playing->shard, &playing->streams[flow], flow, 0);
+        stream_end(playing->shard, &playing->flows[flow].stream, flow, 0);
         for (uint8_t half = 0; half < 2; half++) {
             syn.half = half;
             syn.ack = half;
             syn.flags = half != 0 ? TCP_SYN | TCP_ACK : TCP_SYN;
-            stream_take(playing->shard, &playing->streams[flow], flow, &syn);
+            stream_take(playing->shard, &playing->flows[flow].stream, flow, &syn);
         }
     }
     stream_shard_end(playing->shard);
@@ -102,7 +102,7 @@ static double play(void *user)
             for (uint32_t flow = 0; flow < FLOWS; flow++) {
                 const struct stream_segment segment = segment_of(playing, &order->step[i], flow);
 
-                stream_take(playing->shard, &playing->streams[flow], flow, &segment);
+                stream_take(playing->shard, &playing->flows[flow].stream, flow, &segment);
             }
         stream_shard_end(playing->shard);
         playing->at += order->advance;
@@ -120,8 +120,8 @@ static double play_half_open(void *user)
     for (uint32_t batch = 0; batch < BATCHES; batch++) {
         stream_shard_begin(playing->shard, &playing->output, playing->bytes);
         for (uint32_t flow = 0; flow < FLOWS; flow++) {
-            stream_end(playing->shard, &playing->streams[flow], flow, 0);
-            stream_take(playing->shard, &playing->streams[flow], flow, &syn);
+            stream_end(playing->shard, &playing->flows[flow].stream, flow, 0);
+            stream_take(playing->shard, &playing->flows[flow].stream, flow, &syn);
         }
         stream_shard_end(playing->shard);
     }
@@ -178,20 +178,20 @@ bool bench_stream(const struct bench *bench)
 
     stream_config_init(&config);
     playing.bytes = calloc(FLOWS, ROOM);
-    playing.streams = aligned_alloc(64, FLOWS * sizeof *playing.streams);
-    if (playing.bytes == NULL || playing.streams == NULL) {
+    playing.flows = aligned_alloc(64, FLOWS * sizeof *playing.flows);
+    if (playing.bytes == NULL || playing.flows == NULL) {
         cli_error("no memory");
     } else if (stream_shards_create(&playing.shard, 1, &config, &diag) != SL_OK) {
         cli_diag(&diag);
     } else {
-        memset(playing.streams, 0, FLOWS * sizeof *playing.streams);
+        memset(playing.flows, 0, FLOWS * sizeof *playing.flows);
         for (size_t i = 0; i < sizeof orders / sizeof *orders; i++)
             measure(bench, &playing, &orders[i]);
         good = bench_stream_runs(bench);
     }
     stream_shards_free(playing.shard, 1);
     stream_output_free(&playing.output);
-    free(playing.streams);
+    free(playing.flows);
     free(playing.bytes);
     return good;
 }

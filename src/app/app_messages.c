@@ -40,12 +40,18 @@ struct app_quic {
 
 /* A flow that a parser reads, or whose protocol is sought. */
 struct app_flow {
-    struct app_slot *slot;
+    struct app_slot *slot;          /* which has its number */
     struct app_flow *older, *newer; /* by their last bytes */
     struct app_stream *stream;      /* of TCP, else NULL */
     struct app_quic *quic;          /* of UDP, else NULL */
     struct app_files files;
     uint64_t held, notes; /* bytes; those of notes alone */
+};
+
+/* What a number stands for: a flow, or, where it is free, the next such number. */
+union app_number {
+    struct app_flow *flow;
+    uint32_t next;
 };
 
 struct app_shard {
@@ -55,6 +61,8 @@ struct app_shard {
     struct app_contents_budget files;
     uint64_t batch; /* counts */
     struct app_flow *oldest, *newest;
+    union app_number *number; /* 0 is none */
+    uint32_t n_numbers, max_numbers, free_number;
     struct app_output *output;
     struct app_show show;
     struct app_file_tools *tools; /* NULL: no file came so far */
@@ -571,22 +579,64 @@ static void take_out(struct app_shard *shard, const struct app_flow *flow)
         shard->newest = flow->older;
 }
 
-/* The flow of a slot, made if there is none. NULL: no memory. */
-static struct app_flow *open_flow(struct app_shard *shard, struct app_slot *slot)
+static struct app_flow *flow_of(const struct app_shard *shard, const struct app_slot *slot)
 {
-    if (slot->flow != NULL) {
-        take_out(shard, slot->flow);
-        append(shard, slot->flow);
-        return slot->flow;
+    return slot->flow != 0 ? shard->number[slot->flow].flow : NULL;
+}
+
+/* Returns a free number; 0: no memory. */
+static uint32_t take_number(struct app_shard *shard)
+{
+    const uint32_t freed = shard->free_number;
+
+    if (freed != 0) {
+        shard->free_number = shard->number[freed].next;
+        return freed;
     }
-    slot->flow = calloc(1, sizeof *slot->flow);
-    if (slot->flow == NULL) {
+    if (shard->n_numbers + 1 >= shard->max_numbers) {
+        const uint32_t max = 2 * shard->max_numbers + 16;
+        union app_number *more = reallocarray(shard->number, max, sizeof *more);
+
+        if (more == NULL)
+            return 0;
+        shard->number = more;
+        shard->max_numbers = max;
+    }
+    return ++shard->n_numbers;
+}
+
+static void give_number(struct app_shard *shard, uint32_t number)
+{
+    shard->number[number].next = shard->free_number;
+    shard->free_number = number;
+}
+
+static struct app_flow *make_flow(struct app_shard *shard, struct app_slot *slot)
+{
+    struct app_flow *const flow = calloc(1, sizeof *flow);
+
+    slot->flow = flow != NULL ? take_number(shard) : 0;
+    if (slot->flow == 0) {
+        free(flow);
         shard->output->no_memory = true;
         return NULL;
     }
-    slot->flow->slot = slot;
-    append(shard, slot->flow);
-    return slot->flow;
+    shard->number[slot->flow].flow = flow;
+    flow->slot = slot;
+    append(shard, flow);
+    return flow;
+}
+
+/* The flow of a slot, made if there is none. NULL: no memory. */
+static struct app_flow *open_flow(struct app_shard *shard, struct app_slot *slot)
+{
+    struct app_flow *const flow = flow_of(shard, slot);
+
+    if (flow == NULL)
+        return make_flow(shard, slot);
+    take_out(shard, flow);
+    append(shard, flow);
+    return flow;
 }
 
 static void free_quic(struct app_quic *quic)
@@ -609,7 +659,8 @@ static void close_flow(const struct hearing *hearing)
     app_files_free(&flow->files);
     take_out(hearing->shard, flow);
     hearing->shard->held -= flow->held;
-    flow->slot->flow = NULL;
+    give_number(hearing->shard, flow->slot->flow);
+    flow->slot->flow = 0;
     flow->slot->is_left = true;
     free(flow);
 }
@@ -707,9 +758,9 @@ void app_give(struct app_shard *shard, const struct app_place *place, enum app_s
 void app_gap(struct app_shard *shard, const struct app_place *place, enum app_side side,
              uint64_t len)
 {
-    if (place->slot->is_left || place->slot->flow == NULL)
+    if (place->slot->is_left || place->slot->flow == 0)
         return;
-    struct hearing hearing = {shard, place, place->slot->flow, false};
+    struct hearing hearing = {shard, place, flow_of(shard, place->slot), false};
     const struct app_listener listener = {hear, &hearing};
 
     settle_stream(&hearing, app_stream_gap(hearing.flow->stream, side, len, &listener));
@@ -720,9 +771,9 @@ void app_end_side(struct app_shard *shard, const struct app_place *place, enum a
     if (place->slot->ended[side])
         return;
     place->slot->ended[side] = true;
-    if (place->slot->flow == NULL)
+    if (place->slot->flow == 0)
         return;
-    struct hearing hearing = {shard, place, place->slot->flow, false};
+    struct hearing hearing = {shard, place, flow_of(shard, place->slot), false};
     const struct app_listener listener = {hear, &hearing};
 
     app_stream_end(hearing.flow->stream, side, &listener);
@@ -822,16 +873,16 @@ void app_datagram(struct app_shard *shard, const struct app_place *place, enum a
 
 void app_give_up(struct app_shard *shard, const struct app_place *place)
 {
-    if (place->slot->flow != NULL)
-        lose_flow(shard, place, place->slot->flow);
+    if (place->slot->flow != 0)
+        lose_flow(shard, place, flow_of(shard, place->slot));
     place->slot->is_left = true;
 }
 
 void app_end(struct app_shard *shard, const struct app_place *place)
 {
-    const struct hearing hearing = {shard, place, place->slot->flow, false};
+    const struct hearing hearing = {shard, place, flow_of(shard, place->slot), false};
 
-    if (place->slot->flow != NULL)
+    if (hearing.flow != NULL)
         close_flow(&hearing);
     *place->slot = (struct app_slot){0};
 }
@@ -848,6 +899,7 @@ void app_shards_free(struct app_shard *shards, uint32_t n)
         evict(&shards[i], &nowhere);
         app_show_free(&shards[i].show);
         app_file_tools_free(shards[i].tools);
+        free(shards[i].number);
         app_output_free(&output);
     }
     free(shards);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* Messages of the flows of a shard: what their application protocols say, while the bytes come.
  *
- * A flow has a slot of 16 zeroed bytes. All else is memory of the shard. A batch begins in a shard,
+ * A flow has a slot of 12 zeroed bytes. All else is memory of the shard. A batch begins in a shard,
  * takes bytes of the shard's flows, and ends. It emits messages, which are valid as long as its
  * output. No message depends on cuts into batches, and no limit does.
  *
@@ -22,16 +22,13 @@ enum {
     APP_CREDIT_MORE = 64      /* so many bytes does a call bring, beside those it gives */
 };
 
-struct app_flow;
-
 struct app_slot {
-    struct app_flow *flow;
+    uint32_t flow;          /* number of what the shard has of it; 0: nothing */
     uint8_t app;            /* enum sl_app; 0: not known so far */
     bool is_left;           /* nothing is read any more, but the first answer of QUIC */
     bool ended[2];          /* sides */
     struct app_sides sides; /* of TCP */
 };
-_Static_assert(sizeof(struct app_slot) == 16, "each flow has one, also where it is idle");
 
 /* The settings of a run. */
 struct app_config {

@@ -25,13 +25,7 @@ struct name_carry {
     bool is_sure; /* it began as messages with names do */
 };
 
-struct name_side {
-    uint32_t carry[2]; /* the first block; 0: no name is cut off */
-};
-_Static_assert(sizeof(struct name_side) == 8, "each flow has one, also where it is idle");
-
 struct name_shard {
-    struct name_side *of_flow; /* by entry */
     struct name_block block[NAME_BLOCKS];
     struct name_carry carry[NAME_BLOCKS]; /* by its first block */
     uint32_t free, n_free;  /* blocks; block 0 is none. Those behind n_used are free, too, and */
@@ -47,7 +41,6 @@ struct name_shard {
 enum sl_status run_names_create(struct run_names **out, const struct sl_flow_table *flows,
                                 struct sl_diag *diag)
 {
-    const size_t max = (size_t)sl_flow_shard_max(flows) + SL_FLOW_ENTRIES_MORE;
     const uint32_t n = sl_flow_n_shards(flows);
     struct run_names *names = calloc(1, sizeof *names);
     bool done = names != NULL;
@@ -60,8 +53,7 @@ enum sl_status run_names_create(struct run_names **out, const struct sl_flow_tab
         struct name_shard *const shard = &names->shard[names->n_shards++];
 
         shard->n_free = NAME_BLOCKS - 1;
-        shard->of_flow = calloc(max, sizeof *shard->of_flow);
-        done = shard->of_flow != NULL && sl_batch_create(&shard->trial, ROOM, 1, NULL) == SL_OK;
+        done = sl_batch_create(&shard->trial, ROOM, 1, NULL) == SL_OK;
     }
     return done ? SL_OK : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the names of flows");
 }
@@ -70,17 +62,15 @@ void run_names_free(struct run_names *names)
 {
     if (names == NULL)
         return;
-    for (uint32_t i = 0; i < names->n_shards; i++) {
+    for (uint32_t i = 0; i < names->n_shards; i++)
         sl_batch_free(names->shard[i].trial);
-        free(names->shard[i].of_flow);
-    }
     free(names->shard);
     free(names);
 }
 
 /* ---- kept bytes ------------------------------------------------------------------------------ */
 
-static void drop(struct name_shard *shard, uint32_t *first)
+static void drop(struct name_shard *shard, uint16_t *first)
 {
     for (uint32_t at = *first, next; at != 0; at = next) {
         next = shard->block[at].next;
@@ -92,7 +82,7 @@ static void drop(struct name_shard *shard, uint32_t *first)
 }
 
 /* A block of zeros behind the last. There is a free one. */
-static void add_block(struct name_shard *shard, uint32_t *first)
+static void add_block(struct name_shard *shard, uint16_t *first)
 {
     const uint32_t at = shard->free != 0 ? shard->free : ++shard->n_used;
 
@@ -100,15 +90,17 @@ static void add_block(struct name_shard *shard, uint32_t *first)
         shard->free = shard->block[at].next;
     shard->n_free--;
     shard->block[at].next = 0;
-    if (*first == 0)
-        shard->carry[ *first = at] = (struct name_carry){.len = 0};
-    else
+    if (*first == 0) {
+        *first = (uint16_t)at;
+        shard->carry[at] = (struct name_carry){.len = 0};
+    } else {
         shard->block[shard->carry[*first].last].next = at;
+    }
     shard->carry[*first].last = at;
 }
 
 /* Keeps bytes behind those that are kept. False: there is no room for them. */
-static bool keep(struct name_shard *shard, uint32_t *first, const uint8_t *bytes, uint32_t len)
+static bool keep(struct name_shard *shard, uint16_t *first, const uint8_t *bytes, uint32_t len)
 {
     const uint32_t old = *first != 0 ? shard->carry[*first].len : 0;
     const uint32_t has = (old + NAME_BLOCK_LEN - 1) / NAME_BLOCK_LEN;
@@ -145,7 +137,7 @@ static void copy_kept(const struct name_shard *shard, uint32_t first, uint8_t *t
 
 void name_batch_end(const struct name_collecting *mine, uint32_t entry)
 {
-    struct name_side *const side = &mine->shard->of_flow[entry];
+    struct name_side *const side = &mine->of_flow[entry].names;
 
     drop(mine->shard, &side->carry[0]);
     drop(mine->shard, &side->carry[1]);
@@ -241,7 +233,7 @@ static bool may_go_on(uint32_t len, uint32_t behind, uint32_t misses)
 }
 
 /* A name may begin here. */
-static void begin(const struct taking *taking, uint32_t *kept)
+static void begin(const struct taking *taking, uint16_t *kept)
 {
     const uint32_t len = taking->record->len;
     uint32_t misses = 0, behind;
@@ -255,7 +247,7 @@ static void begin(const struct taking *taking, uint32_t *kept)
     taking->shard->carry[*kept].is_sure = len >= SHORT;
 }
 
-static void take_bytes(const struct taking *taking, uint32_t *kept)
+static void take_bytes(const struct taking *taking, uint16_t *kept)
 {
     struct name_shard *const shard = taking->shard;
     struct name_carry *const carry = &shard->carry[*kept];
@@ -283,7 +275,8 @@ static void take_bytes(const struct taking *taking, uint32_t *kept)
 }
 
 struct name_collecting name_batch_begin(struct name_batch *mine, const struct run_names *names,
-                                        const struct sl_batch *batch, uint32_t shard)
+                                        struct run_flow *of_flow, const struct sl_batch *batch,
+                                        uint32_t shard)
 {
     struct name_output *const output = &mine->shard[shard];
 
@@ -293,7 +286,7 @@ struct name_collecting name_batch_begin(struct name_batch *mine, const struct ru
     output->n = 0;
     output->len = 0;
     output->no_memory = false;
-    return (struct name_collecting){&names->shard[shard], output, batch};
+    return (struct name_collecting){&names->shard[shard], of_flow, output, batch};
 }
 
 /* Bytes of another flow are of one that gave way: the bytes that follow there are not adjacent. */
@@ -301,7 +294,7 @@ void name_batch_take(const struct name_collecting *mine, const struct stream_out
                      uint32_t from, const struct sl_flow_segment *seen)
 {
     const uint8_t sender = (seen->flow_flags & SL_FLOW_TO_SERVER) != 0 ? 0 : 1;
-    uint32_t *const kept = mine->shard->of_flow[seen->entry].carry;
+    uint16_t *const kept = mine->of_flow[seen->entry].names.carry;
     struct taking taking = {.shard = mine->shard, .output = mine->output, .batch = mine->batch};
 
     for (uint32_t r = from; r < streams->n; r++) {

@@ -14,6 +14,7 @@
 #include "sluice/packet_names.h"
 
 enum { NAME_JOINED_MAX = 16384, NAME_SEGMENTS_MAX = 64, NAME_BLOCKS = 1024, NAME_BLOCK_LEN = 252 };
+_Static_assert((int)NAME_BLOCKS - 1 <= UINT16_MAX, "see name_side");
 
 struct name_shard;
 
@@ -62,15 +63,17 @@ struct name_batch {
 
 void name_batch_clear(struct name_batch *mine);
 
-/* Collecting a shard. One thread a shard. */
+/* Collecting a shard, whose flows are these. One thread a shard. */
 struct name_collecting {
     struct name_shard *shard;
+    struct run_flow *of_flow; /* by entry */
     struct name_output *output;
     const struct sl_batch *batch;
 };
 
 struct name_collecting name_batch_begin(struct name_batch *mine, const struct run_names *names,
-                                        const struct sl_batch *batch, uint32_t shard);
+                                        struct run_flow *of_flow, const struct sl_batch *batch,
+                                        uint32_t shard);
 
 /* Takes the records of streams from `from` on, which this segment brought about. */
 void name_batch_take(const struct name_collecting *mine, const struct stream_output *streams,

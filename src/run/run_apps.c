@@ -10,34 +10,18 @@
 
 /* ---- the flows of all batches ---------------------------------------------------------------- */
 
-/* Pages that no flow uses are not touched. */
-static bool open_slots(struct run_apps *apps, const struct sl_flow_table *flows, uint32_t n)
-{
-    const size_t max = (size_t)sl_flow_shard_max(flows) + SL_FLOW_ENTRIES_MORE;
-
-    apps->of_flow = calloc(n, sizeof(struct app_slot *));
-    while (apps->of_flow != NULL && apps->n_shards < n) {
-        apps->of_flow[apps->n_shards] = calloc(max, sizeof(struct app_slot));
-        if (apps->of_flow[apps->n_shards] == NULL)
-            return false;
-        apps->n_shards++;
-    }
-    return apps->of_flow != NULL;
-}
-
 enum sl_status run_apps_create(struct run_apps **out, const struct sl_flow_table *flows,
                                const struct app_config *config, struct sl_diag *diag)
 {
-    const uint32_t n = sl_flow_n_shards(flows);
     struct run_apps *apps = calloc(1, sizeof *apps);
 
     *out = apps;
-    if (apps != NULL)
-        pthread_mutex_init(&apps->lock, NULL);
-    if (apps == NULL || !open_slots(apps, flows, n))
+    if (apps == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the protocols of flows");
+    pthread_mutex_init(&apps->lock, NULL);
+    apps->n_shards = sl_flow_n_shards(flows);
     apps->reads_quic = config->has_steps || (config->is_done >> SL_APP_QUIC & 1) != 0;
-    return app_shards_create(&apps->shards, n, config, diag);
+    return app_shards_create(&apps->shards, apps->n_shards, config, diag);
 }
 
 void run_apps_free(struct run_apps *apps)
@@ -45,9 +29,6 @@ void run_apps_free(struct run_apps *apps)
     if (apps == NULL)
         return;
     app_shards_free(apps->shards, apps->n_shards);
-    for (uint32_t i = 0; i < apps->n_shards; i++)
-        free(apps->of_flow[i]);
-    free(apps->of_flow);
     pthread_mutex_destroy(&apps->lock);
     free(apps);
 }
@@ -55,10 +36,11 @@ void run_apps_free(struct run_apps *apps)
 /* ---- collecting ------------------------------------------------------------------------------ */
 
 struct app_collecting app_batch_begin(struct app_batch *mine, const struct run_apps *apps,
-                                      struct sl_batch *batch, uint32_t shard)
+                                      struct run_flow *of_flow, struct sl_batch *batch,
+                                      uint32_t shard)
 {
     const struct app_collecting collecting = {.shard = app_shard_at(apps->shards, shard),
-                                              .of_flow = apps->of_flow[shard],
+                                              .of_flow = of_flow,
                                               .output = &mine->shard[shard],
                                               .batch = batch,
                                               .reads_quic = apps->reads_quic};
@@ -68,14 +50,13 @@ struct app_collecting app_batch_begin(struct app_batch *mine, const struct run_a
 }
 
 void app_batch_take(const struct app_collecting *mine, const struct stream_output *streams,
-                    uint32_t from, const struct stream *first, uint64_t flow,
-                    const struct late_flow *late)
+                    uint32_t from, uint64_t flow, const struct late_flow *late)
 {
     for (uint32_t r = from; r < streams->n; r++) {
         const struct stream_record *record = &streams->record[r];
         const enum app_side side = (enum app_side)record->half;
         const struct sl_batch *const batch = mine->batch;
-        struct app_place place = {.slot = &mine->of_flow[record->stream - first],
+        struct app_place place = {.slot = &run_flow_of(record->stream)->app,
                                   .flow = record->flow,
                                   .item = record->item,
                                   .late = late};
@@ -106,10 +87,10 @@ static void set_app(const struct app_collecting *mine, uint32_t item, uint8_t ap
 void app_batch_segment(const struct app_collecting *mine, const struct sl_flow_segment *seen,
                        const struct stream *stream)
 {
-    struct app_slot *const slot = &mine->of_flow[seen->entry];
+    struct app_slot *const slot = &mine->of_flow[seen->entry].app;
     const struct app_place place = {.slot = slot, .flow = seen->flow, .item = seen->item};
 
-    for (int side = 0; side < 2 && slot->flow != NULL; side++)
+    for (int side = 0; side < 2 && slot->flow != 0; side++)
         if (stream_is_over(stream, (uint32_t)side))
             app_end_side(mine->shard, &place, (enum app_side)side);
     set_app(mine, seen->item, slot->app);
@@ -125,7 +106,7 @@ static void tell_sides(const struct app_slot *slot, struct sl_stream_facts *fact
 void app_batch_sides(const struct app_collecting *mine, const struct sl_flow_segment *seen,
                      struct sl_stream_facts *facts)
 {
-    struct app_slot *const slot = &mine->of_flow[seen->entry];
+    struct app_slot *const slot = &mine->of_flow[seen->entry].app;
     const uint8_t bit = (seen->flow_flags & SL_FLOW_TO_SERVER) != 0 ? 1 : 2;
 
     tell_sides(slot, facts);
@@ -135,7 +116,7 @@ void app_batch_sides(const struct app_collecting *mine, const struct sl_flow_seg
 
 void app_batch_datagram(const struct app_collecting *mine, const struct sl_flow_segment *seen)
 {
-    struct app_slot *const slot = &mine->of_flow[seen->entry];
+    struct app_slot *const slot = &mine->of_flow[seen->entry].app;
     const struct app_place place = {.slot = slot, .flow = seen->flow, .item = seen->item};
     const struct sl_span payload = mine->batch->payload[seen->item];
 
@@ -148,15 +129,15 @@ void app_batch_datagram(const struct app_collecting *mine, const struct sl_flow_
 
 bool app_batch_may_speak(const struct app_collecting *mine, const struct sl_flow_ended *ended)
 {
-    const struct app_slot *const slot = &mine->of_flow[ended->entry];
+    const struct app_slot *const slot = &mine->of_flow[ended->entry].app;
 
-    return slot->flow != NULL && !slot->is_left;
+    return slot->flow != 0 && !slot->is_left;
 }
 
 void app_batch_end(const struct app_collecting *mine, const struct sl_flow_ended *ended,
                    struct late_flow *late)
 {
-    struct app_slot *const slot = &mine->of_flow[ended->entry];
+    struct app_slot *const slot = &mine->of_flow[ended->entry].app;
     const struct app_place place = {
         .slot = slot, .flow = ended->flow, .item = ended->item, .late = late};
 

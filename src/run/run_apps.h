@@ -5,18 +5,16 @@
 
 #include <pthread.h>
 
-#include "app/app_messages.h"
 #include "late_packets.h"
+#include "run_flow.h"
 #include "sluice/detect.h"
 #include "sluice/dissect.h"
-#include "stream/stream.h"
 
 enum { RUN_SHARDS_MAX = 64 };
 
 /* The flows that are read. */
 struct run_apps {
     struct app_shard *shards;
-    struct app_slot **of_flow; /* of each shard: by its entries */
     uint32_t n_shards;
     bool reads_quic;
 
@@ -51,23 +49,23 @@ struct app_batch {
 
 void app_batch_clear(struct app_batch *mine);
 
-/* Collecting a shard of a batch. One thread a shard. */
+/* Collecting a shard of a batch, whose flows are these. One thread a shard. */
 struct app_collecting {
     struct app_shard *shard;
-    struct app_slot *of_flow;
+    struct run_flow *of_flow; /* by entry */
     struct app_output *output;
     struct sl_batch *batch;
     bool reads_quic;
 };
 
 struct app_collecting app_batch_begin(struct app_batch *mine, const struct run_apps *apps,
-                                      struct sl_batch *batch, uint32_t shard);
+                                      struct run_flow *of_flow, struct sl_batch *batch,
+                                      uint32_t shard);
 
 /* Takes the records of streams from `from` on, which a packet of this flow, or its end, brought
- * about. `first` is the stream of entry 0; `late`: see late_message. */
+ * about. `late`: see late_message. */
 void app_batch_take(const struct app_collecting *mine, const struct stream_output *streams,
-                    uint32_t from, const struct stream *first, uint64_t flow,
-                    const struct late_flow *late);
+                    uint32_t from, uint64_t flow, const struct late_flow *late);
 
 /* Behind the records of a segment: which sides are over, and the packet's protocol. */
 void app_batch_segment(const struct app_collecting *mine, const struct sl_flow_segment *seen,

@@ -133,8 +133,8 @@ void sl_run_close(struct sl_run *run)
     run_redundancy_clear(&run->redundancy);
     run_viruses_free(run->viruses);
     run_policy_release(run->policy);
-    run_streams_free(run->streams);
     run_apps_free(run->apps);
+    run_streams_free(run->streams);
     run_source_clear(&run->source);
     sl_state_free(run->state);
     sl_pipeline_monitor_free(run->monitor);

@@ -76,7 +76,7 @@ static void collect(void *user, struct sl_batch *batch, uint32_t shard)
 
     source_batch_collect(&mine->source, &run->source, batch, shard);
     if (run->apps != NULL)
-        apps = app_batch_begin(&mine->apps, run->apps, batch, shard);
+        apps = app_batch_begin(&mine->apps, run->apps, run->streams->of_flow[shard], batch, shard);
     if (run->streams != NULL)
         stream_batch_collect(&mine->streams, run->streams, batch, mine->source.keys,
                              checksums(run, mine->policy), run->apps != NULL ? &apps : NULL, shard);

@@ -26,12 +26,12 @@ static const struct sl_stream_part nothing = {.whole = true};
 static bool open_shard(struct run_streams *streams, uint32_t shard)
 {
     const size_t n = (size_t)sl_flow_shard_max(streams->flows) + SL_FLOW_ENTRIES_MORE;
-    uint8_t *memory = calloc(n * sizeof(struct stream) + LINE, 1);
+    uint8_t *memory = calloc(n * sizeof(struct run_flow) + LINE, 1);
 
     streams->memory[shard] = memory;
     if (memory != NULL)
         streams->of_flow[shard] =
-            (struct stream *)(memory + (LINE - (uintptr_t)memory % LINE) % LINE);
+            (struct run_flow *)(memory + (LINE - (uintptr_t)memory % LINE) % LINE);
     return memory != NULL;
 }
 
@@ -49,7 +49,7 @@ enum sl_status run_streams_create(struct run_streams **out, const struct run_sou
         streams->flows = source->flows;
         streams->hosts = source->hosts;
         streams->memory = calloc(n, sizeof *streams->memory);
-        streams->of_flow = calloc(n, sizeof(struct stream *));
+        streams->of_flow = calloc(n, sizeof(struct run_flow *));
         done = streams->memory != NULL && streams->of_flow != NULL;
     }
     while (done && streams->n_shards < n)
@@ -134,7 +134,7 @@ struct collecting {
     const struct sl_batch *batch;
     const struct sl_flow_keys *keys;
     struct stream_shard *shard;
-    struct stream *of_flow;
+    struct run_flow *of_flow;
     const struct stream_output *output;
     const struct app_collecting *apps; /* NULL: nobody asks what flows say */
     struct name_collecting names;      /* without a shard: no names are looked up */
@@ -186,7 +186,7 @@ static void add_waiting(const struct collecting *collecting, const struct sl_flo
 static void take(void *user, const struct sl_flow_segment *seen)
 {
     const struct collecting *collecting = user;
-    struct stream *const stream = &collecting->of_flow[seen->entry];
+    struct stream *const stream = &collecting->of_flow[seen->entry].stream;
     const uint64_t n_queued = collecting->output->stats.queued;
     const uint32_t n_records = collecting->output->n;
     const uint8_t half = (seen->flow_flags & SL_FLOW_TO_SERVER) != 0 ? 0 : 1;
@@ -206,8 +206,7 @@ static void take(void *user, const struct sl_flow_segment *seen)
         name_batch_take(&collecting->names, collecting->output, n_records, seen);
     if (collecting->apps == NULL)
         return;
-    app_batch_take(collecting->apps, collecting->output, n_records, collecting->of_flow, seen->flow,
-                   NULL);
+    app_batch_take(collecting->apps, collecting->output, n_records, seen->flow, NULL);
     app_batch_segment(collecting->apps, seen, stream);
     if (collecting->mine->facts != NULL)
         app_batch_sides(collecting->apps, seen, &collecting->mine->facts[seen->item]);
@@ -225,7 +224,7 @@ static struct stream_ended *add_ended(const struct collecting *collecting,
                                       const struct sl_flow_ended *ended)
 {
     struct stream_parts *const parts = &collecting->mine->shard[collecting->index];
-    const struct stream *const stream = &collecting->of_flow[ended->entry];
+    const struct stream *const stream = &collecting->of_flow[ended->entry].stream;
     struct stream_ended *added;
 
     if (stream->rest[0].queue == 0 && stream->rest[1].queue == 0 &&
@@ -269,14 +268,14 @@ static void end(void *user, const struct sl_flow_ended *ended)
 
     if (collecting->names.shard != NULL)
         name_batch_end(&collecting->names, ended->entry);
-    stream_end(collecting->shard, &collecting->of_flow[ended->entry], ended->flow, ended->item);
+    stream_end(collecting->shard, &collecting->of_flow[ended->entry].stream, ended->flow,
+               ended->item);
     if (late != NULL) {
         added->behind = collecting->output->n;
         add_facts(&late->facts, collecting->output, added->begin);
     }
     if (late != NULL && collecting->apps != NULL)
-        app_batch_take(collecting->apps, collecting->output, added->begin, collecting->of_flow,
-                       ended->flow, late);
+        app_batch_take(collecting->apps, collecting->output, added->begin, ended->flow, late);
     if (collecting->apps != NULL)
         app_batch_end(collecting->apps, ended, late);
 }
@@ -313,10 +312,11 @@ void stream_batch_collect(struct stream_batch *mine, struct run_streams *streams
                                             .ended = end,
                                             .user = &collecting,
                                             .memory = collecting.of_flow,
-                                            .memory_len = sizeof(struct stream)};
+                                            .memory_len = sizeof(struct run_flow)};
 
     if (streams->names != NULL)
-        collecting.names = name_batch_begin(&mine->names, streams->names, batch, shard);
+        collecting.names =
+            name_batch_begin(&mine->names, streams->names, streams->of_flow[shard], batch, shard);
     begin_ended(&mine->shard[shard]);
     stream_shard_begin(collecting.shard, &mine->shard[shard].output, batch->bytes);
     sl_flow_visit_shard(streams->flows, batch, keys, shard, &visitor);
@@ -335,7 +335,7 @@ enum sl_status run_streams_finish(struct run_streams *streams, const struct run_
         struct app_collecting collecting = {0};
 
         if (apps != NULL)
-            collecting = app_batch_begin(said, apps, &empty, i);
+            collecting = app_batch_begin(said, apps, streams->of_flow[i], &empty, i);
         stream_batch_collect(mine, streams, &empty, keys, NULL, apps != NULL ? &collecting : NULL,
                              i);
     }

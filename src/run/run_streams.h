@@ -14,8 +14,8 @@
 /* The streams of all flows. */
 struct run_streams {
     struct stream_shard *shards;
-    struct stream **of_flow; /* of each shard: by its entries */
-    void **memory;           /* that they lie in */
+    struct run_flow **of_flow; /* of each shard: by its entries */
+    void **memory;             /* that they lie in */
     const struct sl_flow_table *flows;
     const struct run_hosts *hosts;
     struct run_names *names; /* NULL: no names are looked up */

@@ -312,7 +312,7 @@ static bool adds_bytes(const struct stream_record *record)
 static size_t entry_of(const struct run_viruses *viruses, uint32_t shard,
                        const struct stream_record *record)
 {
-    return (size_t)(record->stream - viruses->streams->of_flow[shard]);
+    return (size_t)(run_flow_of(record->stream) - viruses->streams->of_flow[shard]);
 }
 
 /* No packet takes the parts that a flow gets when it ends into a window. */
