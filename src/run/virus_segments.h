@@ -15,8 +15,7 @@
 
 #include "payload_scan.h"
 #include "run_streams.h"
-
-enum { VIRUS_SIDE_MAX = 32, VIRUS_WAITING_MAX = 4096 };
+#include "virus_waiting.h"
 
 /* The streams of all flows, and the scanners of threads. */
 struct run_viruses;
