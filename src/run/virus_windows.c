@@ -19,13 +19,13 @@ static void sort_hits(struct sl_hits *hits)
     hits->n = n;
 }
 
-/* New bytes of a part, with those before. Places are offsets in the stream. */
+/* New bytes of a run of parts, with those before. Places are offsets in the stream. */
 struct window {
-    const struct stream_record *record;
-    const struct sl_stream_part *part;
-    uint64_t begin, from, to; /* of the window, and the new bytes */
-    bool in_packet;           /* the part's bytes lie in the packet */
-    bool follows, goes_on;    /* the packet adds bytes right before the new ones, and behind them */
+    const struct stream_record *record; /* of the run's first part */
+    const struct sl_stream_part *part;  /* that has the last of the new bytes */
+    uint64_t begin, from, to;           /* of the window, and the new bytes */
+    bool in_packet;                     /* the run is a part whose bytes lie in the packet */
+    bool follows, goes_on; /* the packet adds bytes right before the new ones, and behind them */
 };
 
 /* The first hit of the item, from *at on or, where records go back, before. */
@@ -293,39 +293,58 @@ static bool take_hits(struct virus_settling *settling, const struct window *wind
     return true;
 }
 
-/* Whether the packet adds bytes of the same side behind the part. */
-static bool adds_more(const struct sl_stream_part *part)
+/* The next bytes of the same side that the packet adds. NULL: there are none. */
+static const struct sl_stream_part *next_of_side(const struct sl_stream_part *part)
 {
     const struct sl_stream_part *next = part->next;
 
     while (next != NULL && next->reversed != part->reversed)
         next = next->next;
-    return next != NULL;
+    return next;
 }
 
-/* Sets the window of the part's next bytes. What does not lie in its packet may be several
- * segments, by the cuts into batches: it is taken in blocks of the stream. False: all were taken.
- */
-static bool next_window(struct window *window)
+/* The next part of the window's run. NULL: there is none. */
+static const struct sl_stream_part *next_of_run(const struct virus_settling *settling,
+                                                const struct window *window)
 {
-    const struct sl_stream_part *part = window->part;
-    const uint64_t end = part->offset + part->len, first = part->offset - part->known;
+    const struct sl_stream_part *const next = next_of_side(window->part);
+
+    return !window->in_packet && next != NULL && next->before == window->part &&
+                   !stream_part_in_packet(settling->batch, window->record->item, next)
+               ? next
+               : NULL;
+}
+
+/* Moves on to the part of the run that has the byte before this offset, or to the last. */
+static void move_on(const struct virus_settling *settling, struct window *window, uint64_t offset)
+{
+    const struct sl_stream_part *next = next_of_run(settling, window);
+
+    while (window->part->offset + window->part->len < offset && next != NULL) {
+        window->part = next;
+        next = next_of_run(settling, window);
+    }
+}
+
+/* Sets the window of the run's next bytes. What does not lie in its packet may be one part or
+ * several, by the cuts into batches: it is taken in blocks of the stream. False: all were taken. */
+static bool next_window(const struct virus_settling *settling, struct window *window)
+{
+    const uint64_t block = window->to - window->to % BLOCK + BLOCK;
 
     window->follows = window->from != window->to || window->follows;
     window->from = window->to;
-    window->to = end;
-    window->begin = first;
-    window->goes_on = adds_more(part);
-    if (window->in_packet || window->from == end)
-        return window->from < end;
-    const uint64_t block = window->from - window->from % BLOCK + BLOCK;
-    if (block < end) {
-        window->to = block;
-        window->goes_on = true;
-    }
-    if (block > first + SL_STREAM_KNOWN)
-        window->begin = block - SL_STREAM_KNOWN;
-    return true;
+    move_on(settling, window, window->in_packet ? window->to : block);
+
+    const struct sl_stream_part *const part = window->part;
+    const uint64_t end = part->offset + part->len, first = part->offset - part->known;
+    const bool cuts = !window->in_packet && block < end;
+
+    window->to = cuts ? block : end;
+    window->goes_on = cuts || next_of_side(part) != NULL;
+    window->begin =
+        !window->in_packet && block > first + SL_STREAM_KNOWN ? block - SL_STREAM_KNOWN : first;
+    return window->from < end;
 }
 
 /* Scans the window, if it has hits. False: no memory. */
@@ -340,8 +359,8 @@ static bool take_window(struct virus_settling *settling, const struct window *wi
     return true;
 }
 
-static bool take_windows(struct virus_settling *settling, const struct stream_record *record,
-                         const struct sl_stream_part *part, struct virus_flow *flow)
+static bool take_run(struct virus_settling *settling, const struct stream_record *record,
+                     const struct sl_stream_part *part, struct virus_flow *flow)
 {
     struct window window = {
         .record = record,
@@ -354,9 +373,23 @@ static bool take_windows(struct virus_settling *settling, const struct stream_re
 
     if (settling->scanner == NULL)
         settling->scanner = virus_scanner_take(settling->scanners);
-    while (settling->scanner != NULL && done && next_window(&window))
+    while (settling->scanner != NULL && done && next_window(settling, &window))
         done = take_window(settling, &window, flow);
     return done && settling->scanner != NULL;
+}
+
+/* Whether the part is in one run with the part before it. */
+static bool is_in_run(const struct virus_settling *settling, const struct stream_record *record,
+                      const struct sl_stream_part *part)
+{
+    const struct stream_parts *const parts = settling->parts;
+    const uint32_t item = record->item;
+
+    if (part->before == NULL || stream_part_in_packet(settling->batch, item, part))
+        return false;
+    const struct stream_record *const before = &parts->output.record[part->before - parts->part];
+    return before->item == item && virus_adds_bytes(before) &&
+           !stream_part_in_packet(settling->batch, item, part->before);
 }
 
 /* Bytes of another flow than the packet's came when their flow ended. */
@@ -367,7 +400,8 @@ bool virus_part_take(struct virus_settling *settling, uint32_t r)
     struct virus_shard *const shard = settling->shard;
     bool done = true;
 
-    if (record->flow != settling->batch->origin[record->item].flow)
+    if (record->flow != settling->batch->origin[record->item].flow ||
+        is_in_run(settling, record, part))
         return true;
     const bool has_some = has_hits(settling, record->item);
     if (!has_some && shard->n_waiting == 0)
@@ -375,7 +409,7 @@ bool virus_part_take(struct virus_settling *settling, uint32_t r)
     struct virus_flow *const flow =
         virus_flow_of(shard, virus_entry_of(settling->of_flow, record), record->flow);
     if (has_some || flow->first[record->half] != 0)
-        done = take_windows(settling, record, part, flow);
+        done = take_run(settling, record, part, flow);
     virus_flow_let_go(shard, flow);
     return done;
 }
