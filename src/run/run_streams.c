@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/diag.h"
 #include "sluice/app.h"
@@ -10,7 +11,6 @@
 _Static_assert(STREAM_N_EVENTS <= 64, "a set of events is a number");
 
 enum {
-    LINE = 64,                                    /* bytes of a cache line */
     PIECE = 1024 - SL_BATCH_ALIGN - RUN_SEAM_MAX, /* of a part: made items have 1,024 bytes */
     AHEAD = 8, /* packets or records: they are fetched before they are used */
     TCP_SYN = 2
@@ -22,17 +22,20 @@ static const struct sl_stream_part nothing = {.whole = true};
 
 /* ---- the streams of flows -------------------------------------------------------------------- */
 
-/* Pages that no flow uses are not touched. */
-static bool open_shard(struct run_streams *streams, uint32_t shard)
+/* Pages that no flow uses take no memory. calloc would clear those that were freed before. */
+static bool open_flows(struct run_streams *streams, uint32_t n_shards)
 {
     const size_t n = (size_t)sl_flow_shard_max(streams->flows) + SL_FLOW_ENTRIES_MORE;
-    uint8_t *memory = calloc(n * sizeof(struct run_flow) + LINE, 1);
 
-    streams->memory[shard] = memory;
-    if (memory != NULL)
-        streams->of_flow[shard] =
-            (struct run_flow *)(memory + (LINE - (uintptr_t)memory % LINE) % LINE);
-    return memory != NULL;
+    streams->memory_len = n_shards * n * sizeof(struct run_flow);
+    streams->memory = mmap(NULL, streams->memory_len, PROT_READ | PROT_WRITE,
+                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    streams->of_flow = calloc(n_shards, sizeof(struct run_flow *));
+    if (streams->memory == MAP_FAILED || streams->of_flow == NULL)
+        return false;
+    for (uint32_t i = 0; i < n_shards; i++)
+        streams->of_flow[i] = streams->memory + i * n;
+    return true;
 }
 
 enum sl_status run_streams_create(struct run_streams **out, const struct run_source *source,
@@ -48,12 +51,9 @@ enum sl_status run_streams_create(struct run_streams **out, const struct run_sou
         pthread_mutex_init(&streams->lock, NULL);
         streams->flows = source->flows;
         streams->hosts = source->hosts;
-        streams->memory = calloc(n, sizeof *streams->memory);
-        streams->of_flow = calloc(n, sizeof(struct run_flow *));
-        done = streams->memory != NULL && streams->of_flow != NULL;
+        streams->n_shards = n;
+        done = open_flows(streams, n);
     }
-    while (done && streams->n_shards < n)
-        done = open_shard(streams, streams->n_shards++);
     if (done && has_names)
         done = run_names_create(&streams->names, source->flows, diag) == SL_OK;
     if (!done)
@@ -72,9 +72,8 @@ void run_streams_free(struct run_streams *streams)
         return;
     stream_shards_free(streams->shards, streams->n_shards);
     run_names_free(streams->names);
-    for (uint32_t i = 0; i < streams->n_shards; i++)
-        free(streams->memory[i]);
-    free(streams->memory);
+    if (streams->memory != MAP_FAILED)
+        (void)munmap(streams->memory, streams->memory_len);
     free(streams->of_flow);
     pthread_mutex_destroy(&streams->lock);
     free(streams);

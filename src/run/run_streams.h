@@ -15,7 +15,8 @@
 struct run_streams {
     struct stream_shard *shards;
     struct run_flow **of_flow; /* of each shard: by its entries */
-    void **memory;             /* that they lie in */
+    struct run_flow *memory;   /* that they lie in */
+    size_t memory_len;
     const struct sl_flow_table *flows;
     const struct run_hosts *hosts;
     struct run_names *names; /* NULL: no names are looked up */
