@@ -49,8 +49,11 @@ void *app_arena_take(struct app_arena *arena, size_t len)
 
 void app_arena_reset(struct app_arena *arena)
 {
-    for (struct app_chunk *chunk = arena->first; chunk != NULL; chunk = chunk->next)
+    for (struct app_chunk *chunk = arena->first; chunk != NULL; chunk = chunk->next) {
         chunk->len = 0;
+        if (chunk == arena->now)
+            break;
+    }
     arena->now = arena->first;
 }
 
