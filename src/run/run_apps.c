@@ -360,6 +360,14 @@ static bool is_new(const struct sl_app_message *message, const struct sl_app_val
                    : message->step == SL_APP_HEAD;
 }
 
+/* The first value that may be new: behind a head the body, which is the last. */
+static uint32_t first_new(const struct sl_app_message *message)
+{
+    const uint32_t n = message->half[message->side].n_values;
+
+    return message->step == SL_APP_HEAD || n == 0 ? 0 : n - 1;
+}
+
 /* The next messages: those of the batch, then late ones. */
 static const struct sl_app_message *message_at(const struct app_batch *mine, uint32_t m)
 {
@@ -378,6 +386,7 @@ uint64_t app_batch_make(const struct app_batch *mine, struct sl_batch *to, uint3
         const struct sl_app_half *half = &message->half[message->side];
         const uint32_t item = message->item + (m < mine->n ? 0 : n_items);
 
+        v = v != 0 ? v : first_new(message);
         for (; v < half->n_values; v++, skip = 0) {
             const struct sl_app_value *value = &half->value[v];
 
