@@ -35,11 +35,12 @@ struct sl_evaluator {
     const struct sl_stream_part *const *parts; /* by item; NULL: rules inspect packets alone */
     const struct sl_stream_facts *facts;       /* by item; NULL: none */
     struct rule_stream stream;
-    struct rule_scan said;           /* a message of DNS over TCP */
-    struct evaluator_talk talk;      /* of the batch that comes next */
-    struct evaluator_talk late_talk; /* of flows that ended in it */
-    const struct sl_late *late;      /* NULL: none */
-    uint32_t at_late;                /* the next of its packets */
+    const struct sl_stream_part *shown; /* whose first block messages found in `stream`; or NULL */
+    struct rule_scan said;              /* a message of DNS over TCP */
+    struct evaluator_talk talk;         /* of the batch that comes next */
+    struct evaluator_talk late_talk;    /* of flows that ended in it */
+    const struct sl_late *late;         /* NULL: none */
+    uint32_t at_late;                   /* the next of its packets */
     size_t at_late_hit;
     const struct sl_late *ended; /* of the packet at hand; NULL: it is of the batch */
     bool messages_alone;         /* packets are passed over */
@@ -80,12 +81,27 @@ static bool take_stream(struct sl_evaluator *work)
     return done;
 }
 
+/* Takes the first block of a part of a message's packet. The rules of a message ask for the same
+ * one. False: no memory. */
+static bool take_shown(struct sl_evaluator *work, const struct rule_view *view,
+                       const struct sl_stream_part *head, const struct sl_stream_part *part)
+{
+    static const struct rule_hits none;
+
+    if (work->shown != part) {
+        rule_stream_begin(&work->stream, batch_at_hand(work), view->message->item, head, part);
+        (void)rule_stream_next_block(&work->stream, &none, true); /* it has bytes */
+        rule_stream_measure(&work->stream);
+    }
+    work->shown = part;
+    return take_stream(work);
+}
+
 /* Whether the payload meets a section: of a message's packet, or, where it is in a stream, a part
  * that the message's side adds to it, with what is known before. */
 static bool meets_payload(struct sl_evaluator *work, const struct rule_payload *steps, size_t n,
                           const struct rule_view *view)
 {
-    static const struct rule_hits none;
     const struct sl_stream_part *head =
         view->message != NULL ? part_of(work, view->message->item) : NULL;
 
@@ -94,11 +110,7 @@ static bool meets_payload(struct sl_evaluator *work, const struct rule_payload *
     for (const struct sl_stream_part *part = head; part != NULL; part = part->next) {
         if (part->reversed != view->turned || part->len == 0)
             continue;
-        rule_stream_begin(&work->stream, batch_at_hand(work), view->message->item, head, part);
-        if (!rule_stream_next_block(&work->stream, &none, true))
-            continue;
-        rule_stream_measure(&work->stream);
-        if (!take_stream(work))
+        if (!take_shown(work, view, head, part))
             return false;
         if (rule_section_match(steps, n, &work->stream.scan, &work->work))
             return true;
@@ -440,6 +452,7 @@ static bool match_messages(struct sl_evaluator *work, struct evaluator_talk *tal
 
     if (hits.n != 0)
         hits.hit = work->hits->hit + first;
+    work->shown = NULL;
     for (; talk->at < talk->n; talk->at++) {
         const struct sl_app_message *message = &talk->message[talk->at];
         const uint16_t sees = rule_message_sees(message);
