@@ -97,7 +97,9 @@ enum {
     SL_FLOW_ESTABLISHED =
         2,                 /* TCP: handshake seen or picked up midstream; others: both sides seen */
     SL_FLOW_MIDSTREAM = 4, /* TCP: the first packet seen was no SYN */
-    SL_FLOW_NEW = 8        /* this packet began the flow */
+    SL_FLOW_NEW = 8,       /* this packet began the flow */
+    SL_FLOW_FIRST = 16,    /* it is the first of its sender */
+    SL_FLOW_OPENED = 32    /* TCP: the flow is established with it */
 };
 
 /* Totals that the flow of a packet has sent, this packet included: [0] by the client, [1] by the

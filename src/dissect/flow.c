@@ -44,7 +44,8 @@ static uint32_t guess_client(const struct flow_run *run, const struct flow_packe
 
 /* Begins a flow with this packet of the run. */
 static struct flow *begin_flow(struct flow_shard *shard, const struct flow_run *run,
-                               const struct flow_packet *packet, const struct sl_origin *origin)
+                               const struct flow_packet *packet, const struct sl_batch *batch,
+                               uint32_t item)
 {
     struct flow *flow = flow_shard_new(shard);
     uint32_t *head = flow_bucket(shard, run->hash);
@@ -126,12 +127,11 @@ static void update_tcp(struct flow *flow, const struct flow_packet *packet, uint
     }
 }
 
-static uint8_t flags_of(const struct flow *flow, uint32_t sender, bool is_new)
+static uint8_t flags_of(const struct flow *flow, uint32_t sender)
 {
     return (uint8_t)((from_client(flow, sender) ? SL_FLOW_TO_SERVER : 0) |
                      (flow->state & STATE_ESTABLISHED ? SL_FLOW_ESTABLISHED : 0) |
-                     (flow->state & STATE_MIDSTREAM ? SL_FLOW_MIDSTREAM : 0) |
-                     (is_new ? SL_FLOW_NEW : 0));
+                     (flow->state & STATE_MIDSTREAM ? SL_FLOW_MIDSTREAM : 0));
 }
 
 static void note_time(struct flow *flow, int64_t time)
@@ -203,7 +203,11 @@ static void track_packet(struct flow_shard *shard, const struct sl_batch *batch,
     packet->entry = (uint32_t)(flow - shard->flows);
     if (counts(shard))
         count_packet(flow, packet, origin);
-    if (run->protocol != SL_IP_TCP && (flow->state & STATE_SEEN << packet->sender) == 0)
+
+    const bool is_first = (flow->state & STATE_SEEN << packet->sender) == 0;
+    const bool was_open = !is_new && (flow->state & STATE_ESTABLISHED) != 0;
+
+    if (run->protocol != SL_IP_TCP && is_first)
         flow->fin_end[packet->sender] = packet->sequence;
     flow->state |= (uint16_t)(STATE_SEEN << packet->sender);
     if (run->protocol == SL_IP_TCP)
@@ -213,7 +217,12 @@ static void track_packet(struct flow_shard *shard, const struct sl_batch *batch,
     flow_list_append(shard, flow, flow_list_of(flow->state, run->protocol));
     put_total(shard, flow, batch, item);
     origin->flow = flow->id;
-    origin->flow_flags = flags_of(flow, packet->sender, is_new);
+    origin->flow_flags =
+        (uint8_t)(flags_of(flow, packet->sender) | (is_new ? SL_FLOW_NEW : 0) |
+                  (is_first ? SL_FLOW_FIRST : 0) |
+                  (run->protocol == SL_IP_TCP && !was_open && (flow->state & STATE_ESTABLISHED) != 0
+                       ? SL_FLOW_OPENED
+                       : 0));
 }
 
 /* ---- runs ------------------------------------------------------------------------------------ */
@@ -280,11 +289,12 @@ static bool track_at_once(struct flow_shard *shard, const struct sl_batch *batch
     put_total(shard, flow, batch, run->first); /* before the run: its packets are added later */
     if (counts(shard))
         count_run(flow, run);
+    run->new_senders = run->senders & ~(flow->state / STATE_SEEN) & 3;
     flow->state |= (uint16_t)(STATE_SEEN * run->senders);
     flow_list_append(shard, flow, flow_list_of(flow->state, run->protocol));
     run->flow = flow->id;
-    run->flags[0] = flags_of(flow, 0, false);
-    run->flags[1] = flags_of(flow, 1, false);
+    run->flags[0] = flags_of(flow, 0);
+    run->flags[1] = flags_of(flow, 1);
     return true;
 }
 
@@ -424,6 +434,21 @@ static void add_totals(const struct sl_flow_keys *keys, const struct sl_batch *b
     }
 }
 
+/* Marks the first packet of each end that had sent none before the run. */
+static void mark_first(const struct sl_flow_keys *keys, struct sl_batch *batch,
+                       const struct flow_run *run)
+{
+    uint8_t senders = run->new_senders;
+
+    for (uint32_t item = run->first; senders != 0 && item < run->end; item++) {
+        const uint8_t sender = (uint8_t)(1 << keys->packet[item - keys->first_item].sender);
+
+        if ((senders & sender) != 0)
+            batch->origin[item].flow_flags |= SL_FLOW_FIRST;
+        senders &= (uint8_t)~sender;
+    }
+}
+
 void sl_flow_keys_apply(const struct sl_flow_keys *keys, struct sl_batch *batch)
 {
     for (uint32_t i = 0; i < keys->n_runs; i++) {
@@ -437,7 +462,9 @@ void sl_flow_keys_apply(const struct sl_flow_keys *keys, struct sl_batch *batch)
         if (batch->total != NULL && run->has_flow && !run->one_by_one)
             add_totals(keys, batch, run);
         if (run->is_new)
-            batch->origin[run->first].flow_flags |= SL_FLOW_NEW;
+            batch->origin[run->first].flow_flags |=
+                run->protocol == SL_IP_TCP ? SL_FLOW_NEW | SL_FLOW_OPENED : SL_FLOW_NEW;
+        mark_first(keys, batch, run);
     }
 }
 

@@ -76,6 +76,7 @@ static struct flow_run *begin_run(struct sl_flow_keys *keys, uint32_t item)
     run->protocol = run->senders = 0;
     run->plain = true;
     run->has_flow = run->is_new = run->one_by_one = false;
+    run->new_senders = 0;
     run->tcp_flags[0] = run->tcp_flags[1] = 0;
     run->flags[0] = run->flags[1] = 0;
     run->n_of_end_1 = 0;

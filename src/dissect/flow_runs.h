@@ -32,6 +32,8 @@ struct flow_run {
     bool plain : 1;             /* none is a TCP segment with SYN, FIN or RST */
     bool is_new : 1;            /* tracking: the first began the flow */
     bool one_by_one : 1;        /* tracking: they were tracked one by one */
+    uint8_t new_senders : 2;    /* tracking: those of `senders` that had sent none before; 0 where
+                                   packets were tracked one by one */
     uint8_t tcp_flags[2];       /* of all packets of an end together */
     uint8_t flags[2];           /* tracking: flow_flags, by sender */
     uint32_t n_of_end_1;        /* packets that end 1 of the key sent */

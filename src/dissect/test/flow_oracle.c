@@ -367,21 +367,30 @@ static struct flow_verdict track(struct flow_oracle *oracle, const struct flow_e
     }
     if (!found)
         entry = begin(oracle, event);
+    const bool was_open = found && entry.established;
+
     entry.last = oracle->now;
     if (event->protocol == TCP)
         see_tcp(oracle, &entry, event);
     count(&entry, event);
 
     const bool by_client = sent_by_client(&entry, event);
-    *(by_client ? &entry.client.seen : &entry.server.seen) = true;
+    bool *const seen = by_client ? &entry.client.seen : &entry.server.seen;
+    const bool is_first = !*seen;
+
+    *seen = true;
     if (event->protocol != TCP && entry.client.seen && entry.server.seen)
         entry.established = true;
     oracle->entries[oracle->n++] = entry;
     return (struct flow_verdict){
         .flow = entry.id,
-        .flags = (uint8_t)((by_client ? SL_FLOW_TO_SERVER : 0) |
-                           (entry.established ? SL_FLOW_ESTABLISHED : 0) |
-                           (entry.midstream ? SL_FLOW_MIDSTREAM : 0) | (found ? 0 : SL_FLOW_NEW)),
+        .flags =
+            (uint8_t)((by_client ? SL_FLOW_TO_SERVER : 0) |
+                      (entry.established ? SL_FLOW_ESTABLISHED : 0) |
+                      (entry.midstream ? SL_FLOW_MIDSTREAM : 0) | (found ? 0 : SL_FLOW_NEW) |
+                      (is_first ? SL_FLOW_FIRST : 0) |
+                      (event->protocol == TCP && entry.established && !was_open ? SL_FLOW_OPENED
+                                                                                : 0)),
         .total = {.first_ns = entry.first_ns,
                   .last_ns = entry.last_ns,
                   .packets = {entry.client.sent.packets, entry.server.sent.packets},

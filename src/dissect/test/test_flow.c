@@ -61,7 +61,9 @@ enum {
     TO_SERVER = SL_FLOW_TO_SERVER,
     ESTABLISHED = SL_FLOW_ESTABLISHED,
     MIDSTREAM = SL_FLOW_MIDSTREAM,
-    NEW = SL_FLOW_NEW
+    NEW = SL_FLOW_NEW | SL_FLOW_FIRST,
+    FIRST = SL_FLOW_FIRST,
+    OPENED = SL_FLOW_ESTABLISHED | SL_FLOW_OPENED
 };
 
 static void start_default(struct tracker *t)
@@ -115,11 +117,11 @@ static void test_handshake_and_close(void **state)
     start_default(&t);
     EXPECT(&t, from_client(SYN, 100, 0), 0, 1, TO_SERVER | NEW);
     EXPECT(&t, from_client(SYN, 100, 0), SECOND, 1, TO_SERVER);
-    EXPECT(&t, from_server(ACK, 500, 101), 0, 1, 0); /* no handshake without the server's SYN */
+    EXPECT(&t, from_server(ACK, 500, 101), 0, 1, FIRST); /* no handshake without the server's SYN */
     EXPECT(&t, from_client(ACK, 101, 501), 0, 1, TO_SERVER);
     EXPECT(&t, from_server(SYN | ACK, 500, 101), 0, 1, 0);
     EXPECT(&t, from_server(PSH | ACK, 501, 101), 0, 1, 0);
-    EXPECT(&t, from_client(ACK, 101, 501), 0, 1, TO_SERVER | ESTABLISHED);
+    EXPECT(&t, from_client(ACK, 101, 501), 0, 1, TO_SERVER | OPENED);
     EXPECT(&t, from_server(PSH | ACK, 501, 101), 0, 1, ESTABLISHED);
 
     EXPECT(&t, from_client(FIN | ACK, 101, 501), 0, 1, TO_SERVER | ESTABLISHED);
@@ -144,9 +146,9 @@ static void test_first_fin_counts(void **state)
 
     (void)state;
     start_default(&t);
-    EXPECT(&t, from_client(FIN | ACK, 101, 1), 0, 1, TO_SERVER | ESTABLISHED | MIDSTREAM | NEW);
+    EXPECT(&t, from_client(FIN | ACK, 101, 1), 0, 1, TO_SERVER | OPENED | MIDSTREAM | NEW);
     EXPECT(&t, from_client(FIN | ACK, 199, 1), 0, 1, TO_SERVER | ESTABLISHED | MIDSTREAM);
-    EXPECT(&t, from_server(FIN | ACK, 501, 102), 0, 1, ESTABLISHED | MIDSTREAM);
+    EXPECT(&t, from_server(FIN | ACK, 501, 102), 0, 1, ESTABLISHED | MIDSTREAM | FIRST);
     EXPECT(&t, from_client(ACK, 102, 502), 0, 1, TO_SERVER | ESTABLISHED | MIDSTREAM);
     EXPECT(&t, from_client(SYN, 9, 0), 0, 2, TO_SERVER | NEW);
     tracker_stop(&t);
@@ -160,8 +162,8 @@ static void test_acknowledged_fin_wraps_around(void **state)
     (void)state;
     fin.payload_len = 3;
     start_default(&t);
-    EXPECT(&t, fin, 0, 1, TO_SERVER | ESTABLISHED | MIDSTREAM | NEW);
-    EXPECT(&t, from_server(FIN | ACK, 501, 1), 0, 1, ESTABLISHED | MIDSTREAM);
+    EXPECT(&t, fin, 0, 1, TO_SERVER | OPENED | MIDSTREAM | NEW);
+    EXPECT(&t, from_server(FIN | ACK, 501, 1), 0, 1, ESTABLISHED | MIDSTREAM | FIRST);
     EXPECT(&t, from_client(ACK, 2, 502), 0, 1, TO_SERVER | ESTABLISHED | MIDSTREAM);
     EXPECT(&t, from_client(SYN, 9, 0), 0, 1, TO_SERVER | ESTABLISHED | MIDSTREAM);
     EXPECT(&t, from_server(ACK, 502, 2), 0, 1, ESTABLISHED | MIDSTREAM);
@@ -176,10 +178,10 @@ static void test_reset_closes(void **state)
     (void)state;
     start_default(&t);
     EXPECT(&t, from_client(SYN, 100, 0), 0, 1, TO_SERVER | NEW);
-    EXPECT(&t, from_server(RST | ACK, 0, 101), 0, 1, 0);
+    EXPECT(&t, from_server(RST | ACK, 0, 101), 0, 1, FIRST);
     EXPECT(&t, from_server(RST, 0, 101), 0, 1, 0);
     EXPECT(&t, from_client(SYN, 200, 0), 0, 2, TO_SERVER | NEW);
-    EXPECT(&t, from_server(RST | SYN, 0, 0), 0, 2, 0);
+    EXPECT(&t, from_server(RST | SYN, 0, 0), 0, 2, FIRST);
     EXPECT(&t, from_client(SYN, 300, 0), 0, 3, TO_SERVER | NEW);
     assert_int_equal(tracker_stats(&t).midstream, 0);
     tracker_stop(&t);
@@ -231,8 +233,8 @@ static void test_a_late_syn_determines_the_client(void **state)
 
     (void)state;
     start_default(&t);
-    EXPECT(&t, tcp(1, 5000, 2, 6000, ACK, 1, 1), 0, 1, TO_SERVER | ESTABLISHED | MIDSTREAM | NEW);
-    EXPECT(&t, tcp(2, 6000, 1, 5000, SYN, 0, 0), 0, 1, TO_SERVER | ESTABLISHED | MIDSTREAM);
+    EXPECT(&t, tcp(1, 5000, 2, 6000, ACK, 1, 1), 0, 1, TO_SERVER | OPENED | MIDSTREAM | NEW);
+    EXPECT(&t, tcp(2, 6000, 1, 5000, SYN, 0, 0), 0, 1, TO_SERVER | ESTABLISHED | MIDSTREAM | FIRST);
     EXPECT(&t, tcp(1, 5000, 2, 6000, SYN, 0, 0), 0, 1, ESTABLISHED | MIDSTREAM);
     assert_int_equal(tracker_stats(&t).midstream, 1);
     tracker_stop(&t);
@@ -246,7 +248,7 @@ static void test_both_sides_of_udp(void **state)
     start_default(&t);
     EXPECT(&t, udp(1, 5000, 2, 53), 0, 1, TO_SERVER | NEW);
     EXPECT(&t, udp(1, 5000, 2, 53), 0, 1, TO_SERVER);
-    EXPECT(&t, udp(2, 53, 1, 5000), 0, 1, ESTABLISHED);
+    EXPECT(&t, udp(2, 53, 1, 5000), 0, 1, ESTABLISHED | FIRST);
     EXPECT(&t, udp(1, 5000, 2, 53), 0, 1, TO_SERVER | ESTABLISHED);
     EXPECT(&t, udp(1, 53, 2, 5000), 0, 2, NEW); /* the same ports on the other ends */
     assert_int_equal(tracker_stats(&t).udp, 2);
@@ -261,11 +263,11 @@ static void test_ends_that_are_alike(void **state)
     start_default(&t);
     /* Equal addresses: the ports decide. */
     EXPECT(&t, udp(1, 6000, 1, 5000), 0, 1, TO_SERVER | NEW);
-    EXPECT(&t, udp(1, 5000, 1, 6000), 0, 1, ESTABLISHED);
+    EXPECT(&t, udp(1, 5000, 1, 6000), 0, 1, ESTABLISHED | FIRST);
     EXPECT(&t, udp(1, 6000, 1, 5000), 0, 1, TO_SERVER | ESTABLISHED);
     /* Equal ports: the addresses decide. */
     EXPECT(&t, udp(2, 123, 1, 123), 0, 2, TO_SERVER | NEW);
-    EXPECT(&t, udp(1, 123, 2, 123), 0, 2, ESTABLISHED);
+    EXPECT(&t, udp(1, 123, 2, 123), 0, 2, ESTABLISHED | FIRST);
     /* Equal in both: an end that sends to itself is the client. */
     EXPECT(&t, udp(1, 7000, 1, 7000), 0, 3, TO_SERVER | NEW);
     EXPECT(&t, udp(1, 7000, 1, 7000), 0, 3, TO_SERVER);
@@ -279,11 +281,11 @@ static void test_icmp(void **state)
     (void)state;
     start_default(&t);
     EXPECT(&t, icmp(1, 2, 8, 77), 0, 1, TO_SERVER | NEW);
-    EXPECT(&t, icmp(2, 1, 0, 77), 0, 1, ESTABLISHED);
+    EXPECT(&t, icmp(2, 1, 0, 77), 0, 1, ESTABLISHED | FIRST);
     EXPECT(&t, icmp(1, 2, 8, 78), 0, 2, TO_SERVER | NEW);
     EXPECT(&t, icmp(1, 2, 8, 0), 0, 3, TO_SERVER | NEW);
     EXPECT(&t, icmp(2, 1, 3, 77), 0, 4, TO_SERVER | NEW); /* no echo: its id is none */
-    EXPECT(&t, icmp(1, 2, 11, 0), 0, 4, ESTABLISHED);
+    EXPECT(&t, icmp(1, 2, 11, 0), 0, 4, ESTABLISHED | FIRST);
     assert_int_equal(tracker_stats(&t).other, 4);
     tracker_stop(&t);
 }
@@ -390,15 +392,13 @@ static void test_timeouts_by_state(void **state)
     EXPECT(&t, from_client(SYN, 0, 0), 0, 1, TO_SERVER | NEW);
     EXPECT(&t, from_client(SYN, 0, 0), 5 * SECOND, 1, TO_SERVER);
     EXPECT(&t, from_client(SYN, 0, 0), 5 * SECOND + 1, 2, TO_SERVER | NEW);
-    EXPECT(&t, from_server(SYN | ACK, 0, 1), 5 * SECOND, 2, 0);
-    EXPECT(&t, from_client(ACK, 1, 1), 5 * SECOND, 2, TO_SERVER | ESTABLISHED);
+    EXPECT(&t, from_server(SYN | ACK, 0, 1), 5 * SECOND, 2, FIRST);
+    EXPECT(&t, from_client(ACK, 1, 1), 5 * SECOND, 2, TO_SERVER | OPENED);
     EXPECT(&t, from_client(ACK, 1, 1), 9 * SECOND, 2, TO_SERVER | ESTABLISHED);
     EXPECT(&t, from_client(RST, 1, 1), 9 * SECOND, 2, TO_SERVER | ESTABLISHED);
     EXPECT(&t, from_client(ACK, 1, 1), 2 * SECOND, 2, TO_SERVER | ESTABLISHED);
-    EXPECT(&t, from_client(ACK, 1, 1), 2 * SECOND + 1, 3,
-           TO_SERVER | ESTABLISHED | MIDSTREAM | NEW);
-    EXPECT(&t, from_client(ACK, 1, 1), 9 * SECOND + 1, 4,
-           TO_SERVER | ESTABLISHED | MIDSTREAM | NEW);
+    EXPECT(&t, from_client(ACK, 1, 1), 2 * SECOND + 1, 3, TO_SERVER | OPENED | MIDSTREAM | NEW);
+    EXPECT(&t, from_client(ACK, 1, 1), 9 * SECOND + 1, 4, TO_SERVER | OPENED | MIDSTREAM | NEW);
     assert_int_equal(tracker_stats(&t).timed_out, 3);
     assert_int_equal(tracker_stats(&t).active, 1);
     EXPECT(&t, udp(1, 5000, 2, 53), 0, 5, TO_SERVER | NEW);
@@ -407,7 +407,7 @@ static void test_timeouts_by_state(void **state)
     assert_int_equal(tracker_stats(&t).timed_out, 5);
     EXPECT(&t, udp(1, 5000, 2, 53), 0, 8, TO_SERVER | NEW);
     EXPECT(&t, udp(1, 5000, 2, 53), 3 * SECOND, 8, TO_SERVER);
-    EXPECT(&t, udp(2, 53, 1, 5000), 0, 8, ESTABLISHED);
+    EXPECT(&t, udp(2, 53, 1, 5000), 0, 8, ESTABLISHED | FIRST);
     EXPECT(&t, udp(1, 5000, 2, 53), 6 * SECOND, 8, TO_SERVER | ESTABLISHED);
     assert_int_equal(tracker_stats(&t).timed_out, 7);
     EXPECT(&t, udp(1, 5000, 2, 53), 6 * SECOND + 1, 9, TO_SERVER | NEW);
@@ -463,13 +463,13 @@ static void test_the_longest_idle_is_evicted(void **state)
     config.max_flows = 3;
     tracker_start(&t, &config);
     EXPECT(&t, udp(1, 5001, 2, 53), 0, 1, TO_SERVER | NEW);
-    EXPECT(&t, from_client(ACK, 1, 1), 0, 2, TO_SERVER | ESTABLISHED | MIDSTREAM | NEW);
+    EXPECT(&t, from_client(ACK, 1, 1), 0, 2, TO_SERVER | OPENED | MIDSTREAM | NEW);
     EXPECT(&t, icmp(1, 2, 8, 1), 0, 3, TO_SERVER | NEW);
-    EXPECT(&t, udp(2, 53, 1, 5001), 0, 1, ESTABLISHED);
+    EXPECT(&t, udp(2, 53, 1, 5001), 0, 1, ESTABLISHED | FIRST);
     EXPECT(&t, udp(1, 5002, 2, 53), 0, 4, TO_SERVER | NEW); /* 2 had to go */
     EXPECT(&t, udp(1, 5001, 2, 53), 0, 1, TO_SERVER | ESTABLISHED);
     EXPECT(&t, icmp(1, 2, 8, 1), 0, 3, TO_SERVER);
-    EXPECT(&t, from_client(ACK, 1, 1), 0, 5, TO_SERVER | ESTABLISHED | MIDSTREAM | NEW); /* 4 */
+    EXPECT(&t, from_client(ACK, 1, 1), 0, 5, TO_SERVER | OPENED | MIDSTREAM | NEW); /* 4 */
     EXPECT(&t, udp(1, 5001, 2, 53), 0, 1, TO_SERVER | ESTABLISHED);
     assert_int_equal(tracker_stats(&t).evicted, 2);
     assert_int_equal(tracker_stats(&t).active, 3);
