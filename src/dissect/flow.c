@@ -27,14 +27,25 @@ static bool is_syn_ack(uint8_t tcp_flags)
            (FLOW_TCP_SYN | FLOW_TCP_ACK);
 }
 
+/* A status line of HTTP: whatever the ports are, a server says that. */
+static bool is_response(const struct sl_batch *batch, uint32_t item)
+{
+    static const char line[] = "HTTP/1.";
+    const struct sl_span payload = batch->payload[item];
+
+    return payload.len >= sizeof line &&
+           memcmp(batch->bytes + payload.offset, line, sizeof line - 1) == 0;
+}
+
 /* Guesses the client of the flow that begins with this packet. Servers mostly have ports below
  * 1,024. */
-static uint32_t guess_client(const struct flow_run *run, const struct flow_packet *packet)
+static uint32_t guess_client(const struct flow_run *run, const struct flow_packet *packet,
+                             const struct sl_batch *batch, uint32_t item)
 {
     const uint8_t tcp_flags = packet->tcp_flags;
     const uint32_t sender = packet->sender;
     const bool from_server =
-        is_syn_ack(tcp_flags) ||
+        is_syn_ack(tcp_flags) || (run->protocol == SL_IP_TCP && is_response(batch, item)) ||
         (flow_key_port(&run->key, sender) < 1024 && flow_key_port(&run->key, sender ^ 1) >= 1024);
 
     if (is_syn(tcp_flags) || flow_key_has_equal_ends(&run->key))
@@ -47,6 +58,7 @@ static struct flow *begin_flow(struct flow_shard *shard, const struct flow_run *
                                const struct flow_packet *packet, const struct sl_batch *batch,
                                uint32_t item)
 {
+    const struct sl_origin *origin = &batch->origin[item];
     struct flow *flow = flow_shard_new(shard);
     uint32_t *head = flow_bucket(shard, run->hash);
 
@@ -58,7 +70,7 @@ static struct flow *begin_flow(struct flow_shard *shard, const struct flow_run *
     memset(flow->sent, 0, sizeof flow->sent);
     memset(flow->packets_low, 0, sizeof flow->packets_low);
     shard->stats.flows++;
-    flow->state = guess_client(run, packet) ? STATE_CLIENT : 0;
+    flow->state = guess_client(run, packet, batch, item) ? STATE_CLIENT : 0;
     flow->fin_end[packet->sender] = packet->sequence;
     flow->chain = *head;
     *head = (uint32_t)(flow - shard->flows);
@@ -195,7 +207,7 @@ static void track_packet(struct flow_shard *shard, const struct sl_batch *batch,
         is_new = true;
     }
     if (is_new)
-        flow = begin_flow(shard, run, packet, origin);
+        flow = begin_flow(shard, run, packet, batch, item);
     else
         flow_list_remove(shard, flow);
     flow->last_time = shard->clock.now;
@@ -278,7 +290,7 @@ static bool track_at_once(struct flow_shard *shard, const struct sl_batch *batch
         if (shard->batch != NULL)
             set_item(shard, flow_clock_before(keys, run), run->first,
                      batch->origin[run->first].time_ns);
-        flow = begin_flow(shard, run, first, &batch->origin[run->first]);
+        flow = begin_flow(shard, run, first, batch, run->first);
     } else {
         flow_list_remove(shard, flow);
     }
