@@ -209,6 +209,7 @@ static void put_flow(struct explain_text *text, const struct rule *rule)
     } flags[] = {
         {SL_FLOW_TO_SERVER, "to the server", "to the client"},
         {SL_FLOW_ESTABLISHED, "established", "not established"},
+        {SL_FLOW_FIRST, "new to the sender", ""},
     };
 
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)

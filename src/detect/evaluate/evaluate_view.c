@@ -52,7 +52,7 @@ static void clear(struct rule_view *view)
     view->carried = RULE_CARRIES_NO_IP;
     view->has_ports = false;
     view->sees = RULE_SEES_ALL;
-    view->flow = 0;
+    view->flow = SL_FLOW_FIRST; /* no flow: rules for the first of a side see each packet */
     view->ip_protocol = 0;
     view->src_port = view->dst_port = 0;
     view->src = view->dst = 0;
@@ -131,6 +131,7 @@ bool rule_view_tunnel(const struct sl_batch *batch, uint32_t item, struct rule_s
     *view = (struct rule_view){
         .protocols = RULE_PACKET | RULE_IP | (ipv4 ? RULE_IPV4 : RULE_IPV6),
         .carried = RULE_CARRIES_OTHER,
+        .flow = SL_FLOW_FIRST,
         .sees = RULE_SEES_ALL,
         .ip_protocol = ipv4 ? ip[9] : ip[6],
         .src = ipv4 ? address4(ip + 12) : address6(ip + 8),

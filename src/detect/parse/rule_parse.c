@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "detect/state/rule_state.h"
 #include "foreign_keyword.h"
 #include "option_cut.h"
 #include "rule_fail.h"
@@ -313,6 +314,23 @@ static uint8_t what_it_sees(const struct rule_parser *parser)
     return sees;
 }
 
+/* Whether the rule asks for addresses, ports and a protocol of IP alone. Bits of its flow it may
+ * only set. */
+static bool asks_addresses_alone(const struct rule_parser *parser)
+{
+    const struct rule *rule = parser->rule;
+
+    for (size_t i = 0; i < parser->n_state_options; i++) {
+        const struct state_option *option = &parser->state_option[i];
+
+        if (option->scope == STATE_TX ||
+            (option->scope == STATE_FLOW && (option->act != STATE_SET || option->is_number)))
+            return false;
+    }
+    return parser->n_checks == 0 && parser->n_payloads == 0 && rule->app == SL_APP_UNKNOWN &&
+           (rule->protocol & RULE_PACKET) == 0 && !parser->has_flow && !parser->snort3;
+}
+
 static enum sl_status finish(struct rule_parser *parser)
 {
     struct rule *rule = parser->rule;
@@ -320,6 +338,10 @@ static enum sl_status finish(struct rule_parser *parser)
 
     if (status != SL_OK)
         return status;
+    if (asks_addresses_alone(parser)) {
+        rule->flow_mask |= SL_FLOW_FIRST;
+        rule->flow_flags |= SL_FLOW_FIRST;
+    }
     rule->n_checks = parser->n_checks;
     rule->check =
         rule_arena_copy(parser->arena, parser->check, parser->n_checks * sizeof *parser->check);

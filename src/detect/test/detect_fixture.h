@@ -29,6 +29,7 @@ struct packet {
     uint8_t ip_words, tcp_words;          /* TCP: 0 is a word of no operations */
     uint16_t vlan[2];                     /* ids, the outer one first; 0: none */
     unsigned flow;                        /* SL_FLOW_*, or NO_FLOW */
+    bool later;                           /* it is not its sender's first of the flow */
     uint32_t captured;                    /* 0: all of it */
 };
 
@@ -156,7 +157,8 @@ static inline void add_packet(struct sl_batch *batch, const struct packet *packe
     batch->origin[item].link_type = 1;
     batch->origin[item].wire_len = f.len;
     batch->origin[item].flow = packet->flow != NO_FLOW;
-    batch->origin[item].flow_flags = packet->flow != NO_FLOW ? (uint8_t)packet->flow : 0;
+    batch->origin[item].flow_flags =
+        packet->flow != NO_FLOW ? (uint8_t)(packet->flow | (packet->later ? 0 : SL_FLOW_FIRST)) : 0;
 }
 
 static inline void dissect_batch(struct sl_batch *batch)

@@ -591,7 +591,7 @@ static void test_bad_rules(void **state)
     assert_int_equal(caller.kind, SL_RUN_RULES_BAD);
     sl_rules_free(config.rules);
 
-    const char text[] = "alert tcp any any -> any any (msg:\"all\"; sid:1;)\n";
+    const char text[] = "alert tcp any any -> any any (msg:\"all\"; flow:stateless; sid:1;)\n";
     assert_int_equal(sl_rules_create(&config.rules, &diag), SL_OK);
     assert_int_equal(sl_rules_load_text(config.rules, "mine", text, sizeof text - 1, &diag), SL_OK);
     const struct sl_run_result result = execute(&run, &config);
