@@ -35,6 +35,7 @@ void rule_view_message(const struct sl_app_message *message, uint16_t sees, stru
 {
     const bool from_server = (view->flow & SL_FLOW_TO_SERVER) == 0;
 
+    rule_view_behind(view);
     view->turned = (view->flow & RULE_FLOW_KNOWN) != 0 && from_server != (message->side == 1);
     if (view->turned)
         rule_view_turn(view);

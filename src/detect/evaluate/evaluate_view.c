@@ -100,6 +100,8 @@ void rule_view_packet(const struct sl_batch *batch, uint32_t item, struct rule_s
         view->app = origin->app;
     if (origin != NULL && origin->flow != 0) {
         view->flow = RULE_FLOW_KNOWN | origin->flow_flags;
+        if ((view->flow & SL_FLOW_OPENED) != 0 && scan->len == 0)
+            view->flow &= (uint8_t)~SL_FLOW_ESTABLISHED;
         view->total = batch->total != NULL ? &batch->total[item] : NULL;
     }
 }

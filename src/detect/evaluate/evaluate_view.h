@@ -57,6 +57,14 @@ void rule_view_packet(const struct sl_batch *batch, uint32_t item, struct rule_s
 bool rule_view_tunnel(const struct sl_batch *batch, uint32_t item, struct rule_scan *empty,
                       struct rule_view *view);
 
+/* The flow of a packet without payload is that before it: the last of a handshake is of a flow that
+ * is not established. What the packet completes is of the flow behind it. */
+static inline void rule_view_behind(struct rule_view *view)
+{
+    if ((view->flow & SL_FLOW_OPENED) != 0)
+        view->flow |= SL_FLOW_ESTABLISHED;
+}
+
 /* Between what the packet's sender sent and what its receiver sent. */
 void rule_view_turn(struct rule_view *view);
 

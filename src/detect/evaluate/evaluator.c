@@ -338,6 +338,7 @@ static void match_stream(struct sl_evaluator *work, uint32_t item, size_t first,
 
     struct rule_view view = *packet;
 
+    rule_view_behind(&view);
     view.sees = RULE_SEES_STREAMS;
     view.scan = &work->stream.scan;
 

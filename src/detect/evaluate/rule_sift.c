@@ -22,6 +22,7 @@ static struct answers answers_of(const struct sl_batch *batch, uint32_t item)
     struct rule_view view;
 
     rule_view_packet(batch, item, &scan, &view);
+    rule_view_behind(&view);
     return (struct answers){
         .from = port_bit(&view, view.src_port),
         .to = port_bit(&view, view.dst_port),

@@ -871,9 +871,67 @@ static void test_rules_without_literal_are_found(void **state)
     sl_batch_free(batch);
 }
 
+/* The last packet of a handshake is of a flow that is not established; what it says is of one that
+ * is. */
+static void test_established_behind_a_handshake(void **state)
+{
+    static const char *const established =
+        "alert tcp any any -> any any (flow:established; sid:1;)";
+    static const char *const before = "alert tcp any any -> any any (flow:not_established; sid:1;)";
+    struct packet packet = {.kind = TCP,
+                            .flow = SL_FLOW_TO_SERVER | SL_FLOW_ESTABLISHED | SL_FLOW_OPENED};
+
+    (void)state;
+    assert_false(rule_matches(established, &packet));
+    assert_true(rule_matches(before, &packet));
+    packet.payload = "x";
+    assert_true(rule_matches(established, &packet));
+    packet.payload = NULL;
+    packet.flow = SL_FLOW_TO_SERVER | SL_FLOW_ESTABLISHED;
+    assert_true(rule_matches(established, &packet));
+}
+
+/* Rules of addresses, ports and protocols alone are judged on the first packet of each side of a
+ * flow, and on each packet without one. */
+static void test_addresses_alone_once_a_side(void **state)
+{
+    static const struct {
+        const char *rule;
+        bool later; /* it matches packets behind the first */
+    } cases[] = {
+        {"alert udp any any -> any any (sid:1;)", false},
+        {"alert ip any any -> any any (msg:\"a\"; sid:1;)", false},
+        {"alert udp any any -> any 2000 (sid:1;)", false},
+        {"alert udp any any -> any any (flowbits:set,a; sid:1;)", false},
+        {"alert udp any any -> any any (threshold:type limit, track by_src, count 1, seconds 1; "
+         "sid:1;)",
+         false},
+        {"alert udp any any -> any any (flow:stateless; sid:1;)", true},
+        {"alert udp any any -> any any (flowbits:isnotset,a; sid:1;)", true},
+        {"alert udp any any -> any any (flowint:a,+,1; sid:1;)", true},
+        {"alert ip any any -> any any (ip_proto:17; sid:1;)", true},
+        {"alert pkthdr any any -> any any (sid:1;)", true},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct packet packet = {.kind = UDP, .flow = SL_FLOW_TO_SERVER};
+
+        print_message("%s\n", cases[i].rule);
+        assert_true(rule_matches(cases[i].rule, &packet));
+        packet.later = true;
+        assert_int_equal(rule_matches(cases[i].rule, &packet), cases[i].later);
+        packet.flow = NO_FLOW;
+        if (strstr(cases[i].rule, "isnotset") == NULL)
+            assert_true(rule_matches(cases[i].rule, &packet));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_addresses_alone_once_a_side),
+        cmocka_unit_test(test_established_behind_a_handshake),
         cmocka_unit_test(test_protocols),
         cmocka_unit_test(test_addresses),
         cmocka_unit_test(test_ports),
