@@ -450,8 +450,9 @@ SL_CHECK SL_API enum sl_status sl_state_adopt(struct sl_state *state, const stru
  * SL_ENOMEM: a file was not written; the others were. */
 SL_CHECK SL_API enum sl_status sl_state_save(const struct sl_state *state, struct sl_diag *diag);
 
-/* Whether a rule has passed the rest of the flow of a slot, of a shard as below. */
+/* Whether a rule has passed, or dropped, the rest of the flow of a slot, of a shard as below. */
 SL_API bool sl_state_passed(const struct sl_state *state, uint32_t shard, const void *slot);
+SL_API bool sl_state_dropped(const struct sl_state *state, uint32_t shard, const void *slot);
 
 /* Settles the candidates of packet i (sl_evaluator_candidates) with the slot of its flow. A shard
  * has the packets of its flows in order, and is one thread's at a time. A packet without a flow has

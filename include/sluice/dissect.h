@@ -296,7 +296,8 @@ struct sl_flow_record {
     enum sl_flow_reason reason;
     bool midstream; /* TCP: the first packet seen was no SYN */
     bool alerted;   /* some packet of it matched a rule */
-    bool passed;    /* a rule has passed the rest of it */
+    bool passed;    /* a rule has passed the rest of it, */
+    bool dropped;   /* or would have dropped it */
     uint8_t app;    /* the first application protocol of its packets (origin.app); 0: none */
 
     /* The name of `app`, static. The functions here set NULL, and a run sets the name. */
@@ -434,7 +435,7 @@ struct sl_flow_mark {
 SL_API void sl_flow_keys_mark(struct sl_flow_keys *keys, const struct sl_flow_mark *mark, size_t n);
 
 /* The results of a settler, as bits. */
-enum { SL_FLOW_SETTLED_ALERTED = 1, SL_FLOW_SETTLED_PASSED = 2 };
+enum { SL_FLOW_SETTLED_ALERTED = 1, SL_FLOW_SETTLED_PASSED = 2, SL_FLOW_SETTLED_DROPPED = 4 };
 
 /* The callbacks of settling, for packets whose mark asks for it, in the order of each flow's
  * packets. */

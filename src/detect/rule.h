@@ -409,9 +409,10 @@ struct rule {
     bool both_sides;   /* "=>": it may ask for values of both sides */
     bool pass;
     bool alerts;        /* a pass rule: it alerts as well */
-    bool passes_flow;   /* a pass rule: later packets of the flow pass too */
+    bool drops;         /* it drops or rejects */
+    bool ends_flow;     /* it passes, drops or rejects: later packets of the flow meet no rule */
+    bool ends_late;     /* the same, once all packets before were decided */
     bool before_pass;   /* its action comes before pass, which does not take its alerts away */
-    bool keeps_flow;    /* it drops or rejects before pass: a flow with its alert is not passed */
     bool replaced;      /* by one of higher rev */
     bool stores_file;   /* that it matches */
     uint16_t sees;      /* RULE_SEES_*; 0: as its options ask */

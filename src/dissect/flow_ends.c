@@ -169,6 +169,7 @@ static void keep(struct flow_settled *settled, uint32_t bits)
 {
     settled->alerted |= (bits & SL_FLOW_SETTLED_ALERTED) != 0;
     settled->passed |= (bits & SL_FLOW_SETTLED_PASSED) != 0;
+    settled->dropped |= (bits & SL_FLOW_SETTLED_DROPPED) != 0;
 }
 
 static void settle_packet(const struct sl_flow_table *table, uint32_t shard,

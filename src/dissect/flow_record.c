@@ -91,6 +91,7 @@ void flow_record_fill(struct sl_flow_record *record, const struct flow *flow,
     record->midstream = (state & STATE_MIDSTREAM) != 0;
     record->alerted = settled.alerted;
     record->passed = settled.passed;
+    record->dropped = settled.dropped;
     record->app = settled.app;
     if (record->tuple.protocol == SL_IP_TCP)
         record->tcp_state = tcp_state_of(state, ((state & STATE_FIN_FIRST) != 0) == client);

@@ -8,7 +8,7 @@
 
 /* The dissector's own slot: the fields that the record of an ended flow reports. */
 struct flow_settled {
-    bool alerted, passed;
+    bool alerted, passed, dropped;
     uint8_t app; /* 0: none so far */
 };
 

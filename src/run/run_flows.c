@@ -74,7 +74,8 @@ static uint32_t settle_packet(void *user, uint32_t shard, const struct sl_flow_m
                                          candidate - 1, shard, slot[0]);
 
     return (alerted ? SL_FLOW_SETTLED_ALERTED : 0u) |
-           (sl_state_passed(settling->state, shard, slot[0]) ? SL_FLOW_SETTLED_PASSED : 0u);
+           (sl_state_passed(settling->state, shard, slot[0]) ? SL_FLOW_SETTLED_PASSED : 0u) |
+           (sl_state_dropped(settling->state, shard, slot[0]) ? SL_FLOW_SETTLED_DROPPED : 0u);
 }
 
 /* The marks of a shard begin here. */

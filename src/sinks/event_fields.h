@@ -325,8 +325,8 @@ EVENT_INLINE void event_flow_object(const struct event_visit *visit,
     event_text(visit, FIELD_FLOW_STATE, sl_flow_state_name(flow->state));
     event_text(visit, FIELD_FLOW_REASON, sl_flow_reason_name(flow->reason));
     event_flag(visit, FIELD_FLOW_ALERTED, flow->alerted);
-    if (flow->passed)
-        event_text(visit, FIELD_FLOW_ACTION, "pass");
+    if (flow->passed || flow->dropped)
+        event_text(visit, FIELD_FLOW_ACTION, flow->passed ? "pass" : "drop");
     if (flow->midstream)
         event_midstream(visit);
     event_end(visit);

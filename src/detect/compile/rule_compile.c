@@ -460,14 +460,33 @@ bool sl_rules_decide(const struct sl_rules *rules)
     return rules->compiled && rules->index->any_late;
 }
 
-/* Whether a pass rule passes its flow, as in Suricata: by addresses and ports alone, by a message,
- * or by a stream. */
-static bool passes_flow(const struct rule *rule)
+static bool is_of_message(const struct rule_check *check)
 {
-    if (!rule->pass || (rule->state != NULL && rule->state->late))
-        return false;
+    return (check->field >= RULE_DNS_OPCODE && check->field < RULE_APP) ||
+           check->field == RULE_APP_EVENT || check->field == RULE_DNS_RRTYPE;
+}
+
+/* Whether a rule without contents asks for its flow: messages, the protocol of the flow, or
+ * addresses alone. */
+static bool headers_ask_flow(const struct rule *rule)
+{
+    const uint8_t side = RULE_FLOW_KNOWN | SL_FLOW_TO_SERVER;
+    bool others = (rule->flow_mask & ~(side | SL_FLOW_FIRST)) != 0;
+
+    for (size_t i = 0; i < rule->n_checks; i++) {
+        if (is_of_message(&rule->check[i]))
+            return true;
+        others |= rule->check[i].field != RULE_APP;
+    }
+    return !others &&
+           ((rule->flow_mask & side) == 0 || rule->app != SL_APP_UNKNOWN || rule->n_checks != 0);
+}
+
+/* Whether what a rule asks for is of its flow, and not of one packet. */
+static bool asks_flow(const struct rule *rule)
+{
     if (rule->n_payloads == 0)
-        return rule->n_checks == 0 && rule->flow_mask == 0;
+        return headers_ask_flow(rule);
     for (size_t i = 0; i < rule->n_payloads; i++) {
         const enum rule_buffer buffer = rule->payload[i].buffer;
 
@@ -477,26 +496,55 @@ static bool passes_flow(const struct rule *rule)
     return rule->protocol == RULE_TCP && (rule->sees & RULE_SEES_STREAMS) != 0;
 }
 
+/* Whether the rule's action, or one that a filter gives it, waits for the packets of all flows. */
+static bool acts_late(const struct rule *rule)
+{
+    bool late = rule->state->late;
+
+    for (size_t i = 0; i < rule->state->n_filters; i++)
+        late |= rule->state->filter[i].drops ||
+                (rule->drops && rule->state->filter[i].kind != STATE_LIMIT);
+    return late;
+}
+
+static bool is_dropped_by_rate(const struct rule *rule)
+{
+    for (size_t i = 0; rule->state != NULL && i < rule->state->n_filters; i++)
+        if (rule->state->filter[i].drops)
+            return true;
+    return false;
+}
+
+/* Whether the rule's action takes its flow, as in Suricata. */
+static void find_ends(struct rule *rule)
+{
+    const bool ends = (rule->pass || rule->drops || is_dropped_by_rate(rule)) && asks_flow(rule);
+
+    rule->ends_late = ends && rule->state != NULL && acts_late(rule);
+    rule->ends_flow = ends && !rule->ends_late;
+}
+
 /* Prepares the settling of candidates, where a rule has state. */
 static bool compile_state(struct sl_rules *rules, struct rule_index *index)
 {
     bool any = false;
 
-    state_find_before_pass(rules);
+    state_find_actions(rules);
     if (!rule_filters_apply(rules) || !state_data_mark(rules) || !state_find_late(rules))
         return false;
     for (size_t i = 0; i < rules->n_rules; i++) {
         struct rule *rule = rules->rule[i];
         const struct rule_state *state = rule->state;
 
-        rule->passes_flow = passes_flow(rule);
-        index->any_pass |= rule->passes_flow || rule->alerts;
+        find_ends(rule);
+        index->any_end |= rule->ends_late;
+        index->any_pass |= rule->ends_flow || rule->ends_late || rule->alerts;
         any |= state != NULL || index->any_pass;
         index->any_data |= state != NULL && state->asks_data;
         index->any_late |= state != NULL && (state->late || state->n_filters != 0);
         index->any_tag |= state != NULL && state->tag != NULL;
     }
-    index->any_late |= index->any_tag;
+    index->any_late |= index->any_tag || index->any_end;
     if (!any)
         return true;
     index->rank = calloc(rules->n_rules, sizeof *index->rank);

@@ -65,6 +65,7 @@ struct rule_index {
     bool any_data;    /* some rule asks a set of data that rules change */
     bool any_late;    /* some rule is late, filters its alerts or tags */
     bool any_tag;     /* some rule tags packets */
+    bool any_end;     /* some rule ends flows late */
     bool any_pass;    /* some rule passes the rest of a flow, or alerts though it passes */
 };
 

@@ -91,8 +91,12 @@ enum sl_status rule_filter_line_read(struct rule_parser *parser, struct rule_tex
         status = read_id(parser, "sig_id", words.sig_id, &filter.sid);
     if (status == SL_OK)
         status = read_filter(parser, &words, &read);
-    /* Another action than pass changes what an inline sensor does with the packet. */
-    if (status != SL_OK || (read.kind == STATE_RATE && !rule_text_is(words.new_action, "pass")))
+    if (read.kind == STATE_RATE)
+        read.drops =
+            rule_text_is(words.new_action, "drop") || rule_text_is(words.new_action, "reject");
+    /* Those that are left, alert for example, change no alert. */
+    if (status != SL_OK ||
+        (read.kind == STATE_RATE && !read.drops && !rule_text_is(words.new_action, "pass")))
         return status;
 
     struct rule_filter_of *grown =

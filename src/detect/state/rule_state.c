@@ -88,7 +88,7 @@ static enum rule_action_kind action_of(const struct rule *rule)
                                                                                 : RULE_ALERT;
 }
 
-void state_find_before_pass(struct sl_rules *rules)
+void state_find_actions(struct sl_rules *rules)
 {
     const uint8_t *place = rules->action_place;
 
@@ -96,8 +96,8 @@ void state_find_before_pass(struct sl_rules *rules)
         struct rule *rule = rules->rule[i];
         const enum rule_action_kind action = action_of(rule);
 
+        rule->drops = action == RULE_DROP || action == RULE_REJECT;
         rule->before_pass = place[action] < place[RULE_PASS];
-        rule->keeps_flow = rule->before_pass && action != RULE_ALERT;
     }
 }
 

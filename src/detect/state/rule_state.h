@@ -70,6 +70,7 @@ struct state_filter {
     enum state_filter_kind kind;
     enum state_scope scope;
     uint32_t count, seconds, timeout, multiplier;
+    bool drops;                          /* STATE_RATE: those behind drop, and do not fail */
     enum state_unique unique;            /* STATE_DETECTION: the counted unit */
     const struct rule_ranges *addresses; /* STATE_SUPPRESS: NULL is all */
     uint64_t key;                        /* of gid, sid, kind and scope */
@@ -126,8 +127,8 @@ struct sl_rules;
  * a flow's variable in common with a late rule. False: no memory. */
 bool state_find_late(struct sl_rules *rules);
 
-/* Finds out whose action comes before pass. */
-void state_find_before_pass(struct sl_rules *rules);
+/* Finds out which rules drop or reject, and whose action comes before pass. */
+void state_find_actions(struct sl_rules *rules);
 
 /* Writes the place of each rule in the order in which the rules of a packet take effect: first by
  * the set's order of actions, then setters of variables before readers, then by priority,

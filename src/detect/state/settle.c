@@ -3,8 +3,10 @@
 
 #include <string.h>
 
-/* The variable of a flow that a rule has passed: no name has this key. */
-enum { FLOW_PASSED = 0 };
+#include "detect/compile/rule_compile.h"
+
+/* The variable of a flow that a rule has passed or dropped: no name has this key. */
+enum { FLOW_ENDED = 0 };
 
 /* ---- variables ------------------------------------------------------------------------------- */
 
@@ -214,6 +216,24 @@ static bool is_passed(enum rule_outcome outcome)
     return outcome == RULE_PASSED || outcome == RULE_NOTED;
 }
 
+/* A drop or reject rule that is met, whether it alerts or not. */
+static bool is_dropped(const struct rule_findings *findings, const struct sl_candidates *held,
+                       size_t candidate)
+{
+    const uint8_t outcome = findings->outcome[candidate];
+
+    return rule_of(findings, candidate)->drops &&
+           (outcome == RULE_RAISED || outcome == RULE_SILENT) &&
+           !rule_findings_passes(findings, held, candidate);
+}
+
+/* The first to end a flow decides how. */
+static void end_flow(const struct state_place *place, enum state_flow_end how)
+{
+    if (state_flow_end(place->pool, place->bits) == STATE_FLOW_GOES_ON)
+        flow_bits_set(place->pool, place->bits, FLOW_ENDED, how);
+}
+
 /* Settles the candidates that are late, or those that are not. */
 static void settle(struct rule_findings *findings, struct sl_candidates *held,
                    const struct state_place *where, bool late)
@@ -235,22 +255,26 @@ static void settle(struct rule_findings *findings, struct sl_candidates *held,
 
         findings->outcome[c] = (uint8_t)outcome;
         held->passed |= is_passed(outcome);
-        kept |= outcome == RULE_RAISED && rule->keeps_flow;
-        if (is_passed(outcome) && rule->passes_flow && !kept && place.bits != NULL)
-            flow_bits_set(place.pool, place.bits, FLOW_PASSED, 1);
+        kept |= is_dropped(findings, held, c) && rule->before_pass;
+        if (rule->ends_flow && place.bits != NULL &&
+            ((is_passed(outcome) && !kept) || is_dropped(findings, held, c)))
+            end_flow(&place, is_passed(outcome) ? STATE_FLOW_PASSED : STATE_FLOW_DROPPED);
     }
 }
 
-bool state_has_passed(const struct flow_bits_pool *pool, const struct flow_bits *bits)
+enum state_flow_end state_flow_end(const struct flow_bits_pool *pool, const struct flow_bits *bits)
 {
-    return flow_bits_find(pool, bits, FLOW_PASSED) != NULL;
+    const struct flow_bit *ended = flow_bits_find(pool, bits, FLOW_ENDED);
+
+    return ended != NULL ? (enum state_flow_end)ended->value : STATE_FLOW_GOES_ON;
 }
 
-/* A flow that a rule has passed: no rule takes effect. */
-static bool leave_passed(struct rule_findings *findings, struct sl_candidates *held,
-                         const struct state_place *place)
+/* A flow that a rule has passed or dropped: no rule takes effect. */
+static bool leave_ended(struct rule_findings *findings, struct sl_candidates *held,
+                        const struct state_place *place)
 {
-    held->passed = place->bits != NULL && state_has_passed(place->pool, place->bits);
+    held->passed =
+        place->bits != NULL && state_flow_end(place->pool, place->bits) != STATE_FLOW_GOES_ON;
     if (held->passed)
         memset(findings->outcome + held->first, RULE_FAILED, held->n);
     return held->passed;
@@ -261,9 +285,11 @@ bool state_settle(struct rule_findings *findings, size_t i, const struct state_p
     struct sl_candidates *held = &findings->held[i];
     bool alerted = false, noted = false;
 
-    if (findings->any_pass && leave_passed(findings, held, place))
+    if (findings->any_pass && leave_ended(findings, held, place))
         return false;
     settle(findings, held, place, false);
+    if (findings->rules->index->any_end)
+        return false; /* the flow may have ended */
     for (size_t c = held->first; c < held->first + held->n; c++) {
         const struct rule *rule = rule_of(findings, c);
 
@@ -288,23 +314,72 @@ static bool tags(const struct rule_findings *findings, size_t candidate)
            (outcome == RULE_RAISED || (outcome == RULE_SILENT && state->noalert));
 }
 
+/* ---- flows that end late --------------------------------------------------------------------- */
+
+/* A flow that sends nothing for a day has ended otherwise. */
+enum { ENDED_SECONDS = 86400 };
+
+static struct state_key ended_key(const struct state_packet *packet)
+{
+    return (struct state_key){.owner = {packet->flow}, .what = 1};
+}
+
+static bool has_ended_late(const struct state_place *place)
+{
+    const struct state_key key = ended_key(place->packet);
+    struct state_entry *entry =
+        place->packet->flow != 0 ? state_table_find(place->table, &key, place->packet->now) : NULL;
+
+    if (entry != NULL)
+        entry->since = place->packet->now;
+    return entry != NULL;
+}
+
+static void end_late(const struct state_place *place)
+{
+    const struct state_key key = ended_key(place->packet);
+
+    if (place->packet->flow != 0 && !has_ended_late(place))
+        (void)state_table_add(place->table, &key, place->packet->now, ENDED_SECONDS);
+}
+
+/* ---- deciding -------------------------------------------------------------------------------- */
+
+/* Filters a candidate's alert, and starts what it asks for. */
+static void decide(struct rule_findings *findings, const struct sl_candidates *held, size_t c,
+                   const struct state_place *place)
+{
+    const struct rule *rule = rule_of(findings, c);
+    bool drops = rule->drops;
+
+    if (rule->ends_late && is_passed(findings->outcome[c]))
+        end_late(place);
+    if (rule_findings_passes(findings, held, c))
+        return;
+    if (findings->outcome[c] == RULE_RAISED && rule->state != NULL &&
+        !state_filters_pass(place->table, rule->state, place->packet, &drops)) {
+        findings->outcome[c] = RULE_SILENT;
+        return;
+    }
+    if (tags(findings, c))
+        state_tags_start(place->tags, place->table, rule->state, place->packet);
+    if (rule->ends_late && drops && findings->outcome[c] != RULE_FAILED)
+        end_late(place);
+}
+
 bool state_decide(struct rule_findings *findings, size_t i, const struct state_place *place)
 {
     struct sl_candidates *held = &findings->held[i];
     bool alerted = false;
 
+    if (findings->rules->index->any_end && has_ended_late(place)) {
+        memset(findings->outcome + held->first, RULE_FAILED, held->n);
+        return false;
+    }
     settle(findings, held, place, true);
     for (size_t c = held->first; c < held->first + held->n; c++) {
-        const struct rule *rule = rule_of(findings, c);
-
-        if (rule_findings_passes(findings, held, c))
-            continue;
-        if (findings->outcome[c] == RULE_RAISED && rule->state != NULL &&
-            !state_filters_pass(place->table, rule->state, place->packet))
-            findings->outcome[c] = RULE_SILENT;
-        else if (tags(findings, c))
-            state_tags_start(place->tags, place->table, rule->state, place->packet);
-        alerted |= findings->outcome[c] == RULE_RAISED;
+        decide(findings, held, c, place);
+        alerted |= findings->outcome[c] == RULE_RAISED && !rule_findings_passes(findings, held, c);
     }
     return alerted;
 }

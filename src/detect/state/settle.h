@@ -29,8 +29,10 @@ struct state_message {
     struct flow_bits bits;
 };
 
-/* Whether a rule has passed the rest of the flow that has these bits. */
-bool state_has_passed(const struct flow_bits_pool *pool, const struct flow_bits *bits);
+enum state_flow_end { STATE_FLOW_GOES_ON, STATE_FLOW_PASSED, STATE_FLOW_DROPPED };
+
+/* Whether a rule has taken the rest of the flow that has these bits, and how. */
+enum state_flow_end state_flow_end(const struct flow_bits_pool *pool, const struct flow_bits *bits);
 
 /* Settles the rules of packet i that are not late. Returns whether one raises an alert for sure. */
 bool state_settle(struct rule_findings *findings, size_t i, const struct state_place *place);

@@ -144,7 +144,12 @@ bool sl_state_settle(struct sl_state *state, struct sl_evaluator *evaluator, siz
 
 bool sl_state_passed(const struct sl_state *state, uint32_t shard, const void *slot)
 {
-    return state_has_passed(&state->pool[shard], slot);
+    return state_flow_end(&state->pool[shard], slot) == STATE_FLOW_PASSED;
+}
+
+bool sl_state_dropped(const struct sl_state *state, uint32_t shard, const void *slot)
+{
+    return state_flow_end(&state->pool[shard], slot) == STATE_FLOW_DROPPED;
 }
 
 static struct state_key alerted_key(uint64_t flow)

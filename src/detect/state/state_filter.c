@@ -143,10 +143,14 @@ static bool passes(struct state_table *table, const struct state_filter *filter,
 }
 
 bool state_filters_pass(struct state_table *table, const struct rule_state *rule,
-                        const struct state_packet *packet)
+                        const struct state_packet *packet, bool *drops)
 {
-    for (size_t i = 0; i < rule->n_filters; i++)
-        if (!passes(table, &rule->filter[i], packet))
+    for (size_t i = 0; i < rule->n_filters; i++) {
+        const bool passed = passes(table, &rule->filter[i], packet);
+
+        if (!passed && !rule->filter[i].drops)
             return false;
+        *drops |= !passed;
+    }
     return true;
 }

@@ -20,8 +20,8 @@ struct state_packet {
 bool state_owner(struct state_key *key, enum state_scope scope, const struct state_packet *packet);
 
 /* Whether all filters of the rule let an alert of this packet pass. Each counts the alert unless
- * one before it has stopped it. */
+ * one before it has stopped it. *drops becomes true where one of them makes the alert a drop. */
 bool state_filters_pass(struct state_table *table, const struct rule_state *rule,
-                        const struct state_packet *packet);
+                        const struct state_packet *packet, bool *drops);
 
 #endif

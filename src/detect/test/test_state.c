@@ -313,35 +313,47 @@ static void test_floods_are_bounded(void **state)
     check("a packet of one of 1,000 hosts that have a variable", hosts_cost(1000), hosts_cost(0));
 }
 
-/* A rule of addresses passes the packets behind it in its flow, under other rules as well. One that
- * asks more of a packet does not. */
-static void test_flows_pass(void **state)
+/* A rule of addresses that passes or drops takes the packets behind it in its flow, under other
+ * rules as well. One that asks more of a packet does not, nor one whose alert may be held back. */
+static void test_flows_end(void **state)
 {
     static const struct {
-        const char *options;
+        const char *action, *options;
         uint32_t alerts, later; /* of a packet, of the next one of its flow */
     } rules[] = {
-        {"", 0, 0},
-        {"alert; ", 1 << 2, 0},
-        {"dsize:0; ", 0, 1 << 1},
-        {"dsize:0; alert; ", 1 << 2, 1 << 1},
+        {"pass", "", 0, 0},
+        {"pass", "alert; ", 1 << 2, 0},
+        {"pass", "dsize:0; ", 0, 1 << 1},
+        {"pass", "dsize:0; alert; ", 1 << 2, 1 << 1},
+        {"drop", "", 1 << 1 | 1 << 2, 0},
+        {"reject", "", 1 << 1 | 1 << 2, 0},
+        {"drop", "noalert; ", 1 << 1, 0},
+        {"drop", "dsize:0; ", 1 << 1 | 1 << 2, 1 << 1},
+        {"drop", "flowbits:isset,none; ", 1 << 1, 1 << 1},
+        {"drop", "threshold:type limit, track by_src, count 1, seconds 9; ", 1 << 1 | 1 << 2, 0},
+        {"drop", "detection_filter:track by_src, count 9, seconds 9; ", 1 << 1, 1 << 1},
+        {"alert", "", 1 << 1 | 1 << 2, 1 << 1},
     };
 
     (void)state;
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++) {
         struct snapshot other = take(ANY "(sid:1;)\npass udp any any -> 9.9.9.9 any (sid:3;)\n");
-        struct flow_bits passed = {0}, unknown = {0};
+        struct flow_bits ended = {0}, unknown = {0};
         struct kept kept = open_state();
         char text[256];
 
-        snprintf(text, sizeof text, ANY "(sid:1;)\npass udp any any -> any any (%ssid:2;)\n",
-                 rules[i].options);
+        snprintf(text, sizeof text, ANY "(sid:1;)\n%s udp any any -> any any (%ssid:2;)\n",
+                 rules[i].action, rules[i].options);
 
         struct snapshot first = take(text);
 
-        assert_int_equal(alerts_of_packet(kept.state, &first, &passed), rules[i].alerts);
-        assert_int_equal(alerts_of_packet(kept.state, &other, &passed), rules[i].later);
+        assert_int_equal(alerts_of_packet(kept.state, &first, &ended), rules[i].alerts);
+        assert_int_equal(alerts_of_packet(kept.state, &other, &ended), rules[i].later);
         assert_int_equal(alerts_of_packet(kept.state, &other, &unknown), 1 << 1);
+        assert_int_equal(sl_state_passed(kept.state, 0, &ended),
+                         rules[i].later == 0 && rules[i].action[0] == 'p');
+        assert_int_equal(sl_state_dropped(kept.state, 0, &ended),
+                         rules[i].later == 0 && rules[i].action[0] != 'p');
         drop(&first);
         drop(&other);
         close_state(&kept);
@@ -353,7 +365,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_bad_options_have_a_reason),
         cmocka_unit_test(test_state_outlives_its_rules),
-        cmocka_unit_test(test_flows_pass),
+        cmocka_unit_test(test_flows_end),
         cmocka_unit_test(test_floods_are_bounded),
     };
 
