@@ -42,6 +42,7 @@ void rule_view_message(const struct sl_app_message *message, uint16_t sees, stru
     view->message = message;
     view->sees = sees;
     view->app = message->app;
+    view->asks_app = message->app == SL_APP_DCERPC; /* the body of a call is no file */
     view->body_len = message->body_len;
     view->said = said(message);
     for (int i = 0; i < 4; i++)

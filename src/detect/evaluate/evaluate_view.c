@@ -60,6 +60,7 @@ static void clear(struct rule_view *view)
     view->ip = view->transport = NULL;
     view->ip_len = view->transport_len = 0;
     view->app = SL_APP_UNKNOWN;
+    view->asks_app = false;
     view->total = NULL;
     view->facts = NULL;
     view->message = NULL;

@@ -45,6 +45,7 @@ struct rule_view {
     uint32_t said;           /* bytes of all values */
     uint8_t quic_version[4]; /* of the message, as it is sent */
     bool turned;             /* the packet's receiver sent the message */
+    bool asks_app;           /* rules that name no protocol do not see it */
 };
 
 /* The packet by its (inner) IP header, or without one. The scan gets its payload. */

@@ -185,7 +185,7 @@ __attribute__((always_inline)) static inline void try_rule(struct sl_evaluator *
     const struct rule *rule = work->rules->rule[i];
 
     if ((rule->protocol & view->protocols) == 0 || (rule->sees & view->sees) == 0 ||
-        (rule->app != SL_APP_UNKNOWN && rule->app != view->app) ||
+        (rule->app != SL_APP_UNKNOWN ? rule->app != view->app : view->asks_app) ||
         (view->flow & rule->flow_mask) != rule->flow_flags || !rule_view_meets_checks(rule, view) ||
         !rule_view_meets_endpoints(rule, view) || !meets_contents(work, rule, view))
         return;

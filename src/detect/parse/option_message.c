@@ -169,6 +169,20 @@ static bool is_stub(const struct rule_parser *parser)
            rule_text_is(parser->option.name, "dcerpc.stub_data");
 }
 
+/* An option on files of any protocol that has some. */
+static bool is_of_any_files(const struct rule_parser *parser, uint32_t id)
+{
+    const struct rule_text name = parser->option.name;
+
+    return is_of_files(id) && name.len > strlen("file") &&
+           rule_text_is((struct rule_text){name.at, strlen("file")}, "file");
+}
+
+static bool has_files(enum sl_app app)
+{
+    return app == SL_APP_HTTP || app == SL_APP_SMTP;
+}
+
 /* SL_APP_UNKNOWN: a value of TLS and QUIC. */
 static enum sl_app app_of(const struct rule_parser *parser, uint32_t id)
 {
@@ -180,7 +194,7 @@ static enum sl_app app_of(const struct rule_parser *parser, uint32_t id)
         return SL_APP_FTP;
     if (id == SL_DCERPC_INTERFACE || is_stub(parser))
         return SL_APP_DCERPC;
-    if (is_of_files(id) && parser->rule->app == SL_APP_SMTP)
+    if (is_of_any_files(parser, id) && parser->rule->app == SL_APP_SMTP)
         return SL_APP_SMTP;
     return id < SL_TLS_SNI || is_of_files(id) || id == RULE_HTTP_FIELD_LINES ? SL_APP_HTTP
                                                                              : SL_APP_UNKNOWN;
@@ -198,9 +212,13 @@ static enum sl_status take_app(struct rule_parser *parser, uint32_t id)
     if (rule->app > SL_APP_SMTP && is_of_files(id) &&
         !is_stub(parser)) /* has files, which are not made */
         return rule_skip(parser, "", parser->option.name);
+    if (is_of_any_files(parser, id) && rule->app == SL_APP_UNKNOWN && tcp) {
+        parser->asks_files = true;
+        return SL_OK;
+    }
     if (of_tls && (!tcp || !udp))
         app = tcp ? SL_APP_TLS : SL_APP_QUIC;
-    if ((!tcp && !udp) || (!of_tls && !tcp) ||
+    if ((!tcp && !udp) || (!of_tls && !tcp) || (parser->asks_files && !has_files(app)) ||
         (rule->app != SL_APP_UNKNOWN && rule->app != app &&
          (!of_tls || (rule->app != SL_APP_TLS && rule->app != SL_APP_QUIC)))) {
         if (app == SL_APP_DCERPC) /* over SMB or UDP, where it is not read */
@@ -217,7 +235,7 @@ enum sl_status rule_app_take(struct rule_parser *parser, enum sl_app app)
 {
     struct rule *rule = parser->rule;
 
-    if ((rule->protocol & (RULE_TCP | ANY_IP)) == 0 ||
+    if ((rule->protocol & (RULE_TCP | ANY_IP)) == 0 || (parser->asks_files && !has_files(app)) ||
         (rule->app != SL_APP_UNKNOWN && rule->app != app))
         return rule_bad_at(parser, parser->name, "the rule's protocol is not %s", sl_app_name(app));
     rule->app = (uint8_t)app;

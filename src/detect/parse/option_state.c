@@ -278,7 +278,8 @@ enum sl_status rule_tag_add(struct rule_parser *parser, const struct state_tag *
 static bool lacks_message(const struct rule_parser *parser)
 {
     for (size_t i = 0; i < parser->n_state_options; i++)
-        if (parser->state_option[i].scope == STATE_TX && parser->rule->app == SL_APP_UNKNOWN)
+        if (parser->state_option[i].scope == STATE_TX && parser->rule->app == SL_APP_UNKNOWN &&
+            !parser->asks_files)
             return true;
     return false;
 }

@@ -375,7 +375,7 @@ enum sl_status rule_parse(struct rule_parser *parser, struct rule_text line, str
     parser->base64 = (struct rule_payload){.decoded = false};
     parser->n_sections = 0;
     parser->n_names = 0;
-    parser->has_flow = parser->snort3 = parser->has_service = false;
+    parser->has_flow = parser->asks_files = parser->snort3 = parser->has_service = false;
     parser->class = (struct rule_text){NULL, 0};
 
     enum sl_status status = read_header(parser, &line);

@@ -52,6 +52,7 @@ struct rule_parser {
     } named[RULE_NAMES_MAX]; /* the results of byte_extract and byte_math */
     uint8_t n_names;
     bool has_flow;
+    bool asks_files;  /* of any protocol that has some */
     bool has_service; /* Snort 3: it is for a service, on any port */
     bool snort3;      /* it shows syntax that only Snort 3 has */
     struct rule_text class;
