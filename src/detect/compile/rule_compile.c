@@ -326,13 +326,24 @@ static const struct rule_payload *opening_of(const struct rule *rule)
     return NULL;
 }
 
+/* Whether the rule inspects streams, or the payload beside a message. */
+static bool asks_stream(const struct rule *rule)
+{
+    bool any = (rule->sees & RULE_SEES_STREAMS) != 0;
+
+    for (size_t i = 0; i < rule->n_payloads && (rule->sees & RULE_SEES_MESSAGES) != 0; i++)
+        any |= rule->payload[i].section == 0;
+    return any;
+}
+
 static bool place(struct compiler *compiler, uint32_t i)
 {
     struct rule *rule = compiler->rules->rule[i];
 
     rule->opening = opening_of(rule);
-    compiler->index->any_app |= rule->app != SL_APP_UNKNOWN || asks(rule, RULE_APP, RULE_APP);
-    compiler->index->any_stream |= (rule->sees & RULE_SEES_STREAMS) != 0;
+    compiler->index->any_app |= rule->app != SL_APP_UNKNOWN || asks(rule, RULE_APP, RULE_APP) ||
+                                (rule->sees & RULE_SEES_MESSAGES) != 0;
+    compiler->index->any_stream |= asks_stream(rule);
     compiler->index->any_total |= asks(rule, RULE_FLOW_AGE, RULE_FLOW_BYTES) || asks_found(rule);
     compiler->index->any_side |= asks(rule, RULE_APP, RULE_APP);
     compiler->index->any_stream_facts |=
