@@ -157,6 +157,102 @@ class RunFlows(case.Case):
                           for event in events},
                          {4000: ("pass", None), 4001: (None, None), 4002: ("pass", midstream)})
 
+    def test_flows_that_a_rule_dropped(self):
+        """A rule on a stream drops its flow: what comes behind it in the flow meets no rule."""
+        packets = connection(4000, 100, b"a needle") + connection(4001, 100, b"none")
+        for action in b"drop", b"reject":
+            rules = self.path("drop.rules", RULE.replace(b"alert", action) +
+                              b"alert tcp any any -> any any (flags:F+; sid:2;)\n")
+            events = self.events(packets, "--rules", rules, "--events", "flow,alert")
+            self.assertEqual({event["src_port"]: event["flow"].get("action") for event in events
+                              if event["event_type"] == "flow"}, {4000: "drop", 4001: None})
+            self.assertEqual([(event["src_port"], event["alert"]["signature_id"])
+                              for event in events if event["event_type"] == "alert"],
+                             [(4000, 1), (4001, 2), (80, 2)])
+
+    def test_flows_that_a_rate_filter_dropped(self):
+        """The alert over the rate is raised, and its flow ends with it."""
+        packets = connection(4000, 100, b"a needle") + connection(4001, 100, b"a needle")
+        rules = RULE + b"alert tcp any any -> any 80 (flags:F+; sid:2;)\n"
+        rate = (b"rate_filter gen_id 1, sig_id 1, track by_src, count 1, seconds 60, "
+                b"new_action %s, timeout 60\n")
+        both = [(4000, 1), (4000, 2), (4001, 1), (4001, 2)]
+        for action, expected in ((b"alert", both), (b"drop", both[:3]), (b"reject", both[:3]),
+                                 (b"pass", both[:2] + both[3:])):
+            path = self.path("rate.rules", rules + rate % action)
+            self.assertEqual([(event["src_port"], event["alert"]["signature_id"]) for event in
+                              self.events(packets, "--rules", path, "--events", "alert")],
+                             expected, action)
+
+    def test_rules_of_addresses_are_judged_once_a_side(self):
+        packets = connection(4000, 100, b"x" * 10) + [(103, udp(1000)), (103, udp(1000))]
+        rules = self.path("ip.rules", b"alert ip any any -> any any (sid:1;)\n")
+        self.assertEqual([(event["proto"], event["pcap_cnt"]) for event in
+                          self.events(packets, "--rules", rules, "--events", "alert")],
+                         [("TCP", 1), ("TCP", 2), ("UDP", 9)])
+
+    def test_a_payload_before_the_rest_of_a_body(self):
+        """A content of the payload is in the stream, not in the packet that ends the body."""
+        packets = self.download(b"needle" + b"." * 1500)
+        rules = self.path("body.rules", b'alert tcp any any -> any any (content:"needle"; '
+                                        b'file.data; content:"needle."; sid:1;)\n')
+        alert, = self.events(packets, "--rules", rules, "--events", "alert")
+        self.assertEqual(alert["alert"]["signature_id"], 1)
+
+    def test_a_response_comes_first(self):
+        """Whatever the ports are, the sender of a status line is the server."""
+        said = b"HTTP/1.1 200 OK\r\nServer: sluice\r\nContent-Length: 0\r\n\r\n"
+        rules = self.path("first.rules", b'alert http any any -> any any (flow:to_client; '
+                                         b'http.server; content:"sluice"; sid:1;)\n')
+        segment = struct.pack(">HHIIBBHHH", 5000, 80, 1, 1, 0x50, PSH | ACK, 1000, 0, 0) + said
+        alert, = self.events([(1, ip(6, SERVER, CLIENT, segment))], "--rules", rules, "--events",
+                             "alert")
+        self.assertEqual((alert["src_ip"], alert["src_port"]), ("10.0.0.2", 5000))
+
+    def test_numbers_of_a_call(self):
+        """A call of DCERPC says which byte of its numbers comes first."""
+        rule = (b"alert tcp any any -> any any (dce_stub_data; byte_jump:2,0,dce; "
+                b"byte_test:2,=,258,0,relative,dce; sid:1;)\n")
+        rules = self.path("dce.rules", rule)
+        for order, of_numbers, found in (">", ">", 1), ("<", "<", 1), (">", "<", 0), ("<", ">", 0):
+            stub = struct.pack(of_numbers + "H3xH", 3, 258)
+            call = struct.pack("BBBBBxxx", 5, 0, 0, 3, 0x10 if order == "<" else 0)
+            call += struct.pack(order + "HHIIHH", 24 + len(stub), 0, 1, 0, 0, 0) + stub
+            packets = [(1, tcp(4000, SYN, 0, 0)), (1, tcp(4000, SYN | ACK, 0, 1, back=True)),
+                       (1, tcp(4000, PSH | ACK, 1, 1, call)),
+                       (1, tcp(4000, ACK, 1, 1 + len(call), back=True))]
+            events = self.events(packets, "--rules", rules, "--events", "alert")
+            self.assertEqual(len(events), found, (order, of_numbers))
+
+    def test_files_of_any_protocol(self):
+        """Rules of TCP look at the files of SMTP as at those of HTTP."""
+        lines = [(True, b"220 a\r\n"), (False, b"EHLO b\r\n"), (True, b"250 a\r\n"),
+                 (False, b"MAIL FROM:<a@b>\r\n"), (True, b"250 ok\r\n"),
+                 (False, b"RCPT TO:<c@d>\r\n"), (True, b"250 ok\r\n"), (False, b"DATA\r\n"),
+                 (True, b"354 go\r\n"),
+                 (False, b"Content-Type: application/zip\r\nContent-Transfer-Encoding: base64\r\n"
+                         b"Content-Disposition: attachment; filename=a.zip\r\n\r\n" +
+                         base64.b64encode(b"a needle") + b"\r\n.\r\n"), (True, b"250 ok\r\n")]
+        at = {False: 1, True: 1}
+        packets = [(1, tcp(4000, SYN, 0, 0)), (1, tcp(4000, SYN | ACK, 0, 1, back=True)),
+                   (1, tcp(4000, ACK))]
+        for back, line in lines:
+            packets.append((1, tcp(4000, PSH | ACK, at[back], at[not back], line, back)))
+            at[back] += len(line)
+        packets += [(2, packet[1]) for packet in self.download(b"a needle", 4001)]
+        rules = self.path("files.rules", b"".join(
+            b"alert %s any any -> any any (%s sid:%d;)\n" % rule for rule in (
+                (b"tcp", b'file.data; content:"needle"; endswith;', 1),
+                (b"tcp", b'file.name; content:"a.zip";', 2),
+                (b"tcp", b'file.data; content:"needle"; http.stat_code; content:"200";', 3),
+                (b"smtp", b'file.data; content:"needle";', 4),
+                (b"http", b'file.data; content:"needle";', 5))))
+        events = self.events(packets, "--rules", rules, "--events", "alert")
+        self.assertEqual({(event["app_proto"], event["alert"]["signature_id"])
+                          for event in events},
+                         {("smtp", 1), ("smtp", 2), ("smtp", 4), ("http", 1), ("http", 3),
+                          ("http", 5)})
+
     def test_a_port_that_is_used_again(self):
         events = self.events(connection(4000, 100, b"x") + connection(4000, 103, b"yy"))
         self.assertEqual([(event["flow"]["reason"], event["flow"]["bytes_toserver"])

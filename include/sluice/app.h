@@ -283,6 +283,7 @@ struct sl_app_message {
         uint16_t opnum;
         uint16_t major, minor;   /* version of the interface */
         uint16_t n_fragments[2]; /* of the sides */
+        bool is_little[2];       /* the lowest byte of the side's numbers comes first */
     } call;                      /* DCERPC */
     uint8_t event;               /* EVENT: which; see sl_app_event_find */
     uint64_t events;             /* of the side so far: bit i is event i */

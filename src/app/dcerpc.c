@@ -39,7 +39,7 @@ struct call {
     uint16_t opnum;
     uint16_t n_fragments[2]; /* of the sides */
     uint64_t stub_len[2];
-    bool has_ended[2];
+    bool has_ended[2], is_little[2];
 };
 
 struct dcerpc_flow {
@@ -211,6 +211,7 @@ static void read_stub(const struct teller *teller, const struct fragment *fragme
     const bool is_first = call->n_fragments[side] == 0;
 
     call->n_fragments[side] += call->n_fragments[side] != UINT16_MAX;
+    call->is_little[side] = fragment->is_little;
     if (is_first)
         tell(teller, APP_HEAD, NULL, 0);
     if (stub.len != 0)
@@ -438,6 +439,7 @@ static void describe(struct sl_app_message *message, const void *of)
         half->has_ended = call->has_ended[side];
         half->body_len = half->wire_len = call->stub_len[side];
         message->call.n_fragments[side] = call->n_fragments[side];
+        message->call.is_little[side] = call->is_little[side];
     }
     message->call.id = call->id;
     message->call.opnum = call->opnum;

@@ -352,6 +352,7 @@ struct rule_bytes {
                                     place; byte_math: right of the operator */
     bool digits;                 /* a text; otherwise binary */
     bool little;                 /* the lowest byte comes first */
+    bool dce;                    /* it does where it does in the call of DCERPC */
     bool snort3;                 /* 32 bits, and the other rules of Snort 3 */
     bool has_operator;
     bool keeps_cursor; /* RULE_BYTE_SET: the cursor does not move behind the bytes */

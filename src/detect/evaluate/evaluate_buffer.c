@@ -341,6 +341,8 @@ bool rule_buffers_match(struct rule_buffers *buffers, const struct rule_view *vi
         scan->len = bytes.len;
         scan->is_open =
             rule_buffer_is_value(steps[0].buffer) && rule_message_goes_on(view, steps[0].buffer);
+        scan->is_little =
+            view->message != NULL && view->message->call.is_little[view->message->side];
         if (!rule_section_match(steps, n, scan, work))
             continue;
         if (!steps[0].asks)

@@ -44,12 +44,12 @@ static bool find_place(const struct rule_bytes *bytes, const struct rule_numbers
     return true;
 }
 
-static uint64_t read_binary(const struct rule_bytes *bytes, const uint8_t *at, uint32_t n)
+static uint64_t read_binary(bool little, const uint8_t *at, uint32_t n)
 {
     uint64_t value = 0;
 
     for (uint32_t i = 0; i < n; i++)
-        value = value << 8 | at[bytes->little ? n - 1 - i : i];
+        value = value << 8 | at[little ? n - 1 - i : i];
     return value;
 }
 
@@ -116,7 +116,8 @@ static bool read_number(const struct rule_bytes *bytes, const struct rule_number
         return read_digits(bytes, numbers->payload, place, value);
     if (n > sizeof *value) /* a count by name */
         return false;
-    *value = read_binary(bytes, numbers->payload + place->begin, n);
+    *value = read_binary(bytes->dce ? numbers->little : bytes->little,
+                         numbers->payload + place->begin, n);
     return true;
 }
 

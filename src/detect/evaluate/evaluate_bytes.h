@@ -9,6 +9,7 @@
 struct rule_numbers {
     const uint8_t *payload;
     uint32_t len;
+    bool little;           /* of a call of DCERPC: the lowest byte of a number comes first */
     const uint64_t *named; /* by name, from 1 on */
 };
 

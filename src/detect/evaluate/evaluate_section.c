@@ -299,6 +299,6 @@ bool rule_section_match(const struct rule_payload *steps, size_t n, struct rule_
     walk.n = n;
     walk.scan = scan;
     walk.work = work;
-    walk.numbers = (struct rule_numbers){scan->payload, scan->len, work->named};
+    walk.numbers = (struct rule_numbers){scan->payload, scan->len, scan->is_little, work->named};
     return walk_from(&walk, 0, one_cursor(scan->cursor, 0));
 }

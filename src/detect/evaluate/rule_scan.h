@@ -16,6 +16,7 @@ struct rule_scan {
     uint32_t len;
     uint64_t before;  /* bytes of a stream that are before it; 0: of other buffers */
     bool is_open;     /* more of it comes: its end and its length are not known */
+    bool is_little;   /* of a call of DCERPC: the lowest byte of its numbers comes first */
     uint32_t max_len; /* that there is room for */
     uint32_t *cursor; /* room for RULE_CURSORS(len) */
     uint64_t *marks;  /* room for RULE_MARKS(len) */

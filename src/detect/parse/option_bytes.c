@@ -192,11 +192,16 @@ static enum sl_status read_endian(struct reading *reading, struct rule_text valu
                        RULE_QUOTE(value));
 }
 
-/* The stub of DCE/RPC says which byte comes first. */
-static enum sl_status skip_dce(struct reading *reading, struct rule_text value)
+/* The call of DCERPC says which byte comes first. */
+static enum sl_status read_dce(struct reading *reading, struct rule_text value)
 {
+    const struct rule_parser *parser = reading->parser;
+
     (void)value;
-    return rule_skip(reading->parser, "dce in ", reading->parser->option.name);
+    if (parser->section.section == 0 || parser->rule->app != SL_APP_DCERPC)
+        return rule_skip(reading->parser, "dce in ", reading->parser->option.name);
+    reading->bytes->dce = true;
+    return SL_OK;
 }
 
 static enum sl_status read_string(struct reading *reading, struct rule_text value)
@@ -284,7 +289,7 @@ static const struct {
     {"little", read_little, TEST | JUMP | EXTRACT, RULE_NO_VALUE},
     {"big", read_big, TEST | JUMP | EXTRACT, RULE_NO_VALUE},
     {"endian", read_endian, MATH, RULE_A_VALUE},
-    {"dce", skip_dce, ALL, RULE_NO_VALUE},
+    {"dce", read_dce, ALL, RULE_NO_VALUE},
     {"string", read_string, TEST | JUMP | EXTRACT, RULE_NO_VALUE},
     {"string", read_string, MATH, RULE_A_VALUE},
     {"hex", read_hex, TEST | JUMP | EXTRACT, RULE_NO_VALUE},

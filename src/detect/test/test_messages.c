@@ -712,6 +712,9 @@ static void test_dcerpc(void **state)
         {"dce_iface:367abb81-9844-35f1-ad32-98f038001003; dce_stub_data; content:\"e\"; "
          "bsize:6;",
          "3"},
+        {"dce_stub_data; byte_test:2,=,25970,0,dce; flow:to_server;", "1"},
+        {"dce_stub_data; byte_test:2,=,29285,0,dce; flow:to_server;", ""},
+        {"dce_stub_data; byte_test:2,=,24942,0,dce; flow:to_client;", "3"},
     };
     struct scene scene;
 
@@ -727,6 +730,7 @@ static void test_dcerpc(void **state)
         message->call.opnum = 15;
         message->call.major = 2;
         message->call.n_fragments[0] = 1;
+        message->call.is_little[0] = true;
         add_message(&scene, i / 2, SL_APP_DCERPC, i / 2, stub != NULL ? SL_APP_END : SL_APP_HEAD,
                     stub, 0, stub != NULL ? (uint32_t)strlen(stub) : 0);
     }
