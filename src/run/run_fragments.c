@@ -13,7 +13,9 @@ enum {
     IPV4 = 228,
     IPV6 = 229,
     ETHERNET_LEN = 14,
-    NESTED_MAX = 4 /* datagrams whose inner packet is a fragment again */
+    NESTED_MAX = 4,   /* datagrams whose inner packet is a fragment again */
+    FETCH_BYTES = 8,  /* fragments whose bytes are fetched ahead */
+    FETCH_FACTS = 16, /* and what the batch says of them */
 };
 
 struct run_fragments {
@@ -202,16 +204,44 @@ static bool take_nested(struct run_fragments *fragments, struct sl_batch *batch,
     return done;
 }
 
+uint32_t run_fragments_list(const struct sl_batch *batch, uint32_t *items)
+{
+    uint32_t n = 0;
+
+    for (uint32_t item = 0; item < batch->n_items; item++) {
+        items[n] = item;
+        n += (batch->packet[item].flags & SL_PACKET_FRAGMENT) != 0;
+    }
+    return n;
+}
+
+/* Another thread loaded the batch: what it knows of fragment i, and then its bytes, are fetched. */
+static void fetch(const struct sl_batch *batch, const uint32_t *items, uint32_t n, uint32_t i)
+{
+    if (i + FETCH_FACTS < n) {
+        __builtin_prefetch(&batch->packet[items[i + FETCH_FACTS]], 1);
+        __builtin_prefetch(&batch->payload[items[i + FETCH_FACTS]], 1);
+        __builtin_prefetch(&batch->origin[items[i + FETCH_FACTS]]);
+    }
+    if (i + FETCH_BYTES < n) {
+        const uint8_t *bytes = batch->bytes + batch->packet[items[i + FETCH_BYTES]].offset;
+
+        __builtin_prefetch(bytes);
+        __builtin_prefetch(bytes + 64);
+    }
+}
+
 enum sl_status run_fragments_join(struct run_fragments *fragments, struct sl_batch *batch,
-                                  struct run_datagrams *made, struct sl_dissect_stats *dissected,
-                                  struct sl_diag *diag)
+                                  const uint32_t *items, uint32_t n, struct run_datagrams *made,
+                                  struct sl_dissect_stats *dissected, struct sl_diag *diag)
 {
     bool done = true;
 
     fragments->made = made;
-    for (uint32_t item = 0; item < batch->n_items && done; item++)
-        if ((batch->packet[item].flags & SL_PACKET_FRAGMENT) != 0)
-            done = take_nested(fragments, batch, item, dissected);
+    for (uint32_t i = 0; i < n && done; i++) {
+        fetch(batch, items, n, i);
+        done = take_nested(fragments, batch, items[i], dissected);
+    }
     if (!done)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for fragments");
     if (made->n > batch->max_items - batch->n_items) { /* items of less than 16 bytes alone */

@@ -25,11 +25,14 @@ enum sl_status run_fragments_create(struct run_fragments **out, const struct run
                                     const uint64_t hash_key[2], struct sl_diag *diag);
 void run_fragments_free(struct run_fragments *fragments); /* accepts NULL */
 
-/* Takes the fragments of a dissected batch, and appends the datagrams that they make whole to
- * *made, which is empty. They are counted in *dissected. Batch by batch, in order. SL_ENOMEM. */
+/* Lists the items of a dissected batch that are fragments; there is room for all. Any thread. */
+uint32_t run_fragments_list(const struct sl_batch *batch, uint32_t *items);
+
+/* Takes these n fragments of a batch, and appends the datagrams that they make whole to *made,
+ * which is empty. They are counted in *dissected. Batch by batch, in order. SL_ENOMEM. */
 enum sl_status run_fragments_join(struct run_fragments *fragments, struct sl_batch *batch,
-                                  struct run_datagrams *made, struct sl_dissect_stats *dissected,
-                                  struct sl_diag *diag);
+                                  const uint32_t *items, uint32_t n, struct run_datagrams *made,
+                                  struct sl_dissect_stats *dissected, struct sl_diag *diag);
 
 /* The counters so far. */
 void run_fragments_stats(const struct run_fragments *fragments, struct sl_fragment_stats *stats);

@@ -12,10 +12,14 @@ enum { QUERY_KERNEL_NS = 100000000 }; /* asking the kernel opens files */
 enum sl_status source_batch_init(struct source_batch *part, uint32_t max_items,
                                  struct sl_diag *diag)
 {
+    enum sl_status status = SL_OK;
+
     part->mark = malloc(((size_t)max_items + 1) * sizeof *part->mark);
-    if (part->mark == NULL)
-        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory to read packets");
-    const enum sl_status status = sl_flow_keys_create(&part->keys, max_items, diag);
+    part->fragments = malloc((size_t)max_items * sizeof *part->fragments);
+    if (part->mark == NULL || part->fragments == NULL)
+        status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory to read packets");
+    if (status == SL_OK)
+        status = sl_flow_keys_create(&part->keys, max_items, diag);
     if (status != SL_OK)
         source_batch_clear(part);
     return status;
@@ -32,6 +36,7 @@ void source_batch_clear(struct source_batch *part)
 {
     sl_flow_keys_free(part->keys);
     run_datagrams_clear(&part->made);
+    free(part->fragments);
     free(part->mark);
 }
 
@@ -135,6 +140,9 @@ static void dissect(struct source_batch *part, const struct run_source *source,
     memset(&part->dissected, 0, sizeof part->dissected);
     sl_dissect(batch, &part->dissected);
     sl_flow_keys_read(part->keys, source->flows, batch);
+    part->n_fragments = part->dissected.packets[SL_PROTOCOL_FRAGMENT] != 0
+                            ? run_fragments_list(batch, part->fragments)
+                            : 0;
     part->bytes = 0;
     for (uint32_t i = 0; i < batch->n_items; i++)
         part->bytes += batch->packet[i].len;
@@ -177,7 +185,8 @@ static enum sl_status join_fragments(struct source_batch *part, struct run_sourc
                                      struct sl_batch *batch, struct sl_diag *diag)
 {
     const enum sl_status status =
-        run_fragments_join(source->fragments, batch, &part->made, &part->dissected, diag);
+        run_fragments_join(source->fragments, batch, part->fragments, part->n_fragments,
+                           &part->made, &part->dissected, diag);
 
     pthread_mutex_lock(&source->lock);
     run_fragments_stats(source->fragments, &source->fragment_stats);
@@ -192,9 +201,8 @@ enum sl_status source_batch_order(struct source_batch *part, struct run_source *
         join(part, source, batch);
     part->made.n = part->made.len = 0;
     part->made.took = false;
-    return source->joins && part->dissected.packets[SL_PROTOCOL_FRAGMENT] != 0
-               ? join_fragments(part, source, batch, diag)
-               : SL_OK;
+    return source->joins && part->n_fragments != 0 ? join_fragments(part, source, batch, diag)
+                                                   : SL_OK;
 }
 
 /* The keys are read again, as items moved. */

@@ -14,6 +14,8 @@ struct source_batch {
     struct sl_flow_keys *keys;
     struct sl_flow_mark *mark; /* of packets, while they are listed */
     uint64_t bytes;            /* captured, of its packets */
+    uint32_t *fragments;       /* its items that are fragments */
+    uint32_t n_fragments;
     struct run_datagrams made; /* packets that were not captured */
 };
 

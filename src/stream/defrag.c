@@ -154,8 +154,7 @@ static void end_entry(struct defrag *defrag, uint32_t index)
     *link = entry->chain;
     *(entry->older != 0 ? &entry_at(defrag, entry->older)->newer : &defrag->oldest) = entry->newer;
     *(entry->newer != 0 ? &entry_at(defrag, entry->newer)->older : &defrag->newest) = entry->older;
-    while (entry->pieces.first != 0)
-        stream_pieces_remove_first(&defrag->arena, &entry->pieces);
+    stream_pieces_clear(&defrag->arena, &entry->pieces);
     stream_blocks_give(&defrag->arena, entry->headers);
     stream_blocks_give(&defrag->arena, index);
     defrag->stats.waiting--;

@@ -149,6 +149,15 @@ static void trim_piece(const struct stream_arena *arena, struct stream_pieces *p
     pieces->n_breaks += count_break(arena, before, index) + count_break(arena, index, piece->after);
 }
 
+void stream_pieces_clear(struct stream_arena *arena, struct stream_pieces *pieces)
+{
+    for (uint32_t index = pieces->first, after; index != 0; index = after) {
+        after = stream_piece_at(arena, index)->after;
+        stream_blocks_give(arena, index);
+    }
+    *pieces = (struct stream_pieces){0};
+}
+
 void stream_pieces_remove_first(struct stream_arena *arena, struct stream_pieces *pieces)
 {
     remove_piece(arena, pieces, pieces->first, 0);

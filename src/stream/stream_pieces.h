@@ -65,6 +65,9 @@ void stream_pieces_lay(struct stream_laying *laying);
 bool stream_pieces_overlap(const struct stream_arena *arena, struct stream_pieces *pieces,
                            uint32_t begin, uint32_t end);
 
+/* Gives all back: there are no pieces from then on. */
+void stream_pieces_clear(struct stream_arena *arena, struct stream_pieces *pieces);
+
 void stream_pieces_remove_first(struct stream_arena *arena, struct stream_pieces *pieces);
 
 /* The first piece loses its first n bytes, and keeps some. */

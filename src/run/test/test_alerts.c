@@ -186,11 +186,16 @@ static void take_batch(struct plain *plain)
     struct sl_dissect_stats stats = {0};
     struct sl_diag diag;
     struct run_datagrams made = {0};
+    uint32_t *items = malloc(plain->batch->max_items * sizeof *items), n_fragments;
     size_t n_alerts, h = 0, a = 0;
 
+    assert_non_null(items);
     sl_dissect(plain->batch, &stats);
-    assert_int_equal(run_fragments_join(plain->fragments, plain->batch, &made, &stats, &diag),
+    n_fragments = run_fragments_list(plain->batch, items);
+    assert_int_equal(run_fragments_join(plain->fragments, plain->batch, items, n_fragments, &made,
+                                        &stats, &diag),
                      SL_OK);
+    free(items);
     run_datagrams_lay(&made, plain->batch);
     run_datagrams_clear(&made);
     sl_flow_track(plain->flows, plain->batch);
