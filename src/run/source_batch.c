@@ -134,15 +134,22 @@ enum sl_status source_batch_fill(struct source_batch *part, struct run_source *s
 
 /* ---- prepare to apply ------------------------------------------------------------------------ */
 
+/* Items move where fragments are taken. So keys are read behind that. */
+static bool joins_some(const struct source_batch *part, const struct run_source *source)
+{
+    return source->joins && part->n_fragments != 0;
+}
+
 static void dissect(struct source_batch *part, const struct run_source *source,
                     struct sl_batch *batch)
 {
     memset(&part->dissected, 0, sizeof part->dissected);
     sl_dissect(batch, &part->dissected);
-    sl_flow_keys_read(part->keys, source->flows, batch);
     part->n_fragments = part->dissected.packets[SL_PROTOCOL_FRAGMENT] != 0
                             ? run_fragments_list(batch, part->fragments)
                             : 0;
+    if (!joins_some(part, source))
+        sl_flow_keys_read(part->keys, source->flows, batch);
     part->bytes = 0;
     for (uint32_t i = 0; i < batch->n_items; i++)
         part->bytes += batch->packet[i].len;
@@ -205,13 +212,13 @@ enum sl_status source_batch_order(struct source_batch *part, struct run_source *
                                                    : SL_OK;
 }
 
-/* The keys are read again, as items moved. */
 void source_batch_arrange(struct source_batch *part, const struct run_source *source,
                           struct sl_batch *batch)
 {
-    if (!part->made.took)
+    if (!joins_some(part, source))
         return;
-    run_datagrams_lay(&part->made, batch);
+    if (part->made.took)
+        run_datagrams_lay(&part->made, batch);
     sl_flow_keys_read(part->keys, source->flows, batch);
 }
 
