@@ -301,10 +301,10 @@ static bool is_sound(const struct unpack_event *event, int fd)
     for (unsigned i = 0; i < event->n_containers; i++)
         if (event->containers[i] >= KINDS)
             return false;
-    if (event->type != UNPACK_OBJECT)
+    if (event->type != UNPACK_OBJECT && event->type != UNPACK_LINKS)
         return true;
     if (!event->in_arena)
-        return fd >= 0;
+        return event->type == UNPACK_OBJECT && fd >= 0;
     return event->at >= UNPACK_ARENA_HEAD && event->at <= UNPACK_ARENA_LEN &&
            event->len <= UNPACK_ARENA_LEN - event->at;
 }
@@ -328,6 +328,6 @@ void unpack_client_next(struct unpack_client *client, uint64_t deadline_ns,
         if (event->type == UNPACK_ROOM)
             (void)send(client->socket, "", 1, MSG_NOSIGNAL);
     } while (event->type == UNPACK_ROOM);
-    if (event->type == UNPACK_OBJECT && event->in_arena)
+    if ((event->type == UNPACK_OBJECT || event->type == UNPACK_LINKS) && event->in_arena)
         *bytes = client->arena + event->at;
 }

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "unpack/html_entity.h"
+#include "unpack/links.h"
 #include "unpack/script.h"
 #include "unpack/unpack.h"
 
@@ -23,6 +24,7 @@ struct html {
     bool in_value;                /* of an attribute */
     const uint8_t *behind_blanks; /* the place behind the last value with a blank */
     char name[NAME_MAX_LEN];      /* of the tag that is read */
+    struct links *links;          /* NULL: the forms are wanted */
 };
 
 static void put_tag_byte(struct html *html, uint8_t byte)
@@ -227,6 +229,10 @@ static void read_value(struct html *html, const char *attribute)
     while (end < html->end && (quoted ? *end != quote : !is_blank(*end) && *end != '>'))
         end++;
     html->at = end + (quoted && end < html->end);
+    if (html->links != NULL) {
+        links_attribute(html->links, attribute, value, (size_t)(end - value), quoted);
+        return;
+    }
     if (quoted)
         put_tag_byte(html, '"');
     if (end - value > 5 && strncasecmp((const char *)value, "data:", 5) == 0) {
@@ -287,6 +293,8 @@ static void read_tag(struct html *html)
         put_tag_byte(html, '>');
     }
     html->tags_blank = true;
+    if (html->links != NULL)
+        links_tag(html->links, html->name, html->at);
 }
 
 static void add_script(struct html *html, const uint8_t *from, const uint8_t *to)
@@ -315,7 +323,7 @@ static void read_script(struct html *html)
             put_tag_byte(html, byte == '\'' ? '"' : lower(byte));
     }
     html->tags_blank = true;
-    if (strcmp(html->name, "script") == 0)
+    if (html->links == NULL && strcmp(html->name, "script") == 0)
         add_script(html, begin, html->at);
 }
 
@@ -330,6 +338,8 @@ static void skip_behind(struct html *html, const char *mark)
 static void read_html(struct html *html)
 {
     while (html->at < html->end && !unpack_is_over(html->unpack)) {
+        if (*html->at == '<' && html->links != NULL)
+            links_text_ends(html->links, html->at);
         if (*html->at != '<') {
             read_text_byte(html);
         } else if (begins(html, "<!")) { /* a comment, too, ends here for ClamAV */
@@ -351,6 +361,20 @@ bool html_is_normalized(const struct unpack *unpack, const struct unpack_object 
            unpack_is_allowed(object->len, wishes->limits.html_len_max);
 }
 
+static void init_forms(struct html *html)
+{
+    unpack_buffer_init(html->unpack, &html->tags);
+    unpack_buffer_init(html->unpack, &html->text);
+    unpack_buffer_init(html->unpack, &html->scripts);
+}
+
+static void free_forms(struct html *html)
+{
+    unpack_buffer_free(&html->scripts);
+    unpack_buffer_free(&html->tags);
+    unpack_buffer_free(&html->text);
+}
+
 void unpack_html(struct unpack *unpack, const struct unpack_object *object)
 {
     struct html html = {.unpack = unpack,
@@ -361,9 +385,7 @@ void unpack_html(struct unpack *unpack, const struct unpack_object *object)
 
     if (!html_is_normalized(unpack, object))
         return;
-    unpack_buffer_init(unpack, &html.tags);
-    unpack_buffer_init(unpack, &html.text);
-    unpack_buffer_init(unpack, &html.scripts);
+    init_forms(&html);
     read_html(&html);
     html.tags.len -= html.tags.len > 0 && html.tags.bytes[html.tags.len - 1] == ' ';
     (void)unpack_form(unpack, object, html.tags.bytes, html.tags.len, KIND_HTML);
@@ -371,7 +393,23 @@ void unpack_html(struct unpack *unpack, const struct unpack_object *object)
         (void)unpack_form(unpack, object, html.text.bytes, html.text.len, KIND_HTML);
     (void)unpack_form(unpack, object, html.scripts.bytes, html.scripts.len, KIND_HTML);
     (void)unpack_form(unpack, object, html.scripts.bytes, html.scripts.len, KIND_TEXT_ASCII);
-    unpack_buffer_free(&html.scripts);
-    unpack_buffer_free(&html.tags);
-    unpack_buffer_free(&html.text);
+    free_forms(&html);
+}
+
+/* ---- links ----------------------------------------------------------------------------------- */
+
+void html_read_links(struct unpack *unpack, const struct unpack_object *object)
+{
+    struct links links;
+    struct html html = {.unpack = unpack,
+                        .object = object,
+                        .at = object->bytes,
+                        .end = object->bytes + object->len,
+                        .links = &links};
+
+    links_begin(&links, unpack, object);
+    init_forms(&html);
+    read_html(&html);
+    links_end(&links, html.at);
+    free_forms(&html);
 }

@@ -13,6 +13,7 @@ struct mail {
     struct unpack *unpack;
     const struct unpack_object *object;
     bool is_box;
+    const uint8_t *shown; /* the text that a multipart/related shows; NULL: none */
 };
 
 static void read_entity(const struct mail *mail, const uint8_t *at, const uint8_t *end,
@@ -83,6 +84,25 @@ static void give_misstated(const struct mail *mail, const char *name, const uint
     give(mail, buffer, name, KINDS);
 }
 
+/* ClamAV looks for links in texts alone that are shown with the mail. It does not in those parts of
+ * a multipart that are plain texts without a transfer encoding, nor in files that state 7bit. */
+static void give_links(const struct mail *mail, const struct mail_head *head,
+                       const struct unpack_buffer *text, bool is_part)
+{
+    enum { LEN_MAX = 100 << 10 };
+    const struct unpack_object object = {.bytes = text->bytes, .len = text->len};
+    const bool is_text = strncmp(head->type, "text/", 5) == 0;
+    const bool is_plain = strcmp(head->type, "text/plain") == 0 &&
+                          (head->encoding == MAIL_UNSTATED || head->encoding == MAIL_7BIT);
+    const bool is_file = head->encoding == MAIL_7BIT && head->has_disposition;
+
+    if (!unpack_wishes(mail->unpack)->wants_links || text->len == 0 || text->len > LEN_MAX)
+        return;
+    if (!is_file &&
+        (is_part ? is_text && !head->is_attached && !is_plain : is_text || head->type[0] == '\0'))
+        html_read_links(mail->unpack, &object);
+}
+
 static void read_leaf(const struct mail *mail, const struct mail_head *head, const uint8_t *at,
                       const uint8_t *end, unsigned nesting)
 {
@@ -105,6 +125,7 @@ static void read_leaf(const struct mail *mail, const struct mail_head *head, con
         transfer_plain(at, (size_t)(end - at), joins, buffer);
         break;
     }
+    give_links(mail, head, buffer, nesting > 0 && at != mail->shown);
     /* A mail that is its own part is a text, or it would be opened again and again. */
     const bool is_whole = !is_mail && buffer->len == mail->object->len &&
                           memcmp(buffer->bytes, mail->object->bytes, buffer->len) == 0;
@@ -189,6 +210,26 @@ static void read_parts(const struct mail *mail, const char *boundary, const uint
         give_rest(mail, found + transfer_line(found, end), end);
 }
 
+/* The text that a multipart/related shows: the first HTML, or else its last text. */
+static const uint8_t *find_shown(const char *boundary, const uint8_t *at, const uint8_t *end)
+{
+    bool last = false;
+    const uint8_t *found = find_boundary(boundary, at, end, &last), *shown = NULL;
+    struct mail_head head;
+
+    while (!last) {
+        const uint8_t *const begin = found + transfer_line(found, end);
+
+        found = find_boundary(boundary, begin, end, &last);
+        const uint8_t *const body = mail_head_read(begin, found, &head);
+        if (strncmp(head.type, "text/", 5) == 0)
+            shown = body;
+        if (strcmp(head.type, "text/html") == 0)
+            break;
+    }
+    return shown;
+}
+
 /* ClamAV takes the first lines of a part that begins with an empty one for its head. What follows
  * is given, too. */
 static void give_later_text(const struct mail *mail, const struct mail_head *head,
@@ -203,6 +244,17 @@ static void give_later_text(const struct mail *mail, const struct mail_head *hea
     }
 }
 
+static void read_multipart(const struct mail *mail, const struct mail_head *head, const uint8_t *at,
+                           const uint8_t *end, unsigned nesting)
+{
+    struct mail inner = *mail;
+
+    inner.shown = NULL;
+    if (unpack_wishes(mail->unpack)->wants_links && strcmp(head->type, "multipart/related") == 0)
+        inner.shown = find_shown(head->boundary, at, end);
+    read_parts(&inner, head->boundary, at, end, nesting);
+}
+
 static void read_entity(const struct mail *mail, const uint8_t *at, const uint8_t *end,
                         unsigned nesting)
 {
@@ -212,7 +264,7 @@ static void read_entity(const struct mail *mail, const uint8_t *at, const uint8_
     if (nesting > NESTING_MAX)
         unpack_limited(mail->unpack, "MaxRecursion");
     else if (strncmp(head.type, "multipart/", 10) == 0 && head.has_boundary)
-        read_parts(mail, head.boundary, body, end, nesting);
+        read_multipart(mail, &head, body, end, nesting);
     else
         read_leaf(mail, &head, body, end, nesting);
     if (nesting > 0 && !head.any && body > at)
@@ -239,7 +291,7 @@ void unpack_mail(struct unpack *unpack, const struct unpack_object *object)
 {
     const uint8_t *at = object->bytes, *end = at + object->len;
     const bool is_box = object->len > 5 && memcmp(at, "From ", 5) == 0;
-    const struct mail mail = {unpack, object, is_box};
+    const struct mail mail = {unpack, object, is_box, NULL};
 
     while (at < end && !unpack_is_over(unpack)) {
         const uint8_t *next = is_box ? next_mail(at, end) : end;
@@ -251,7 +303,7 @@ void unpack_mail(struct unpack *unpack, const struct unpack_object *object)
 
 void unpack_encoded(struct unpack *unpack, const struct unpack_object *object)
 {
-    const struct mail mail = {unpack, object, false};
+    const struct mail mail = {unpack, object, false, NULL};
 
     give_encoded(&mail, object->bytes, object->bytes + object->len);
 }

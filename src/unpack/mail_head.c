@@ -100,7 +100,11 @@ static void take_field(struct mail_head *head, const char *name, const char *val
     } else if (strcasecmp(name, "Content-Transfer-Encoding") == 0) {
         take_encoding(head, value);
     } else if (strcasecmp(name, "Content-Disposition") == 0) {
+        char disposition[16];
+
         head->has_disposition = true;
+        (void)take_value(value, disposition, sizeof disposition);
+        head->is_attached = disposition[0] != '\0' && strcasecmp(disposition, "inline") != 0;
         if (take_parameter(value, "filename", head->name, sizeof head->name))
             head->named_by_type = false;
     }

@@ -24,6 +24,7 @@ struct mail_head {
     char name[256]; /* of a file, as ClamAV writes it; "": none */
     enum mail_encoding encoding;
     bool has_disposition;
+    bool is_attached;   /* the disposition is another one than "inline" */
     bool named_by_type; /* and not by the disposition */
     bool any;           /* it has a field at all */
 };

@@ -17,7 +17,8 @@ enum {
     UNPACK_ARENA_HEAD = 64, /* its first byte is a flag: the scan wants nothing more of the file */
     UNPACK_PASSWORDS_LEN_MAX = 1 << 20,
     UNPACK_CONTAINERS_MAX = 32, /* deepest nesting, whatever the limits say */
-    UNPACK_TEXT_LEN = 256
+    UNPACK_TEXT_LEN = 256,
+    UNPACK_LINKS_LEN_MAX = 1 << 20
 };
 
 #define UNPACK_UNKNOWN UINT64_MAX
@@ -61,15 +62,26 @@ struct unpack_request {
     struct unpack_limits limits;
     uint32_t closed;
     bool normalizes;
+    bool wants_links; /* of texts in mails */
 };
 
 enum unpack_event_type {
     UNPACK_OBJECT, /* an object to scan: in the arena, or in a descriptor */
     UNPACK_MEMBER, /* what a container says about a member */
     UNPACK_ALERT,  /* `text` is found in the file */
+    UNPACK_LINKS,  /* records of links, in the arena */
     UNPACK_ROOM,   /* the arena is full; an answer of one byte says that it has been read */
     UNPACK_END,    /* `kind` is the file's; `text`: why it was not fully opened, or "" */
     UNPACK_EVENTS
+};
+
+/* A record of a link is its kind in one byte, its address and what is shown of it. A NUL is behind
+ * each of the two. */
+enum unpack_link {
+    UNPACK_LINK_TEXT,
+    UNPACK_LINK_IMAGE,
+    UNPACK_LINK_OTHER, /* also one of which nothing is shown */
+    UNPACK_LINK_KINDS
 };
 
 enum unpack_alert {

@@ -152,6 +152,15 @@ void unpack_alert(struct unpack *unpack, enum unpack_alert alert, const char *na
     (void)emit(unpack, &event, NULL);
 }
 
+void unpack_links(struct unpack *unpack, const uint8_t *records, size_t len)
+{
+    struct unpack_event event = {.type = UNPACK_LINKS, .len = len};
+
+    memcpy(event.text, unpack->path, sizeof event.text);
+    if (!unpack->over)
+        (void)emit(unpack, &event, records);
+}
+
 /* ---- buffers --------------------------------------------------------------------------------- */
 
 static size_t room_left(const struct unpack *unpack)

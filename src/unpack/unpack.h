@@ -85,6 +85,9 @@ void unpack_cut(struct unpack *unpack, const struct unpack_buffer *buffer);
 /* A content that an option makes a finding: "Heuristics.Encrypted.Zip". */
 void unpack_alert(struct unpack *unpack, enum unpack_alert alert, const char *name);
 
+/* Gives records of links, at most UNPACK_LINKS_LEN_MAX bytes (message.h). */
+void unpack_links(struct unpack *unpack, const uint8_t *records, size_t len);
+
 /* The password at *at, which then is the next one's place. False: there is none. */
 bool unpack_next_password(const struct unpack *unpack, size_t *at, const uint8_t **password,
                           size_t *len);
@@ -121,6 +124,9 @@ static inline bool unpack_is_allowed(uint64_t len, uint64_t limit)
 
 /* Whether an HTML is searched in its normal forms, and not as it is. */
 bool html_is_normalized(const struct unpack *unpack, const struct unpack_object *object);
+
+/* Gives the links of a text in a mail, which may be an HTML. */
+void html_read_links(struct unpack *unpack, const struct unpack_object *object);
 
 /* A file that was dragged into a document, as its native data has it, which begins with a length.
  */

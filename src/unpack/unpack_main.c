@@ -80,7 +80,7 @@ static bool emit(void *user, struct unpack_event *event, const uint8_t *bytes)
     struct worker *worker = user;
     const size_t room = UNPACK_ARENA_LEN - UNPACK_ARENA_HEAD;
 
-    if (event->type != UNPACK_OBJECT)
+    if (event->type != UNPACK_OBJECT && event->type != UNPACK_LINKS)
         return send_event(event, -1) && !atomic_load((atomic_bool *)worker->arena);
     if (event->len > room)
         return send_large(event, bytes);

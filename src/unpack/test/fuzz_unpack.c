@@ -23,7 +23,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     const struct unpack_request request = {
         .limits = {1 << 20, 4 << 20, 6, 200, .html_len_max = 1 << 20, .html_text_len_max = 1 << 18,
                    .text_len_max = 1 << 20},
-        .normalizes = true};
+        .normalizes = true,
+        .wants_links = true};
     uint64_t sum = 0;
     struct unpack *unpack = unpack_create(read_event, &sum);
 
