@@ -75,8 +75,8 @@ SL_CHECK SL_API enum sl_status sl_clamav_set_read_text(struct sl_clamav_set *set
 /* Counts of a set. `bad` and `skipped` count lines of text. */
 struct sl_clamav_count {
     size_t signatures; /* understood; hashes among them */
-    size_t hashes;     /* of files and sections */
-    size_t allowed;    /* hashes of files that never match (.fp, .sfp) */
+    size_t hashes;     /* of files, sections and addresses */
+    size_t allowed;    /* hashes of what never matches (.fp, .sfp, and addresses of .gdb) */
     size_t bad;        /* lines that cannot be read */
     size_t skipped;    /* signatures that are not supported, or not for this engine's level */
     size_t files;      /* databases read, those in containers one by one */

@@ -222,6 +222,13 @@ struct clam_certificate {
     uint8_t pad;
 };
 
+/* Names of hosts, or an expression of them (.pdb, .wdb), in the text pool. */
+struct clam_domain {
+    uint32_t text; /* a name with "/" behind it, or a POSIX extended expression */
+    uint32_t tail; /* of an expression: what each text that it matches holds */
+    uint32_t is_expression;
+};
+
 /* Where a literal of the matcher lies in a pattern. */
 struct clam_use {
     uint32_t pattern;
@@ -230,11 +237,14 @@ struct clam_use {
 };
 
 enum { CLAM_MD5, CLAM_SHA1, CLAM_SHA256, CLAM_HASHES };
-enum { CLAM_OF_FILE, CLAM_OF_SECTION, CLAM_OF_ALLOWED, CLAM_HASHED };
+enum { CLAM_OF_FILE, CLAM_OF_SECTION, CLAM_OF_ALLOWED, CLAM_OF_URL, CLAM_HASHED };
 
 static const uint32_t clam_hash_len[CLAM_HASHES] = {16, 20, 32};
 
 #define CLAM_ANY_SIZE UINT64_MAX
+
+/* The size of a hash of an address (.gdb): whether it is found, or allowed. */
+enum { CLAM_URL_ALLOWED, CLAM_URL_FOUND };
 
 /* A hash signature; sorted by purpose, kind, size and digest. */
 struct clam_hash {
@@ -262,6 +272,8 @@ enum clam_array {
     CLAM_A_MEMBERS,      /* struct clam_member: signatures of containers' members (.cdb) */
     CLAM_A_PASSWORDS,    /* uint8_t: of archives (.pwdb), each behind its length */
     CLAM_A_CERTIFICATES, /* struct clam_certificate */
+    CLAM_A_PROTECTED,    /* struct clam_domain: what links pretend to lead to (.pdb) */
+    CLAM_A_HARMLESS,     /* struct clam_domain: links that are none of those (.wdb) */
     CLAM_A_READ,         /* as many as a set has; the others are the compiler's */
 
     CLAM_A_ANCHORED = CLAM_A_READ, /* uint32_t: signatures, by pattern */
@@ -284,7 +296,7 @@ struct clam_block {
     uint64_t at[CLAM_ARRAYS];
     uint64_t n[CLAM_ARRAYS];
     uint64_t hashes[CLAM_HASHED][CLAM_HASHES][2]; /* first and end in CLAM_A_HASHES */
-    uint64_t n_hashes;                            /* file and section hashes */
+    uint64_t n_hashes;                            /* of files, sections and addresses */
     uint64_t anchored, fixed, searched;
     uint64_t in_parts;         /* those of them that parts of files can match */
     uint64_t n_bad, n_skipped; /* lines and signatures of the databases that are not in the block */

@@ -102,13 +102,14 @@ bool compile_take_hashes(struct compile *c)
         struct clam_hash *hash;
         uint64_t *size;
 
-        if (all[i].purpose != CLAM_OF_ALLOWED && compile_is_ignored(c, all[i].hash.name))
+        if (!clam_hash_allows(&all[i]) && compile_is_ignored(c, all[i].hash.name))
             continue;
         if (range[1] == 0)
             range[0] = c->hashes.n;
         hash = clam_grow(&c->hashes, sizeof *hash, 1);
-        size = all[i].purpose != CLAM_OF_SECTION ? clam_grow(&c->sizes, sizeof *size, 1) : NULL;
-        if (hash == NULL || (size == NULL && all[i].purpose != CLAM_OF_SECTION)) {
+        const bool is_of_file = all[i].purpose == CLAM_OF_FILE || all[i].purpose == CLAM_OF_ALLOWED;
+        size = is_of_file ? clam_grow(&c->sizes, sizeof *size, 1) : NULL;
+        if (hash == NULL || (size == NULL && is_of_file)) {
             free(all);
             return false;
         }
@@ -116,7 +117,7 @@ bool compile_take_hashes(struct compile *c)
         if (size != NULL)
             *size = hash->size;
         range[1] = c->hashes.n;
-        c->n_hashes += all[i].purpose != CLAM_OF_ALLOWED;
+        c->n_hashes += !clam_hash_allows(&all[i]);
     }
     free(all);
     list_sizes(c);

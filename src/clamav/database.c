@@ -19,6 +19,11 @@ static struct clam_text name_in(enum clam_format format, struct clam_text line)
     case CLAM_DB:
         clam_text_cut(&rest, '=', &name);
         break;
+    case CLAM_PDB:
+    case CLAM_WDB:
+        clam_text_cut(&rest, ':', &name);
+        name = rest;
+        break;
     case CLAM_NDB:
     case CLAM_CDB:
         clam_text_cut(&rest, ':', &name);

@@ -23,8 +23,8 @@ enum clam_format clam_format_of(const char *name)
         {".ign", CLAM_IGN2},          {".cvd", CLAM_CVD},
         {".cld", CLAM_CVD},           {".cud", CLAM_CVD},
         {".cdb", CLAM_CDB},           {".crb", CLAM_CRB},
-        {".pdb", CLAM_OTHER_FORMAT},  {".gdb", CLAM_OTHER_FORMAT},
-        {".wdb", CLAM_OTHER_FORMAT},  {".idb", CLAM_OTHER_FORMAT},
+        {".pdb", CLAM_PDB},           {".gdb", CLAM_PDB},
+        {".wdb", CLAM_WDB},           {".idb", CLAM_OTHER_FORMAT},
         {".ftm", CLAM_OTHER_FORMAT},  {".imp", CLAM_OTHER_FORMAT},
         {".cbc", CLAM_OTHER_FORMAT},  {".yar", CLAM_OTHER_FORMAT},
         {".yara", CLAM_OTHER_FORMAT}, {".pwdb", CLAM_PWDB},
@@ -124,6 +124,9 @@ enum clam_taken clam_line_read(struct sl_clamav_set *set, enum clam_format forma
         return line_read_pwdb(set, line);
     case CLAM_CRB:
         return line_read_crb(set, line);
+    case CLAM_PDB:
+    case CLAM_WDB:
+        return line_read_domain(set, format, line);
     case CLAM_IGN2:
         return read_ignore(set, line);
     default:

@@ -13,6 +13,8 @@ enum clam_taken line_read_ldb(struct sl_clamav_set *set, struct clam_text line);
 enum clam_taken line_read_cdb(struct sl_clamav_set *set, struct clam_text line);
 enum clam_taken line_read_pwdb(struct sl_clamav_set *set, struct clam_text line);
 enum clam_taken line_read_crb(struct sl_clamav_set *set, struct clam_text line);
+enum clam_taken line_read_domain(struct sl_clamav_set *set, enum clam_format format,
+                                 struct clam_text line);
 enum clam_taken line_read_hash(struct sl_clamav_set *set, enum clam_format format,
                                struct clam_text line);
 

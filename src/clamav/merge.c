@@ -212,6 +212,18 @@ static bool append_certificates(struct merge *merge)
     return true;
 }
 
+static bool append_domains(struct merge *merge, enum clam_array array)
+{
+    if (!append(merge, array))
+        return false;
+    struct clam_domain *domains = appended(merge, array);
+    for (uint64_t i = 0; i < merge->block->n[array]; i++) {
+        domains[i].text += merge->base[CLAM_A_TEXT];
+        domains[i].tail += merge->base[CLAM_A_TEXT];
+    }
+    return true;
+}
+
 static bool append_hashes_of(const struct merge *merge, int purpose, int kind)
 {
     const struct clam_hash *hashes = clam_at(merge->block, CLAM_A_HASHES);
@@ -224,7 +236,7 @@ static bool append_hashes_of(const struct merge *merge, int purpose, int kind)
             return false;
         *hash = (struct clam_read_hash){hashes[i], (uint8_t)kind, (uint8_t)purpose};
         hash->hash.name += merge->base[CLAM_A_TEXT];
-        merge->set->n_allowed += purpose == CLAM_OF_ALLOWED;
+        merge->set->n_allowed += clam_hash_allows(hash);
     }
     return true;
 }
@@ -292,7 +304,8 @@ enum sl_status clam_set_merge(struct sl_clamav_set *set, const struct clam_block
         if (status == SL_OK &&
             (!clam_set_add_file(set, path) || !append_bodies(&merge) || !append_sigs(&merge) ||
              !append_members(&merge) || !append(&merge, CLAM_A_PASSWORDS) ||
-             !append_certificates(&merge) || !append_hashes(&merge)))
+             !append_certificates(&merge) || !append_domains(&merge, CLAM_A_PROTECTED) ||
+             !append_domains(&merge, CLAM_A_HARMLESS) || !append_hashes(&merge)))
             status = SL_ENOMEM;
         if (status == SL_OK && clam_count(set, CLAM_A_PASSWORDS) > CLAM_PASSWORDS_LEN_MAX)
             status = diag_set(diag, SL_EINVAL, path, 0, "has too many passwords");

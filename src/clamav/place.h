@@ -43,6 +43,23 @@ void clam_scan_metadata(struct sl_clamav_scanner *scanner, const struct clam_met
 /* The passwords that archives are tried with, each behind its length in one byte. */
 const uint8_t *clam_passwords(const struct sl_clamav_db *db, size_t *len);
 
+/* Whether the database has lists of phishing domains or addresses. */
+bool clam_has_links(const struct sl_clamav_db *db);
+
+/* Records of links (unpack/message.h) of a text in a mail. */
+struct clam_links {
+    const uint8_t *records;
+    size_t len;
+    bool finds_ssl;   /* also in links that lead to no protected domain: what is shown has TLS, */
+    bool finds_cloak; /* or the address has a NUL */
+    uint64_t deadline_ns; /* of the monotonic clock; 0: none */
+};
+
+/* Calls `found` with the heuristic's name for each link that is one of phishing. False: the
+ * deadline is over before the last one. */
+bool clam_scan_links(struct sl_clamav_scanner *scanner, const struct clam_links *links,
+                     void (*found)(void *user, const char *name), void *user);
+
 /* Whether an object of this length can be given as bytes. */
 bool clam_scan_fits(const struct sl_clamav_scanner *scanner, uint64_t len);
 

@@ -35,7 +35,8 @@ struct sl_clamav_scanner {
     bool lacks_bytes;                    /* an expression may hold with more bytes than a part's */
     struct clam_open *open;              /* takes hits of parts; NULL: they are not wanted */
 
-    struct scanner_names *names; /* expressions of members' names; NULL: none was needed */
+    struct scanner_domains *domains; /* expressions of domains; NULL: none was needed */
+    struct scanner_names *names;     /* expressions of members' names; NULL: none was needed */
 
     uint8_t *fed; /* sl_clamav_feed's bytes */
     size_t fed_len, fed_cap;
@@ -76,8 +77,9 @@ void scanner_match_sections(struct sl_clamav_scanner *scanner);
 void scanner_match_certificates(struct sl_clamav_scanner *scanner);
 void scanner_end_certificates(struct sl_clamav_scanner *scanner);
 
-/* Frees `names`. */
+/* Frees `names`, and `domains`. */
 void scanner_free_names(struct sl_clamav_scanner *scanner);
+void scanner_free_domains(struct sl_clamav_scanner *scanner);
 
 /* ---- pieces ---------------------------------------------------------------------------------- */
 

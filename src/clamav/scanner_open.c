@@ -53,6 +53,7 @@ void sl_clamav_close(struct sl_clamav_scanner *scanner)
         return;
     scanner_drop_fed(scanner);
     scanner_free_names(scanner);
+    scanner_free_domains(scanner);
     clam_filter_close(&scanner->filter);
     clam_match_close(&scanner->match);
     free(scanner->object.memory);

@@ -29,6 +29,8 @@ const uint32_t clam_record_len[CLAM_ARRAYS] = {
     [CLAM_A_MEMBERS] = sizeof(struct clam_member),
     [CLAM_A_PASSWORDS] = 1,
     [CLAM_A_CERTIFICATES] = sizeof(struct clam_certificate),
+    [CLAM_A_PROTECTED] = sizeof(struct clam_domain),
+    [CLAM_A_HARMLESS] = sizeof(struct clam_domain),
     [CLAM_A_ANCHORED] = sizeof(uint32_t),
     [CLAM_A_LITERALS] = sizeof(uint32_t),
     [CLAM_A_USES] = sizeof(struct clam_use),
@@ -297,8 +299,8 @@ void sl_clamav_set_count(const struct sl_clamav_set *set, struct sl_clamav_count
     memset(count, 0, sizeof *count);
     count->allowed = set->n_allowed;
     count->hashes = set->hashes.n - set->n_allowed;
-    count->signatures =
-        clam_count(set, CLAM_A_SIGS) + clam_count(set, CLAM_A_MEMBERS) + count->hashes;
+    count->signatures = clam_count(set, CLAM_A_SIGS) + clam_count(set, CLAM_A_MEMBERS) +
+                        clam_count(set, CLAM_A_PROTECTED) + count->hashes;
     count->bad = set->bad.n;
     count->skipped = set->skipped.n;
     count->files = set->n_files;

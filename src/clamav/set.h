@@ -58,6 +58,13 @@ struct clam_read_hash {
     uint8_t kind, purpose;
 };
 
+/* Whether nothing is found where it matches. */
+static inline bool clam_hash_allows(const struct clam_read_hash *hash)
+{
+    return hash->purpose == CLAM_OF_ALLOWED ||
+           (hash->purpose == CLAM_OF_URL && hash->hash.size == CLAM_URL_ALLOWED);
+}
+
 struct sl_clamav_set {
     struct clam_records records[CLAM_A_READ];
     struct clam_records hashes;  /* struct clam_read_hash */
@@ -172,6 +179,8 @@ enum clam_format {
     CLAM_CDB,
     CLAM_PWDB,
     CLAM_CRB,
+    CLAM_PDB,
+    CLAM_WDB,
     CLAM_HDB,
     CLAM_HSB,
     CLAM_MDB,

@@ -70,8 +70,8 @@ void sl_clamav_info(const struct sl_clamav_db *db, struct sl_clamav_info *info)
 
     sl_mpm_info(db->mpm, &mpm);
     info->hashes = block->n_hashes;
-    info->signatures = block->n_hashes + block->n[CLAM_A_MEMBERS] + block->anchored + block->fixed +
-                       block->searched;
+    info->signatures = block->n_hashes + block->n[CLAM_A_MEMBERS] + block->n[CLAM_A_PROTECTED] +
+                       block->anchored + block->fixed + block->searched;
     info->patterns = block->n[CLAM_A_PATTERNS];
     info->literals = mpm.n_literals;
     info->anchored = block->anchored;
@@ -344,6 +344,16 @@ static bool check_certificates(const struct clam_block *block)
     return true;
 }
 
+static bool check_domains(const struct clam_block *block, enum clam_array array)
+{
+    const struct clam_domain *domains = clam_at(block, array);
+
+    for (uint64_t i = 0; i < block->n[array]; i++)
+        if (domains[i].text >= block->n[CLAM_A_TEXT] || domains[i].tail >= block->n[CLAM_A_TEXT])
+            return false;
+    return true;
+}
+
 /* The last password ends where the list does. */
 static bool check_passwords(const struct clam_block *block)
 {
@@ -370,7 +380,7 @@ static bool sum_block(const void *memory, uint64_t *sum)
 const struct block_kind clam_block_kind = {
     .name = "compiled database",
     .magic = UINT64_C(0x31304D414C434C53), /* "SLCLAM01" */
-    .version = 7,
+    .version = 8,
     .pointer_len = sizeof(void *),
     .len_min = sizeof(struct clam_block),
     .sum = sum_block,
@@ -381,6 +391,7 @@ static bool check_parts(const struct clam_block *block)
     return check_segs(block) && check_patterns(block) && check_demands(block) &&
            check_nodes(block) && check_sigs(block) && check_anchors(block) &&
            check_members(block) && check_passwords(block) && check_certificates(block) &&
+           check_domains(block, CLAM_A_PROTECTED) && check_domains(block, CLAM_A_HARMLESS) &&
            check_hashes(block);
 }
 
