@@ -46,6 +46,11 @@ static const char usage[] =
     "                           what is encrypted is found, as Heuristics.Encrypted.Zip\n"
     "      --alert-macros       macros in documents are found\n"
     "      --alert-broken, --alert-broken-media  damaged programs, or images, are found\n"
+    "      --alert-phishing-ssl, --alert-phishing-cloak  in any link of a mail: shown with TLS "
+    "and\n"
+    "                           without it in fact, or with a NUL in it; else in those that show\n"
+    "                           a protected domain (.pdb) alone\n"
+    "      --phishing-scan-urls yes|no  look for links of mails in lists of phishing (yes)\n"
     "      --scan-archive, --scan-mail, --scan-pdf, --scan-ole2, --scan-html, --scan-swf,\n"
     "      --scan-xmldocs, --scan-onenote, --scan-hwp3  no: such files are not opened (yes)\n"
     "      --normalize yes|no   search texts and HTML in ClamAV's normal form, too (yes)\n"
@@ -75,10 +80,10 @@ static const char usage[] =
     "--leave-temps --max-embeddedpe --max-iconspe --max-partitions --max-rechwp3\n"
     "--max-ziptypercg\n"
     "--pcre-match-limit --pcre-max-filesize --pcre-recmatch-limit (clamscan's defaults)\n"
-    "--phishing-scan-urls --phishing-sigs --scan-elf --scan-image\n"
+    "--phishing-sigs --scan-elf --scan-image\n"
     "--scan-image-fuzzy-hash --scan-pe --statistics --structured-* --tempdir.\n"
     "Refused, as nothing does what they ask for (but =no): --alert-partition-intersection\n"
-    "--alert-phishing-cloak --alert-phishing-ssl --detect-structured --dumpcerts\n"
+    "--detect-structured --dumpcerts\n"
     "--fail-if-cvd-older-than --official-db-only.\n\n"
     "Exit status: 0 nothing found, 1 found, 2 an error (some file could not be scanned).\n";
 
@@ -170,6 +175,9 @@ enum {
     OPT_ALERT_MACROS,
     OPT_ALERT_BROKEN,
     OPT_ALERT_BROKEN_MEDIA,
+    OPT_ALERT_SSL,
+    OPT_ALERT_CLOAK,
+    OPT_LINKS,
     OPT_SCAN_FIRST, /* and enum sl_scan_group */
     OPT_SCAN_LAST = OPT_SCAN_FIRST + SL_SCAN_HWPS,
     OPT_NORMALIZE,
@@ -233,6 +241,9 @@ static const struct option long_options[] = {
     {"alert-macros", optional_argument, NULL, OPT_ALERT_MACROS},
     {"alert-broken", optional_argument, NULL, OPT_ALERT_BROKEN},
     {"alert-broken-media", optional_argument, NULL, OPT_ALERT_BROKEN_MEDIA},
+    {"alert-phishing-ssl", optional_argument, NULL, OPT_ALERT_SSL},
+    {"alert-phishing-cloak", optional_argument, NULL, OPT_ALERT_CLOAK},
+    {"phishing-scan-urls", optional_argument, NULL, OPT_LINKS},
     {"scan-archive", optional_argument, NULL, OPT_SCAN_FIRST + SL_SCAN_ARCHIVES},
     {"scan-mail", optional_argument, NULL, OPT_SCAN_FIRST + SL_SCAN_MAILS},
     {"scan-pdf", optional_argument, NULL, OPT_SCAN_FIRST + SL_SCAN_PDFS},
@@ -282,7 +293,6 @@ static const struct option long_options[] = {
     {"pcre-match-limit", required_argument, NULL, OPT_UNUSED_NUMBER},
     {"pcre-max-filesize", required_argument, NULL, OPT_UNUSED_SIZE},
     {"pcre-recmatch-limit", required_argument, NULL, OPT_UNUSED_NUMBER},
-    {"phishing-scan-urls", optional_argument, NULL, OPT_UNUSED_YES},
     {"phishing-sigs", optional_argument, NULL, OPT_UNUSED_YES},
     {"scan-elf", optional_argument, NULL, OPT_UNUSED_YES},
     {"scan-image", optional_argument, NULL, OPT_UNUSED_YES},
@@ -298,8 +308,6 @@ static const struct option long_options[] = {
 
     /* Promises that nothing here keeps. */
     {"alert-partition-intersection", optional_argument, NULL, OPT_REFUSED_YES},
-    {"alert-phishing-cloak", optional_argument, NULL, OPT_REFUSED_YES},
-    {"alert-phishing-ssl", optional_argument, NULL, OPT_REFUSED_YES},
     {"detect-structured", optional_argument, NULL, OPT_REFUSED_YES},
     {"dumpcerts", optional_argument, NULL, OPT_REFUSED_YES},
     {"fail-if-cvd-older-than", required_argument, NULL, OPT_REFUSED},
@@ -475,6 +483,12 @@ static bool take_opening(struct sl_scan_config *config, int option)
         return take_bits(name, 1u << SL_SCAN_BROKEN_EXE, true, &config->alerts);
     case OPT_ALERT_BROKEN_MEDIA:
         return take_bits(name, 1u << SL_SCAN_BROKEN_MEDIA, true, &config->alerts);
+    case OPT_ALERT_SSL:
+        return take_bits(name, 1u << SL_SCAN_PHISHING_SSL, true, &config->alerts);
+    case OPT_ALERT_CLOAK:
+        return take_bits(name, 1u << SL_SCAN_PHISHING_CLOAK, true, &config->alerts);
+    case OPT_LINKS:
+        return read_no(optarg, name, &config->ignores_links);
     case OPT_NORMALIZE:
         return read_yes(optarg, name, &config->normalizes);
     case OPT_NO_CERTIFICATES:

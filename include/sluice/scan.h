@@ -80,8 +80,13 @@ enum sl_scan_alert {
     SL_SCAN_ENCRYPTED_ARCHIVE,
     SL_SCAN_ENCRYPTED_DOC,
     SL_SCAN_MACROS,
-    SL_SCAN_BROKEN_EXE,  /* programs (PE, ELF) */
-    SL_SCAN_BROKEN_MEDIA /* images (JPEG, PNG, GIF) */
+    SL_SCAN_BROKEN_EXE,   /* programs (PE, ELF) */
+    SL_SCAN_BROKEN_MEDIA, /* images (JPEG, PNG, GIF) */
+
+    /* Of all links in mails, and not only of those to protected domains (.pdb): an address without
+     * TLS behind one that is shown with TLS; a NUL in an address. */
+    SL_SCAN_PHISHING_SSL,
+    SL_SCAN_PHISHING_CLOAK
 };
 
 /* Which symbolic links are followed: none, those that are named, or all. */
@@ -140,6 +145,7 @@ struct sl_scan_config {
     uint32_t alerts;      /* bits of enum sl_scan_alert: the last one is found in a file without a
                            * match, as a name, and with all_matches each one in any file */
     bool ignores_certificates; /* of programs (.crb) */
+    bool ignores_links;        /* of mails: they are not looked for in lists of phishing */
     bool no_cache;             /* else a container whose content was clean is not scanned again */
     bool normalizes;           /* texts and HTML are searched in ClamAV's normal form, too */
 

@@ -231,7 +231,16 @@ static void run_threads(struct scan_job *job)
     free(threads);
 }
 
-static struct unpack_request request_of(const struct sl_scan_config *config)
+/* Links of mails are looked for where something is known of them. */
+static bool wants_links(const struct sl_scan_config *config, const struct sl_clamav_db *db)
+{
+    const uint32_t alerts = 1u << SL_SCAN_PHISHING_SSL | 1u << SL_SCAN_PHISHING_CLOAK;
+
+    return !config->ignores_links && ((config->alerts & alerts) != 0 || clam_has_links(db));
+}
+
+static struct unpack_request request_of(const struct sl_scan_config *config,
+                                        const struct sl_clamav_db *db)
 {
     return (struct unpack_request){
         .limits = {.file_len_max =
@@ -244,7 +253,8 @@ static struct unpack_request request_of(const struct sl_scan_config *config)
                    .html_text_len_max = config->html_text_len_max,
                    .text_len_max = config->text_len_max},
         .closed = config->closed,
-        .normalizes = config->normalizes};
+        .normalizes = config->normalizes,
+        .wants_links = wants_links(config, db)};
 }
 
 static struct scan_job *job_create(struct sl_scan *scan, const struct sl_clamav_db *db)
@@ -274,7 +284,7 @@ static struct scan_job *job_create(struct sl_scan *scan, const struct sl_clamav_
     job->config.match = on_match;
     job->config.done = on_done;
     job->config.user = job;
-    job->request = request_of(config);
+    job->request = request_of(config, db);
     for (int i = 0; i < SCAN_ENTRIES; i++)
         job->entries[i].fd = -1;
     pthread_mutex_init(&job->lock, NULL);

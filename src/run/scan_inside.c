@@ -32,15 +32,49 @@ static enum sl_status scan_object(struct scan_job *job, const struct scan_thread
 
 /* A signature that matches comes before alerts, and the last alert before others, as clamscan has
  * it. */
+static void add_alert(const struct scan_job *job, struct scan_entry *entry, const char *name,
+                      const char *inside)
+{
+    if (job->config.all_matches)
+        scan_entry_add(entry, name, "", inside);
+    else
+        snprintf(entry->alert, sizeof entry->alert, "%s", name);
+}
+
 static void take_alert(struct scan_job *job, struct scan_entry *entry,
                        const struct unpack_event *event)
 {
-    if ((job->scan->config.alerts >> event->alert & 1) == 0)
-        return;
-    if (job->config.all_matches)
-        scan_entry_add(entry, event->text, "", "");
-    else
-        memcpy(entry->alert, event->text, sizeof entry->alert);
+    if ((job->scan->config.alerts >> event->alert & 1) != 0)
+        add_alert(job, entry, event->text, "");
+}
+
+/* ---- links ----------------------------------------------------------------------------------- */
+
+struct links_of {
+    const struct scan_job *job;
+    struct scan_entry *entry;
+    const char *inside;
+};
+
+static void on_link(void *user, const char *name)
+{
+    const struct links_of *const of = user;
+
+    add_alert(of->job, of->entry, name, of->inside);
+}
+
+/* Where the file's time is over, the unpacker's next event says so. */
+static void take_links(const struct scan_job *job, const struct scan_thread *thread,
+                       struct scan_entry *entry, const struct unpack_event *event,
+                       const uint8_t *records, uint64_t deadline_ns)
+{
+    const uint32_t alerts = job->scan->config.alerts;
+    const struct clam_links links = {records, event->len, (alerts >> SL_SCAN_PHISHING_SSL & 1) != 0,
+                                     (alerts >> SL_SCAN_PHISHING_CLOAK & 1) != 0, deadline_ns};
+    struct links_of of = {job, entry, event->text};
+
+    if (scan_entry_wants(job, entry))
+        (void)clam_scan_links(thread->scanner, &links, on_link, &of);
 }
 
 static void take_member(const struct scan_thread *thread, struct scan_entry *entry,
@@ -93,6 +127,8 @@ static enum sl_status open_entry(struct scan_job *job, const struct scan_thread 
             take_alert(job, entry, &event);
         else if (event.type == UNPACK_MEMBER)
             take_member(thread, entry, &event);
+        else if (event.type == UNPACK_LINKS)
+            take_links(job, thread, entry, &event, bytes, deadline);
         if (large >= 0)
             (void)close(large);
     }
