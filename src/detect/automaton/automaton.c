@@ -535,7 +535,7 @@ uint32_t automaton_count_first(const struct automaton *automaton, const uint8_t 
 struct run {
     const struct automaton *automaton;
     const uint8_t *bytes;
-    uint32_t len;
+    uint32_t from, len;
     bool anywhere;
     uint64_t spent; /* on exceptions */
 };
@@ -609,7 +609,7 @@ __attribute__((always_inline)) static inline bool run_words(struct run *run, uin
         if (common(active, &automaton->first, n) ||
             (common(before, &automaton->begin, n) && begin_stands(run, at)))
             starts[at / 64] |= UINT64_C(1) << at % 64;
-        if (at == 0 || run->spent > *effort)
+        if (at == run->from || run->spent > *effort)
             break;
 
         const uint64_t *takes =
@@ -624,11 +624,11 @@ __attribute__((always_inline)) static inline bool run_words(struct run *run, uin
     return true;
 }
 
-bool automaton_run(const struct automaton *automaton, const uint8_t *bytes, uint32_t len,
-                   bool anywhere, uint64_t *starts, uint64_t *effort)
+bool automaton_run(const struct automaton *automaton, const uint8_t *bytes, uint32_t from,
+                   uint32_t len, bool anywhere, uint64_t *starts, uint64_t *effort)
 {
-    struct run run = {automaton, bytes, len, anywhere, 0};
-    const uint64_t least = ((uint64_t)len + 1) * automaton_pace(automaton);
+    struct run run = {automaton, bytes, from, len, anywhere, 0};
+    const uint64_t least = ((uint64_t)len - from + 1) * automaton_pace(automaton);
 
     if (*effort < least)
         return false;

@@ -38,10 +38,10 @@ uint32_t automaton_pace(const struct automaton *automaton);
 uint32_t automaton_count_first(const struct automaton *automaton, const uint8_t *bytes,
                                uint32_t len);
 
-/* Marks in `starts` (zeroed, room for len + 1 bits) the places where a match may begin, and takes
- * what that cost off *effort. A match is anchored ("^") at place 0, or, where it is anywhere, at
- * each place. False: *effort did not suffice, and the marks say nothing. */
-bool automaton_run(const struct automaton *automaton, const uint8_t *bytes, uint32_t len,
-                   bool anywhere, uint64_t *starts, uint64_t *effort);
+/* Marks in `starts` (zeroed, room for len + 1 bits) the places from `from` on where a match may
+ * begin, and takes what that cost off *effort. A match is anchored ("^") at place 0, or, where it
+ * is anywhere, at each place. False: *effort did not suffice, and the marks say nothing. */
+bool automaton_run(const struct automaton *automaton, const uint8_t *bytes, uint32_t from,
+                   uint32_t len, bool anywhere, uint64_t *starts, uint64_t *effort);
 
 #endif

@@ -22,7 +22,8 @@ struct inquiry {
     const struct rule_payload *step;
     struct rule_scan *scan;
     struct rule_work *work;
-    uint32_t last;      /* the last place where a match may begin */
+    uint32_t first;     /* the first place where a match may begin, */
+    uint32_t last;      /* and the last one */
     bool knows_starts;  /* scan->starts has the places where a match may begin */
     bool has_failed;    /* the automaton took too long */
     bool is_later;      /* the buffer's first byte is not the stream's first */
@@ -54,7 +55,7 @@ static void learn_starts(struct inquiry *inquiry)
 
     memset(scan->starts, 0, RULE_MARKS(scan->len) * sizeof *scan->starts);
     inquiry->knows_starts =
-        automaton_run(automaton, scan->payload, len, anywhere, scan->starts, &left);
+        automaton_run(automaton, scan->payload, inquiry->first, len, anywhere, scan->starts, &left);
     inquiry->has_failed = !inquiry->knows_starts;
     inquiry->work->effort_left -= inquiry->has_failed ? share : share - left;
     inquiry->starts_decide =
@@ -321,6 +322,7 @@ struct rule_cursors rule_expression_step(const struct rule_payload *step, struct
     inquiry.last = !step->expression->anchored ? scan->len
                    : step->relative            ? before.at[before.n - 1]
                                                : 0;
+    inquiry.first = step->relative ? before.at[0] : 0;
     rule_matcher_set_begin(work->matcher, !inquiry.is_later);
     if (is_wide(&inquiry, step->relative ? before.n : 1))
         learn_starts(&inquiry);

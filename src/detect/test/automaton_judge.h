@@ -88,19 +88,20 @@ static inline size_t judge_try_possessive(struct judge *judge, const uint8_t *te
     return n_wrong;
 }
 
-/* Whether the bytes that decide the places up to `last` give other marks there than all do. */
+/* Whether the bytes that decide the places from half of `last` up to it give other marks there than
+ * all do. */
 static inline bool judge_cut(const struct judge *judge, const uint8_t *text, uint32_t len,
                              uint32_t last, bool anywhere)
 {
     uint64_t all[JUDGED_MAX / 64 + 1] = {0}, some[JUDGED_MAX / 64 + 1] = {0};
+    const uint32_t from = last / 2, deciding = automaton_deciding(judge->automaton, len, last);
     uint64_t effort = UINT64_MAX;
     bool differ = false;
 
-    if (!automaton_run(judge->automaton, text, len, anywhere, all, &effort) ||
-        !automaton_run(judge->automaton, text, automaton_deciding(judge->automaton, len, last),
-                       anywhere, some, &effort))
+    if (!automaton_run(judge->automaton, text, 0, len, anywhere, all, &effort) ||
+        !automaton_run(judge->automaton, text, from, deciding, anywhere, some, &effort))
         abort();
-    for (uint32_t at = 0; at <= last; at++)
+    for (uint32_t at = from; at <= last; at++)
         differ |= ((all[at / 64] ^ some[at / 64]) >> at % 64 & 1) != 0;
     return differ;
 }
@@ -113,7 +114,7 @@ static inline size_t judge_try(struct judge *judge, const uint8_t *text, uint32_
 
     if (judge->automaton == NULL)
         return n_wrong;
-    if (!automaton_run(judge->automaton, text, len, false, starts, &effort))
+    if (!automaton_run(judge->automaton, text, 0, len, false, starts, &effort))
         abort();
     for (uint32_t at = 0; at <= len; at++) {
         const bool marked = (starts[at / 64] >> at % 64 & 1) != 0;

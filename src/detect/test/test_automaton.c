@@ -167,10 +167,12 @@ static void test_effort_ends_a_run(void **state)
     (void)state;
     assert_true(judge_open(&judge, "(?:a|b|ab|ba)+c", 15, 0));
     starts[0] = 0;
-    assert_true(automaton_run(judge.automaton, (const uint8_t *)text, 1, false, starts, &effort));
+    assert_true(
+        automaton_run(judge.automaton, (const uint8_t *)text, 0, 1, false, starts, &effort));
     assert_in_range(effort, 1, 99);
     effort = 10;
-    assert_false(automaton_run(judge.automaton, (const uint8_t *)text, 16, false, starts, &effort));
+    assert_false(
+        automaton_run(judge.automaton, (const uint8_t *)text, 0, 16, false, starts, &effort));
     judge_close(&judge);
 }
 
