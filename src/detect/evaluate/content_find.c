@@ -186,3 +186,22 @@ size_t content_search_next(struct content_search *search, size_t from)
     }
     return CONTENT_NOWHERE;
 }
+
+void content_search_mark(struct content_search *search, size_t from, uint64_t *places)
+{
+    while (from < search->n_places && !content_search_stopped(search)) {
+        if (search->n_places < PLACES)
+            find_few(search, from);
+        else
+            find_block(search, from);
+
+        const size_t word = search->block / 64, bit = search->block % 64;
+        const size_t before = from > search->block ? from - search->block : 0;
+        const uint64_t found = (uint64_t)search->found >> before << before;
+
+        places[word] |= found << bit;
+        if (bit > 64 - PLACES && found >> (64 - bit) != 0)
+            places[word + 1] |= found >> (64 - bit);
+        from = search->block + search->n_block;
+    }
+}

@@ -37,6 +37,10 @@ void content_search_begin(struct content_search *search, const struct content_so
  * before. */
 size_t content_search_next(struct content_search *search, size_t from);
 
+/* Marks all places from `from` on: place i is bit i % 64 of places[i / 64]. The search needs no
+ * place that it found before. */
+void content_search_mark(struct content_search *search, size_t from, uint64_t *places);
+
 /* Whether it ended because of its effort. */
 bool content_search_stopped(const struct content_search *search);
 

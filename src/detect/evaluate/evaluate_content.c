@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /* Contents. The windows of sorted cursors and the occurrences both move forward only, so a content
- * is one pass. */
+ * is one pass. Many cursors are marks: their windows and the occurrences are sets of bits, so that
+ * a pass takes few steps for 64 places. */
+#include <string.h>
+
 #include "content_find.h"
 #include "evaluate_steps.h"
+#include "place_set.h"
 
 #define NOWHERE UINT32_MAX
 
 /* A content in a payload. */
 struct search {
     const struct rule_payload *content;
-    const struct rule_scan *scan;
+    struct rule_scan *scan;
     int64_t end; /* of all occurrences, at the latest */
     struct content_search in;
 };
@@ -60,11 +64,20 @@ static uint32_t find(struct search *search, int64_t from)
     return at != CONTENT_NOWHERE ? (uint32_t)at : NOWHERE;
 }
 
-/* Behind each occurrence that lies in some cursor's window. */
+/* From so many on cursors are many. */
+static uint32_t many(const struct rule_scan *scan)
+{
+    enum { AT_LEAST = 64, PLACES_OF_ONE = 32 };
+
+    return scan->len > AT_LEAST * PLACES_OF_ONE ? scan->len / PLACES_OF_ONE : AT_LEAST;
+}
+
+/* Behind each occurrence that lies in some cursor's window, until there are many. */
 static struct rule_cursors meet(struct search *search, struct rule_cursors before, uint32_t *behind)
 {
     const struct rule_payload *content = search->content;
-    struct rule_cursors after = {behind, 0};
+    struct rule_cursors after = {.at = behind};
+    const uint32_t enough = many(search->scan);
     uint32_t i = 0;
     int64_t from = window_begin(content, before.at[0]);
 
@@ -82,7 +95,7 @@ static struct rule_cursors meet(struct search *search, struct rule_cursors befor
         if (from > at)
             continue; /* between windows: on with the next one */
         after.at[after.n++] = at + content->len;
-        if (content->first_only)
+        if (content->first_only || after.n == enough)
             break;
         from = (int64_t)at + 1;
     }
@@ -94,7 +107,7 @@ static struct rule_cursors avoid(struct search *search, struct rule_cursors befo
                                  uint32_t *behind)
 {
     const struct rule_payload *content = search->content;
-    struct rule_cursors after = {behind, 0};
+    struct rule_cursors after = {.at = behind};
     uint32_t at = 0;
     bool known = false; /* `at` is the first occurrence behind the begin of the window before */
 
@@ -110,26 +123,89 @@ static struct rule_cursors avoid(struct search *search, struct rule_cursors befo
     return after;
 }
 
+/* Marks the places where the content occurs, as starts. */
+static void mark_occurrences(struct search *search)
+{
+    const struct rule_payload *content = search->content;
+    const struct rule_scan *scan = search->scan;
+    const uint32_t first = content->at_end ? scan->len - content->len : 0;
+
+    memset(scan->starts, 0, RULE_MARKS(scan->len) * sizeof *scan->starts);
+    if (content->len > scan->len)
+        return;
+    if (content->len != 0) {
+        content_search_mark(&search->in, first, scan->starts);
+    } else {
+        scan->starts[first / 64] = UINT64_C(1) << first % 64;
+        place_set_spread(scan->starts, scan->len, 0, scan->len);
+    }
+}
+
+/* Both of the above for many cursors, which become marks. What is left of them becomes a list again
+ * where it is not many. */
+static struct rule_cursors step_many(struct search *search, struct rule_work *work,
+                                     struct rule_cursors before, uint32_t *behind)
+{
+    enum { EFFORT_OF_WORD = 16 };
+    const struct rule_payload *content = search->content;
+    struct rule_scan *scan = search->scan;
+    const int64_t low = content->distance, high = low + content->window - content->len;
+    struct rule_cursors after = {.marked = true};
+
+    if (!rule_work_search(work, EFFORT_OF_WORD * RULE_MARKS(scan->len)))
+        return after;
+    if (!before.marked) {
+        rule_scan_clear_marks(scan);
+        for (uint32_t i = 0; i < before.n; i++)
+            rule_scan_mark(scan, before.at[i]);
+    }
+    mark_occurrences(search);
+    if (high < low) { /* no window has room for it */
+        after.n = content->negated ? before.n : 0;
+    } else if (content->negated) {
+        place_set_spread(scan->starts, scan->len, -high, -low);
+        after.n = place_set_remove(scan->marks, scan->len, scan->starts);
+    } else {
+        place_set_spread(scan->marks, scan->len, low, high);
+        after.n = place_set_keep(scan->marks, scan->len, scan->starts);
+        place_set_spread(scan->marks, scan->len, content->len, content->len);
+    }
+    return after.n < many(scan) ? rule_scan_take_marks(scan, behind) : after;
+}
+
+/* The cursors behind a content whose windows begin at some. */
+static struct rule_cursors step_some(struct search *search, struct rule_work *work,
+                                     struct rule_cursors before, uint32_t *behind)
+{
+    struct rule_cursors after;
+
+    if (before.marked || before.n >= many(search->scan))
+        return step_many(search, work, before, behind);
+    if (search->content->negated)
+        return avoid(search, before, behind);
+    after = meet(search, before, behind);
+    return after.n >= many(search->scan) ? step_many(search, work, before, behind) : after;
+}
+
 struct rule_cursors rule_content_step(const struct rule_payload *content, struct rule_scan *scan,
                                       struct rule_work *work, struct rule_cursors before,
                                       uint32_t *behind)
 {
     struct search search = {.content = content, .scan = scan};
     uint32_t start = 0;
-    const struct rule_cursors from = content->relative ? before : (struct rule_cursors){&start, 1};
+    const struct rule_cursors from =
+        content->relative ? before : (struct rule_cursors){.at = &start, .n = 1};
     struct rule_cursors after = before;
 
     if (content->at_end && scan->is_open) {
         after.n = content->negated ? before.n : 0;
         return after;
     }
-    begin(&search, window_end(content, from.at[from.n - 1]), work);
-    if (!content->negated)
-        after = meet(&search, from, behind);
-    else if (content->relative)
-        after = avoid(&search, before, behind);
-    else if (find(&search, content->distance) != NOWHERE)
-        after.n = 0;
+    begin(&search, window_end(content, from.marked ? scan->len : from.at[from.n - 1]), work);
+    if (content->negated && !content->relative)
+        after.n = find(&search, content->distance) != NOWHERE ? 0 : before.n;
+    else
+        after = step_some(&search, work, from, behind);
     if (!spend(&search, work))
         after.n = 0;
     return after;

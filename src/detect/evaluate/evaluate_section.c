@@ -60,6 +60,11 @@ static bool passes(const struct walk *walk, const struct rule_payload *step, uin
     return ((int64_t)base + step->distance < walk->scan->len) != step->negated;
 }
 
+static struct rule_cursors cursors_of(uint32_t *at, uint32_t n)
+{
+    return (struct rule_cursors){.at = at, .n = n};
+}
+
 /* The cursors that a step lets pass, without a move. */
 static struct rule_cursors filter(const struct walk *walk, const struct rule_payload *step,
                                   struct rule_cursors before)
@@ -67,11 +72,11 @@ static struct rule_cursors filter(const struct walk *walk, const struct rule_pay
     uint32_t n = 0;
 
     if (!step->relative)
-        return (struct rule_cursors){before.at, passes(walk, step, 0) ? before.n : 0};
+        return cursors_of(before.at, passes(walk, step, 0) ? before.n : 0);
     for (uint32_t i = 0; i < before.n; i++)
         if (passes(walk, step, before.at[i]))
             before.at[n++] = before.at[i];
-    return (struct rule_cursors){before.at, n};
+    return cursors_of(before.at, n);
 }
 
 static struct rule_cursors step_size(const struct rule_payload *size, const struct rule_scan *scan,
@@ -99,7 +104,7 @@ static struct rule_cursors step_jump(const struct walk *walk, const struct rule_
 {
     struct rule_scan *scan = walk->scan;
     const uint32_t n = jump->relative ? before.n : 1;
-    struct rule_cursors after = {behind, 0};
+    struct rule_cursors after = cursors_of(behind, 0);
     uint32_t to;
 
     if (n == 1) {
@@ -167,7 +172,7 @@ static struct rule_cursors step(struct walk *walk, const struct rule_payload *pa
 static struct rule_cursors one_cursor(uint32_t *at, uint32_t cursor)
 {
     *at = cursor;
-    return (struct rule_cursors){at, 1};
+    return cursors_of(at, 1);
 }
 
 /* Sets a name where all cursors read the same number. */
@@ -202,15 +207,18 @@ static bool walk_from(struct walk *walk, size_t i, struct rule_cursors cursors)
             cursors.n = payload->negated ? cursors.n : 0;
             continue;
         }
+        if (cursors.marked && payload->kind != RULE_CONTENT)
+            cursors = rule_scan_take_marks(walk->scan, begin);
         if (payload->kind == RULE_BASE64)
             return walk_decoded(walk, i, cursors);
         if (sets && payload->relative && cursors.n > 1)
             return walk_values(walk, i, cursors);
-        if (!rule_work_search(walk->work, EFFORT_OF_CURSOR * (uint64_t)cursors.n))
+        if (!cursors.marked &&
+            !rule_work_search(walk->work, EFFORT_OF_CURSOR * (uint64_t)cursors.n))
             return false;
         cursors = sets ? step_set(walk, payload, cursors)
                        : step(walk, payload, cursors, begin + cursors.n);
-        if (cursors.at != begin)
+        if (cursors.at != begin && !cursors.marked)
             memmove(begin, cursors.at, cursors.n * sizeof *begin);
         cursors.at = begin;
     }

@@ -35,7 +35,7 @@ void rule_scan_clear_marks(struct rule_scan *scan)
 
 struct rule_cursors rule_scan_take_marks(const struct rule_scan *scan, uint32_t *at)
 {
-    struct rule_cursors cursors = {at, 0};
+    struct rule_cursors cursors = {.at = at};
 
     for (size_t i = 0; i < RULE_MARKS(scan->len); i++)
         for (uint64_t left = scan->marks[i]; left != 0; left &= left - 1)

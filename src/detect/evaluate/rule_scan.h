@@ -20,13 +20,14 @@ struct rule_scan {
     uint32_t max_len; /* that there is room for */
     uint32_t *cursor; /* room for RULE_CURSORS(len) */
     uint64_t *marks;  /* room for RULE_MARKS(len) */
-    uint64_t *starts; /* the same: where matches of the expression at hand may begin */
+    uint64_t *starts; /* the same: where matches of the step at hand may begin */
 };
 
 /* The cursors that are possible: sorted, distinct. */
 struct rule_cursors {
     uint32_t *at;
     uint32_t n;
+    bool marked; /* they are many: marks of the scan, and not at `at` */
 };
 
 /* Makes room for buffers of len bytes. False: no memory. A zeroed scan has none. */

@@ -513,6 +513,99 @@ static void test_random_chains(void **state)
     assert_in_range(n_matches, ROUNDS * PAYLOADS / 10, ROUNDS * PAYLOADS * 9 / 10);
 }
 
+/* ---- many occurrences ------------------------------------------------------------------------ */
+
+enum { LONG_STEPS = 4, LONG_MAX = 400, LONG_ROUNDS = 3000 };
+
+/* The same for contents in a long payload. What failed from a cursor is not tried again. */
+static bool holds_far(const struct chain *chain, size_t i, struct trial trial,
+                      bool failed[LONG_STEPS][LONG_MAX + 1])
+{
+    const struct step *step = &chain->step[i];
+    bool found = false;
+
+    if (i == chain->n)
+        return true;
+    if (failed[i][trial.cursor])
+        return false;
+    failed[i][trial.cursor] = true;
+    if (step->kind == DATA_AT)
+        return data_is_at(chain, step, &trial) != step->negated &&
+               holds_far(chain, i + 1, trial, failed);
+    for (int at = 0; at < trial.len; at++) {
+        struct trial next = trial;
+
+        if (!occurs(step, &trial, at))
+            continue;
+        found = true;
+        next.cursor = at + (int)strlen(step->text);
+        if (!step->negated && holds_far(chain, i + 1, next, failed))
+            return true;
+    }
+    return step->negated && !found && holds_far(chain, i + 1, trial, failed);
+}
+
+/* A text of mostly one letter, and of letters that are rarer: they end a chain, or do not. */
+static uint32_t random_long_text(uint64_t *seed, char *text)
+{
+    const uint32_t len = LONG_MAX / 4 + test_below(seed, LONG_MAX * 3 / 4);
+    const uint32_t rarity = 2 + test_below(seed, 60);
+
+    for (uint32_t i = 0; i < len; i++)
+        text[i] = test_below(seed, rarity) != 0 ? 'a' : "bbA"[test_below(seed, 3)];
+    text[len] = '\0';
+    return len;
+}
+
+static void random_far_step(uint64_t *seed, struct step *step)
+{
+    *step = (struct step){.kind = test_below(seed, 8) == 0 ? DATA_AT : CONTENT,
+                          .nocase = test_below(seed, 3) == 0,
+                          .relative = test_below(seed, 8) != 0,
+                          .begin_name = -1,
+                          .reach_name = -1,
+                          .operand_name = -1};
+    if (step->kind == DATA_AT) {
+        step->negated = test_below(seed, 3) == 0;
+        step->begin = (int)test_below(seed, 200);
+        return;
+    }
+    random_content(seed, step);
+    if (test_below(seed, 2) == 0) { /* and windows of several words */
+        step->begin += (int)test_below(seed, 150) - (step->relative ? 70 : 0);
+        step->reach += (int)test_below(seed, 200);
+        step->has_begin |= step->begin != 0;
+    }
+}
+
+static void test_chains_of_many_occurrences(void **state)
+{
+    static char payload[LONG_MAX + 1];
+    uint64_t seed = 20261127;
+    size_t n_matches = 0;
+
+    (void)state;
+    for (int round = 0; round < LONG_ROUNDS; round++) {
+        struct chain chain = {.n = 2 + test_below(&seed, LONG_STEPS - 1)};
+        bool failed[LONG_STEPS][LONG_MAX + 1] = {{false}};
+        const uint32_t len = random_long_text(&seed, payload);
+        const struct packet packet = {.payload = payload, .payload_len = len};
+        char rule[1024];
+
+        for (size_t i = 0; i < chain.n; i++)
+            random_far_step(&seed, &chain.step[i]);
+        put_rule(rule, &chain);
+
+        const struct trial trial = {.payload = payload, .len = (int)len};
+        const bool expected = holds_far(&chain, 0, trial, failed);
+
+        if (rule_matches(rule, &packet) != expected)
+            fail_msg("%s on \"%s\": %s", rule, payload, expected ? "does not match" : "matches");
+        n_matches += expected;
+    }
+    assert_in_range(n_matches, LONG_ROUNDS / 10, LONG_ROUNDS * 9 / 10);
+}
+
 static void write_chain(char *rule, const char *step, int n)
 {
     rule += sprintf(rule, "alert tcp any any -> any any (content:\"a\"; ");
@@ -521,35 +614,40 @@ static void write_chain(char *rule, const char *step, int n)
     sprintf(rule, "content:\"b\"; within:1; sid:1;)");
 }
 
-/* Each of these costs time beyond any patience if combinations are tried one after the other. A
- * bound of steps cuts them in a long payload, where they miss a match. A short chain is tried whole
- * in a short one. */
+/* Each of these costs time beyond any patience if combinations are tried one after the other, and
+ * more than a packet may cost if cursors are walked over one by one. */
 static void test_many_occurrences_cost_little(void **state)
 {
-    static const char *const steps[] = {
-        "content:\"a\"; within:3; ", "content:\"aa\"; distance:0; ", "content:!\"b\"; within:9; ",
-        "content:\"aaaaaaaaaaaa\"; within:40; ", "content:\"A\"; nocase; distance:-5; within:9; "};
-    enum { WHOLE = 100, WHOLE_STEPS = 3, CUT = 65000, CUT_STEPS = 8 };
-    struct packet packet = {.payload_len = CUT};
-    char *payload = malloc(CUT);
+    enum { USUAL = 1460, LONGEST = 65000, CUT_STEPS = 60 };
+    static const struct {
+        const char *step;
+        int usual, longest; /* so many steps are whole in a payload of this length */
+    } steps[] = {
+        {"content:\"a\"; within:3; ", 20, 3},
+        {"content:\"aa\"; distance:0; ", 50, 50},
+        {"content:!\"b\"; within:9; ", 20, 3},
+        {"content:\"aaaaaaaaaaaa\"; within:40; ", 4, 0},
+        {"content:\"A\"; nocase; distance:-5; within:9; ", 20, 3},
+    };
+    char rule[4096], *payload = malloc(LONGEST);
+    struct packet packet = {.payload = payload};
 
     (void)state;
-    packet.payload = payload;
-    for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
-        char rule[4096];
+    for (size_t i = 0; i < 2 * (sizeof steps / sizeof steps[0]); i++) {
+        const char *step = steps[i / 2].step;
+        const uint32_t len = i % 2 == 0 ? USUAL : LONGEST;
 
-        write_chain(rule, steps[i], CUT_STEPS);
-        memset(payload, 'a', CUT);
-        packet.payload_len = CUT;
+        memset(payload, 'a', len);
+        packet.payload_len = len;
+        write_chain(rule, step, i % 2 == 0 ? steps[i / 2].usual : steps[i / 2].longest);
         assert_false(rule_matches(rule, &packet));
-        payload[CUT - 1] = 'b';
-        assert_false(rule_matches(rule, &packet));
-        write_chain(rule, steps[i], WHOLE_STEPS);
-        packet.payload_len = WHOLE;
-        assert_false(rule_matches(rule, &packet));
-        payload[WHOLE - 1] = 'b';
-        assert_int_equal(rule_matches(rule, &packet), strchr(steps[i], '!') == NULL);
+        payload[len - 1] = 'b';
+        if (rule_matches(rule, &packet) != (strchr(step, '!') == NULL))
+            fail_msg("%u bytes: %s", len, rule);
     }
+    /* A bound of steps cuts longer chains, which miss a match. */
+    write_chain(rule, steps[0].step, CUT_STEPS);
+    assert_false(rule_matches(rule, &packet));
     free(payload);
 }
 
@@ -557,6 +655,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_chains),
+        cmocka_unit_test(test_chains_of_many_occurrences),
         cmocka_unit_test(test_many_occurrences_cost_little),
     };
 

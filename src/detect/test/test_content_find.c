@@ -45,6 +45,20 @@ static size_t assert_places(const struct content_sought *sought, const uint8_t *
     return n_found;
 }
 
+/* Marks have all places from `from` on, and no other. */
+static void assert_marks(const struct content_sought *sought, const uint8_t *text, size_t n,
+                         size_t from)
+{
+    uint64_t places[3] = {0};
+    struct content_search search;
+
+    content_search_begin(&search, sought, text, n, UINT64_MAX);
+    content_search_mark(&search, from, places);
+    for (size_t at = 0; at < 192; at++)
+        assert_int_equal(places[at / 64] >> at % 64 & 1,
+                         at >= from && definition(sought, text, n, at) == at);
+}
+
 /* Few letters, so that beginnings and ends of the sought bytes are everywhere. Bytes beside letters
  * must not be taken for them. */
 static void test_random_texts(void **state)
@@ -74,6 +88,7 @@ static void test_random_texts(void **state)
                 bytes[i] = fold(text[at + i], sought.nocase);
 
         n_found += assert_places(&sought, text, n, 1 + (random >> 20) % 40 * (trial % 3 == 0)) != 0;
+        assert_marks(&sought, text, n, (random >> 18) % 4 == 0 ? n / 2 + (random >> 12) % 70 : 0);
         if (sought.len <= n)
             assert_int_equal(content_is_at(&sought, text),
                              definition(&sought, text, sought.len, 0) == 0);

@@ -275,6 +275,7 @@ static double try_cases(factor_of *factor_by, const struct size *size, const str
 #define RUN_15 "aaaaaaaaaaaaaaa"
 #define RUN_30 RUN_15 RUN_15
 #define TWO "content:\"a\"; distance:0; content:\"a\"; distance:0"
+#define NEAR "content:\"a\"; within:40; content:!\"aab\"; within:90"
 
 static const struct hostile cases[] = {
     {"pcre:\"/(a+)+b/\"", "a", "cb"},
@@ -335,6 +336,10 @@ static const struct hostile cases[] = {
      "\"; distance:-29; content:\"x\"; within:1",
      "a", "z"},
     {TWO "; " TWO "; " TWO "; " TWO "; " TWO "; content:\"x\"; within:1", "a", "z"},
+    {"content:\"a\"; " NEAR "; " NEAR "; " NEAR "; " NEAR "; " NEAR "; content:\"x\"; within:1",
+     "a", "z"},
+    {"content:\"a\"; " NEAR "; " NEAR "; " NEAR "; " NEAR "; " NEAR "; content:\"x\"; within:1",
+     "ab", "z"},
     {"content:\"a\"; content:!\"" RUN_30 "b\"; within:31; content:!\"" RUN_15 "ba\"; within:99; "
      "content:\"x\"; within:1",
      "a", "z"},
