@@ -35,6 +35,10 @@ static inline uint32_t rule_flow_value(uint8_t flow)
     return (flow & 15u) | (flow & RULE_FLOW_KNOWN) >> 3;
 }
 
+/* The values of flows from the client, a bit each: SL_FLOW_TO_SERVER is 1, so these are odd. */
+#define RULE_FLOWS_TO_SERVER UINT32_C(0xAAAAAAAA)
+_Static_assert(SL_FLOW_TO_SERVER == 1, "else other values are of flows from the client");
+
 struct rule_index {
     struct sl_literal *literal;
     struct rule_wants *wants; /* of each literal */

@@ -52,8 +52,8 @@ static bool wants_buffers(const struct rule_wants *wants, uint32_t buffers)
  * may have another state when the body is shown, but not another direction. */
 static bool wants_body(const struct rule_wants *wants, const struct answers *answers)
 {
-    const uint32_t to_server = UINT32_C(0xAAAAAAAA); /* values of rule_flow_value */
-    const uint32_t flows = (answers->flow[0] & to_server) != 0 ? to_server : ~to_server;
+    const bool to_server = (answers->flow[0] & RULE_FLOWS_TO_SERVER) != 0;
+    const uint32_t flows = to_server ? RULE_FLOWS_TO_SERVER : ~RULE_FLOWS_TO_SERVER;
 
     return answers->may_have_body && (wants->buffers & SL_BUFFER_BODY) != 0 &&
            (wants->flows & flows) != 0 && (wants->from & answers->from) != 0 &&
