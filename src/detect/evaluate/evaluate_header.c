@@ -123,12 +123,16 @@ static bool read_dns_flags(const struct rule_view *view, uint32_t *value)
            read_bytes(view->scan->payload, view->scan->len, 2, 2, value);
 }
 
-static bool read_dns_events(const struct rule_view *view, uint32_t *value)
+/* The message is walked over once, for all rules. */
+static bool read_dns_events(struct rule_view *view, uint32_t *value)
 {
     if (!rule_view_is_message(view, SL_APP_DNS))
         return false;
-    *value =
-        dns_events(view->scan->payload, view->scan->len, (view->flow & SL_FLOW_TO_SERVER) != 0);
+    if (!view->knows_dns_events)
+        view->dns_events =
+            dns_events(view->scan->payload, view->scan->len, (view->flow & SL_FLOW_TO_SERVER) != 0);
+    view->knows_dns_events = true;
+    *value = view->dns_events;
     return true;
 }
 
@@ -294,7 +298,7 @@ static uint32_t count_vlans(const struct rule_view *view)
     return n;
 }
 
-bool rule_view_rare_field(const struct rule_view *view, enum rule_field field, uint32_t *value)
+bool rule_view_rare_field(struct rule_view *view, enum rule_field field, uint32_t *value)
 {
     switch (field) {
     case RULE_TTL:

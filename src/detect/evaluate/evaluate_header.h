@@ -7,7 +7,7 @@
 #include "evaluate_view.h"
 
 /* The fields that few rules ask for. */
-bool rule_view_rare_field(const struct rule_view *view, enum rule_field field, uint32_t *value);
+bool rule_view_rare_field(struct rule_view *view, enum rule_field field, uint32_t *value);
 
 /* A check of a field that repeats. */
 bool rule_view_meets_repeated(const struct rule_check *check, const struct rule_view *view);
@@ -22,8 +22,7 @@ static inline bool rule_view_transport_byte(const struct rule_view *view, uint32
 }
 
 /* A field's value; false: the packet does not have it. */
-static inline bool rule_view_field(const struct rule_view *view, enum rule_field field,
-                                   uint32_t *value)
+static inline bool rule_view_field(struct rule_view *view, enum rule_field field, uint32_t *value)
 {
     switch (field) {
     case RULE_PAYLOAD_LEN:
@@ -40,7 +39,7 @@ static inline bool rule_view_field(const struct rule_view *view, enum rule_field
     }
 }
 
-static inline bool rule_view_meets_checks(const struct rule *rule, const struct rule_view *view)
+static inline bool rule_view_meets_checks(const struct rule *rule, struct rule_view *view)
 {
     for (size_t i = 0; i < rule->n_checks; i++) {
         const struct rule_check *check = &rule->check[i];

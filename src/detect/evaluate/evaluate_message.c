@@ -40,6 +40,7 @@ void rule_view_message(const struct sl_app_message *message, uint16_t sees, stru
     if (view->turned)
         rule_view_turn(view);
     view->message = message;
+    view->knows_dns_events = false;
     view->sees = sees;
     view->app = message->app;
     view->asks_app = message->app == SL_APP_DCERPC; /* the body of a call is no file */

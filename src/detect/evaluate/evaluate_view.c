@@ -64,6 +64,7 @@ static void clear(struct rule_view *view)
     view->total = NULL;
     view->facts = NULL;
     view->message = NULL;
+    view->knows_dns_events = false;
 }
 
 void rule_view_packet(const struct sl_batch *batch, uint32_t item, struct rule_scan *scan,
@@ -118,6 +119,7 @@ void rule_view_turn(struct rule_view *view)
     view->dst_port = src_port;
     view->answer[RULE_SOURCE].addresses = view->answer[RULE_DESTINATION].addresses = NULL;
     view->flow ^= SL_FLOW_TO_SERVER;
+    view->knows_dns_events = false; /* they depend on the side */
 }
 
 bool rule_view_tunnel(const struct sl_batch *batch, uint32_t item, struct rule_scan *empty,

@@ -46,6 +46,8 @@ struct rule_view {
     uint8_t quic_version[4]; /* of the message, as it is sent */
     bool turned;             /* the packet's receiver sent the message */
     bool asks_app;           /* rules that name no protocol do not see it */
+    bool knows_dns_events;   /* some rule has asked for those of the message of DNS */
+    uint32_t dns_events;     /* then: bits of dns_events */
 };
 
 /* The packet by its (inner) IP header, or without one. The scan gets its payload. */
