@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""docs/rules.md lists the options that are understood: the page agrees with the tables, and the
-command with the page.
+"""docs/rules.md lists the options that are understood, and docs/rule-events.csv the events:
+both agree with the tables, and the command with both.
 
 usage: test_rule_options.py RULE_OPTIONS SLUICE
 """
+import csv
 import os
 import re
 import shutil
@@ -15,7 +16,8 @@ import case
 
 RULE_OPTIONS, SLUICE = sys.argv[1:3]
 ROOT = os.path.join(os.path.dirname(os.path.abspath(RULE_OPTIONS)), "..")
-FILES = ("docs/rules.md", "src/detect/parse/option_table.c", "src/detect/parse/option_content.c")
+FILES = ("docs/rules.md", "src/detect/parse/option_table.c", "src/detect/parse/option_content.c",
+         "src/detect/parse/option_event.c", "src/stream/stream_names.c", "docs/rule-events.csv")
 
 
 def expanded(pattern):
@@ -30,6 +32,13 @@ def listed():
     with open(os.path.join(ROOT, FILES[0])) as file:
         block = re.search(r"<!-- The options.*?<!-- end of the tables -->", file.read(), re.S)
     return [name for span in re.findall(r"`([^`]+)`", block.group()) for name in expanded(span)]
+
+
+def listed_events(option, root=ROOT):
+    """The events of an option: whether each is understood."""
+    with open(os.path.join(root, FILES[5])) as file:
+        return {row["event"]: row["understood"] == "yes" for row in csv.DictReader(file)
+                if row["option"] == option}
 
 
 class RuleOptions(case.Case):
@@ -61,6 +70,32 @@ class RuleOptions(case.Case):
         self.assertEqual(case.run(RULE_OPTIONS, "--check", root).returncode, 0)
         with open(os.path.join(root, FILES[0])) as file:
             self.assertIn("`new.one`", file.read())
+
+    def test_an_event_that_is_new_is_no_longer_skipped(self):
+        root = self.plant()
+        path = os.path.join(root, FILES[3])
+        with open(path) as file:
+            text = file.read()
+        with open(path, "w") as file:
+            file.write(text.replace('    {"ipv4.icmpv6",',
+                                    '    {"ipv4.opt_invalid", RULE_X, 1, 0},\n'
+                                    '    {"ipv4.icmpv6",', 1))
+        self.assertEqual(case.run(RULE_OPTIONS, "--check", root).returncode, 1)
+        self.assertEqual(case.run(RULE_OPTIONS, root).returncode, 0)
+        self.assertFalse(listed_events("decode-event")["ipv4.opt_invalid"])
+        self.assertTrue(listed_events("decode-event", root)["ipv4.opt_invalid"])
+
+    def test_the_command_skips_the_events_that_the_list_says(self):
+        for option, least in (("decode-event", 100), ("stream-event", 60)):
+            events = listed_events(option)
+            self.assertGreater(len(events), least)
+            rules = "".join(f"alert ip any any -> any any ({option}:{name}; sid:{sid};)\n"
+                            for sid, name in enumerate(events, 1))
+            output = case.run(SLUICE, "rules", "--list",
+                              self.path(option, rules.encode())).stdout.decode()
+            for name, understood in events.items():
+                self.assertEqual(output.count(f": {option}:{name}\n"), int(not understood), name)
+            self.assertIn(f" {sum(events.values())} understood", output)
 
     def test_the_command_understands_what_the_page_lists(self):
         names = listed()
