@@ -884,67 +884,151 @@ static void test_large_files(void **state)
     free(text);
 }
 
-/* How rules are evaluated, as text. */
+/* How rules are evaluated, as text. Literals and keys of each kind are among them, and each kind of
+ * state. */
+static const struct {
+    const char *rule, *text;
+} explanations[] = {
+    {"alert tcp any any -> any 80 (msg:\"m\"; flow:established,to_server; content:\"aB|00 "
+     "3b|\"; "
+     "nocase; offset:1; depth:9; content:!\"x\"; ttl:<9; sid:7; rev:3;)",
+     "test.rules:1: 1:7:3 m\n"
+     "found by the literal \"ab|00 3b|\", case ignored, in the payload: of the contents that "
+     "are fit it should be the rarest, with rarity 13\n"
+     "  not by \"x\" in the payload: it is negated\n"
+     "check: flow is to the server\n"
+     "check: flow is established\n"
+     "check: ttl is 0 to 8\n"
+     "check: destination port, of 1 ranges\n"
+     "buffer: the payload\n"
+     "  content \"ab|00 3b|\", case ignored, offset 1, depth 9\n"
+     "  content !\"x\"\n"
+     "order: 1 of 1 rules; by action, setters of state, priority 3 and place\n"},
+    {"alert dns any any -> any any (dns.query; to_lowercase; xor:0a; content:\"b\"; bsize:1; "
+     "sid:7;)",
+     "test.rules:1: 1:7:0 \n"
+     "found by the application protocol: no content is fit, or the one that is is common\n"
+     "  not by \"b\" in dns.query: its transforms hide it\n"
+     "check: application protocol is dns\n"
+     "buffer: dns.query, transformed by to_lowercase;xor:0a\n"
+     "  content \"b\"\n"
+     "  1 to 1 bytes\n"
+     "order: 1 of 1 rules; by action, setters of state, priority 3 and place\n"},
+    {"alert icmp any any -> any any (itype:8; sid:7;)",
+     "test.rules:1: 1:7:0 \n"
+     "found by the ICMP type: no content must be there\n"
+     "check: itype is 8\n"
+     "order: 1 of 1 rules; by action, setters of state, priority 3 and place\n"},
+    {"alert tcp any any -> any any (content:\"abc\"; content:\"abcdef\"; pcre:\"/g+/R\"; "
+     "flowbits:isset,f|g; flowbits:unset,h; "
+     "threshold:type limit, track by_src, count 2, seconds 9; sid:7;)\n"
+     "drop tcp any any -> any any (flowbits:set,g; noalert; sid:8;)",
+     "test.rules:1: 1:7:0 \n"
+     "found by the literal \"abcdef\" in the payload: of the contents that are fit it should "
+     "be the rarest, with rarity 24\n"
+     "  not by \"abc\" in the payload: its rarity is 12\n"
+     "buffer: the payload\n"
+     "  content \"abc\"\n"
+     "  content \"abcdef\"\n"
+     "  pcre, relative\n"
+     "state: flowbits:isset,f|g; set by 1:8\n"
+     "state: flowbits:unset,h; read by no rule\n"
+     "state: the first 2 alerts in 9 s of a source\n"
+     "order: 2 of 2 rules; by action, setters of state, priority 3 and place\n"},
+    {"alert tcp any any -> any any (content:\"abcdef\"; content:\"abc\"; fast_pattern; distance:4; "
+     "within:9; isdataat:!4,relative; byte_extract:2,0,n,relative; byte_test:2,>,n,2,relative; "
+     "sid:7;)",
+     "test.rules:1: 1:7:0 \n"
+     "found by the literal \"abc\" in the payload: it is the content with fast_pattern\n"
+     "  not by \"abcdef\" in the payload: its rarity is 24\n"
+     "buffer: the payload\n"
+     "  content \"abcdef\"\n"
+     "  content \"abc\", distance 4, within 9\n"
+     "  !isdataat, relative\n"
+     "  a number is read, relative\n"
+     "  byte_test, relative\n"
+     "order: 1 of 1 rules; by action, setters of state, priority 3 and place\n"},
+    {"alert http any any -> any any (http.uri; content:\"/a\"; startswith; http.header; "
+     "content:\"X-Long-Name\"; flowint:n,+,1; flowint:n,>,3; sid:7;)",
+     "test.rules:1: 1:7:0 \n"
+     "found by the literal \"X-Long-Name\" in http.header: of the contents that are fit it "
+     "should be the rarest, with rarity 65577\n"
+     "  not by \"/a\" in http.uri: its rarity is 65544\n"
+     "check: application protocol is http\n"
+     "buffer: http.uri\n"
+     "  content \"/a\", offset 0, depth 2\n"
+     "buffer: http.header\n"
+     "  content \"X-Long-Name\"\n"
+     "state: flowint:n,>,3; set by 1:7\n"
+     "state: flowint:n,+,1; read by 1:7\n"
+     "order: 1 of 1 rules; by action, setters of state, priority 3 and place\n"},
+    {"alert tcp any any -> any any (pcre:\"/GET x[ab]+y/\"; tag:session,5,packets; sid:7;)",
+     "test.rules:1: 1:7:0 \n"
+     "found by the literal \"GET x\" in the payload: each match of an expression has it, and "
+     "no content is fit\n"
+     "buffer: the payload\n"
+     "  pcre\n"
+     "state: tags 5 packets of its flow\n"
+     "order: 1 of 1 rules; by action, setters of state, priority 3 and place\n"},
+    {"alert udp 192.0.2.0/24 any -> any any (xbits:set,b,track ip_src,expire 60; "
+     "detection_filter:track by_dst, count 5, seconds 60; sid:7;)\n"
+     "alert udp any any -> any any (xbits:isset,b,track ip_src; sid:8;)",
+     "test.rules:1: 1:7:0 \n"
+     "found by the source address: no content must be there\n"
+     "check: flow is new to the sender\n"
+     "check: source address, of 1 ranges\n"
+     "state: xbits:set,b,track ip_src,expire 60; read by 1:8\n"
+     "state: alerts behind the first 5 in 60 s of a destination\n"
+     "state: decided in the order of all packets\n"
+     "order: 1 of 2 rules; by action, setters of state, priority 3 and place\n"},
+    {"alert dns any any -> any any (dns.query; dataset:isset,d,type string; sid:7;)\n"
+     "alert dns any any -> any any (dns.query; dataset:set,d,type string; sid:8;)",
+     "test.rules:1: 1:7:0 \n"
+     "found by the application protocol: no content must be there\n"
+     "check: application protocol is dns\n"
+     "buffer: dns.query\n"
+     "  the value is in the data set d, changed by 1:8\n"
+     "state: decided in the order of all packets\n"
+     "order: 1 of 2 rules; by action, setters of state, priority 3 and place\n"},
+    {"alert tcp any any -> any any (stream-event:reassembly_seq_gap; flags:S; sid:7;)",
+     "test.rules:1: 1:7:0 \n"
+     "found by the flags of TCP: no content must be there\n"
+     "check: stream-event is reassembly_seq_gap\n"
+     "check: flags & 0xff is 2\n"
+     "order: 1 of 1 rules; by action, setters of state, priority 3 and place\n"},
+    {"alert http any any -> any any (file.data; content:\"MZ\"; startswith; sid:7;)",
+     "test.rules:1: 1:7:0 \n"
+     "found by the side and kind of the message: no content is fit, or the one that is is "
+     "common\n"
+     "  not by \"MZ\" in file.data: its rarity is 65544\n"
+     "check: application protocol is http\n"
+     "buffer: file.data\n"
+     "  content \"MZ\", offset 0, depth 2\n"
+     "order: 1 of 1 rules; by action, setters of state, priority 3 and place\n"},
+    {"alert tcp any any -> any any (base64_decode:bytes 9; base64_data; content:\"abc\"; "
+     "sid:7;)",
+     "test.rules:1: 1:7:0 \n"
+     "found by the protocol of the packet: no content is fit, or the one that is is common\n"
+     "  not by \"abc\" in the payload: it is in base64\n"
+     "buffer: the payload\n"
+     "  base64_decode\n"
+     "  content \"abc\", in what is decoded\n"
+     "order: 1 of 1 rules; by action, setters of state, priority 3 and place\n"},
+};
+
 static void test_explanations(void **state)
 {
-    static const struct {
-        const char *rule, *text;
-    } expected[] = {
-        {"alert tcp any any -> any 80 (msg:\"m\"; flow:established,to_server; content:\"aB|00 "
-         "3b|\"; "
-         "nocase; offset:1; depth:9; content:!\"x\"; ttl:<9; sid:7; rev:3;)",
-         "test.rules:1: 1:7:3 m\n"
-         "found by the literal \"ab|00 3b|\", case ignored, in the payload: of the contents that "
-         "are fit it should be the rarest, with rarity 13\n"
-         "  not by \"x\" in the payload: it is negated\n"
-         "check: flow is to the server\n"
-         "check: flow is established\n"
-         "check: ttl is 0 to 8\n"
-         "check: destination port, of 1 ranges\n"
-         "buffer: the payload\n"
-         "  content \"ab|00 3b|\", case ignored, offset 1, depth 9\n"
-         "  content !\"x\"\n"
-         "order: 1 of 1 rules; by action, setters of state, priority 3 and place\n"},
-        {"alert dns any any -> any any (dns.query; to_lowercase; xor:0a; content:\"b\"; bsize:1; "
-         "sid:7;)",
-         "test.rules:1: 1:7:0 \n"
-         "found by the application protocol: no content is fit, or the one that is is common\n"
-         "  not by \"b\" in dns.query: its transforms hide it\n"
-         "check: application protocol is dns\n"
-         "buffer: dns.query, transformed by to_lowercase;xor:0a\n"
-         "  content \"b\"\n"
-         "  1 to 1 bytes\n"
-         "order: 1 of 1 rules; by action, setters of state, priority 3 and place\n"},
-        {"alert icmp any any -> any any (itype:8; sid:7;)",
-         "test.rules:1: 1:7:0 \n"
-         "found by the ICMP type: no content must be there\n"
-         "check: itype is 8\n"
-         "order: 1 of 1 rules; by action, setters of state, priority 3 and place\n"},
-        {"alert tcp any any -> any any (content:\"abc\"; content:\"abcdef\"; pcre:\"/g+/R\"; "
-         "flowbits:isset,f|g; flowbits:unset,h; "
-         "threshold:type limit, track by_src, count 2, seconds 9; sid:7;)\n"
-         "drop tcp any any -> any any (flowbits:set,g; noalert; sid:8;)",
-         "test.rules:1: 1:7:0 \n"
-         "found by the literal \"abcdef\" in the payload: of the contents that are fit it should "
-         "be the rarest, with rarity 24\n"
-         "  not by \"abc\" in the payload: its rarity is 12\n"
-         "buffer: the payload\n"
-         "  content \"abc\"\n"
-         "  content \"abcdef\"\n"
-         "  pcre, relative\n"
-         "state: flowbits:isset,f|g; set by 1:8\n"
-         "state: flowbits:unset,h; read by no rule\n"
-         "state: the first 2 alerts in 9 s of a source\n"
-         "order: 2 of 2 rules; by action, setters of state, priority 3 and place\n"},
-    };
     char text[2048];
 
     (void)state;
-    for (size_t i = 0; i < sizeof expected / sizeof expected[0]; i++) {
-        struct sl_rules *rules = load_rules(expected[i].rule);
+    for (size_t i = 0; i < sizeof explanations / sizeof explanations[0]; i++) {
+        struct sl_rules *rules = load_rules(explanations[i].rule);
+        const struct sl_literal *literals;
+        size_t n;
 
+        assert_int_equal(sl_rules_compile(rules, &literals, &n, NULL), SL_OK);
         assert_true(sl_rules_explain(rules, 1, 7, text, sizeof text));
-        assert_string_equal(text, expected[i].text);
+        assert_string_equal(text, explanations[i].text);
         for (size_t cap = 0; cap < 64; cap++) { /* cut off where it does not fit */
             char *small = malloc(cap + 1);
 
