@@ -128,13 +128,18 @@ static void close_state(struct kept *kept)
 
 #define ANY "alert udp any any -> any any "
 
+/* Also where a set of rules between the two has none of its names. */
 static void test_state_outlives_its_rules(void **state)
 {
     static const char *const before =
         ANY "(flowbits:set,a; noalert; sid:1;)\n" ANY "(flowint:n,+,1; noalert; sid:2;)\n" ANY
             "(xbits:set,b,track ip_src; noalert; sid:3;)\n" ANY
             "(threshold:type threshold, track by_src, count 3, seconds 60; sid:4;)\n" ANY
-            "(ip.src; dataset:set,d,type ip; sid:5;)\n";
+            "(ip.src; dataset:set,d,type ip; sid:5;)\n" ANY
+            "(detection_filter:track by_dst, count 2, seconds 60; sid:13;)\n";
+    /* Rules that name none of it. */
+    static const char *const between = ANY "(sid:1;)\n" ANY "(flowbits:isset,z; sid:9;)\n" ANY
+                                           "(ip.src; dataset:isset,other,type ip; sid:11;)\n";
     /* Other rules, other places, and the names in another order. */
     static const char *const after =
         ANY "(ip.src; dataset:isset,d,type ip; dataset:unset,other,type ip; sid:12;)\n" ANY
@@ -143,8 +148,9 @@ static void test_state_outlives_its_rules(void **state)
             "(threshold:type threshold, track by_src, count 3, seconds 60; sid:4;)\n" ANY
             "(threshold:type threshold, track by_src, count 3, seconds 60; sid:6;)\n" ANY
             "(xbits:isset,b,track ip_src; sid:7;)\n" ANY "(flowint:n,==,2; sid:8;)\n" ANY
-            "(flowbits:isset,a; sid:9;)\n" ANY "(flowbits:isset,n; sid:10;)\n";
-    struct snapshot first = take(before), second = take(after);
+            "(flowbits:isset,a; sid:9;)\n" ANY "(flowbits:isset,n; sid:10;)\n" ANY
+            "(detection_filter:track by_dst, count 2, seconds 60; sid:13;)\n";
+    struct snapshot first = take(before), middle = take(between), second = take(after);
     struct kept kept = open_state();
 
     (void)state;
@@ -156,10 +162,13 @@ static void test_state_outlives_its_rules(void **state)
     assert_int_equal(alerts_of_packet(kept.state, &first, of_flow), 1 << 5);
     assert_int_equal(alerts_of_packet(kept.state, &first, of_flow), 0);
     drop(&first);
+    assert_int_equal(sl_state_adopt(kept.state, middle.rules, NULL), SL_OK);
+    assert_int_equal(alerts_of_packet(kept.state, &middle, of_flow), 1 << 1);
+    drop(&middle);
     assert_int_equal(sl_state_adopt(kept.state, second.rules, NULL), SL_OK);
-    /* The third match of sid 4, the first of sid 6. */
+    /* The third match of sid 4 and of sid 13, the first of sid 6. */
     assert_int_equal(alerts_of_packet(kept.state, &second, of_flow),
-                     1 << 4 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 11);
+                     1 << 4 | 1 << 7 | 1 << 8 | 1 << 9 | 1 << 11 | 1 << 13);
     kept.slot.release(kept.slot.user, 0, of_flow);
     drop(&second);
     free(of_flow);
