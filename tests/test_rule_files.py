@@ -105,6 +105,17 @@ class RuleFiles(case.Case):
             result = sluice("rules", "--explain", sid, rules)
             self.assertEqual((result.returncode, result.stdout), (2, b""), sid)
 
+    def assert_times(self, rule):
+        """The times of a rule that was checked, and their averages."""
+        self.assertGreater(rule["checks"], 0)
+        self.assertGreater(rule["ticks_max"], 0)
+        self.assertLessEqual(rule["ticks_max"], rule["ticks_total"])
+        self.assertAlmostEqual(rule["ticks_avg"] * rule["checks"] / rule["ticks_total"], 1, 4)
+        matched = rule["ticks_avg_match"] * rule["matches"]
+        other = rule["ticks_avg_nomatch"] * (rule["checks"] - rule["matches"])
+        self.assertAlmostEqual((matched + other) / rule["ticks_total"], 1, 4)
+        self.assertEqual(matched > 0, rule["matches"] > 0)
+
     def test_a_profile_counts_the_same_on_any_number_of_cores(self):
         rules = os.path.join(SAMPLES, "sample.rules")
         cores = sorted(os.sched_getaffinity(0))
@@ -120,6 +131,7 @@ class RuleFiles(case.Case):
                 told = json.load(file)["rules"]
             by_ticks = sorted((rule["ticks_total"] for rule in told), reverse=True)
             self.assertEqual([rule["ticks_total"] for rule in told], by_ticks)
+            self.assertAlmostEqual(sum(rule["percent"] for rule in told), 100, 3)
             summary = json.loads(result.stdout)
             self.assertEqual(summary["rule_profile"], told[:10])
             alerts = {rule["signature_id"]: rule["count"] for rule in summary["alerts"]}
@@ -128,7 +140,7 @@ class RuleFiles(case.Case):
             for rule in told:  # no rule of the sample has state
                 self.assertEqual(rule["matches"], rule["alerts"])
                 self.assertLessEqual(rule["matches"], rule["checks"])
-                self.assertLessEqual(rule["ticks_max"], rule["ticks_total"])
+                self.assert_times(rule)
             counts.append({rule["signature_id"]: (rule["checks"], rule["matches"])
                            for rule in told})
         self.assertEqual(counts[0], counts[1])
