@@ -12,6 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/pages.h"
+
 struct entry {
     atomic_bool taken; /* by a mapping that is made, there or ended */
     atomic_uint turn;
@@ -112,10 +114,6 @@ bool mapped_file_unmap(void *memory)
 
 void mapped_file_discard(const void *from, size_t len)
 {
-    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
-    const uintptr_t begin = ((uintptr_t)from + page - 1) / page * page;
-    const uintptr_t end = ((uintptr_t)from + len) / page * page;
-
-    if (begin < end && sl_mapped_file(from) != NULL)
-        (void)madvise((void *)begin, end - begin, MADV_DONTNEED);
+    if (sl_mapped_file(from) != NULL)
+        pages_discard(from, len);
 }

@@ -11,6 +11,7 @@
 #include "base/fd.h"
 #include "base/histogram.h"
 #include "base/least.h"
+#include "base/pages.h"
 #include "base/spread.h"
 #include "sluice/status.h"
 
@@ -227,6 +228,34 @@ static void test_work_is_done_once(void **state)
             }
 }
 
+/* ---- pages ------------------------------------------------------------------------------------
+ */
+
+/* Bytes on pages that lie in the range in part alone stay, and whole pages come back as zeros. */
+static void test_whole_pages_are_given_back(void **state)
+{
+    enum { PAGES = 300, BEFORE = 10, BEHIND = 20 };
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), len = PAGES * page;
+    uint8_t *from = NULL, *to = malloc(len);
+
+    (void)state;
+    assert_int_equal(posix_memalign((void **)&from, page, len), 0);
+    assert_non_null(to);
+    for (size_t i = 0; i < len; i++)
+        from[i] = (uint8_t)(i % 251 + 1);
+    pages_move(to, from + BEFORE, len - BEFORE - BEHIND);
+    for (size_t i = 0; i < len - BEFORE - BEHIND; i++)
+        assert_int_equal(to[i], (i + BEFORE) % 251 + 1);
+    for (size_t i = 0; i < BEFORE; i++)
+        assert_int_equal(from[i], i % 251 + 1);
+    for (size_t i = len - BEHIND; i < len; i++)
+        assert_int_equal(from[i], i % 251 + 1);
+    for (size_t i = page; i < 60 * page; i++)
+        assert_int_equal(from[i], 0);
+    free(from);
+    free(to);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -239,6 +268,7 @@ int main(void)
         cmocka_unit_test(test_histogram_quantiles_are_near),
         cmocka_unit_test(test_descriptors_that_do_not_block),
         cmocka_unit_test(test_work_is_done_once),
+        cmocka_unit_test(test_whole_pages_are_given_back),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
