@@ -84,7 +84,7 @@ static bool read_octal(const uint8_t *at, size_t len, uint64_t *value)
 
 struct member {
     char name[101];
-    const uint8_t *bytes;
+    uint8_t *bytes;
     size_t len;
     bool is_file;
 };
@@ -93,7 +93,7 @@ struct member {
 struct container {
     struct sl_clamav_set *set;
     const char *path;
-    const uint8_t *tar;
+    uint8_t *tar;
     size_t len;
     struct clam_text list; /* of members; NULL: none */
 };
@@ -103,7 +103,7 @@ static enum sl_status next_member(const struct container *container, size_t *at,
                                   struct member *member, bool *ended, struct sl_diag *diag)
 {
     const size_t left = container->len - *at;
-    const uint8_t *head = container->tar + *at;
+    uint8_t *head = container->tar + *at;
     uint64_t size;
 
     *ended = left < TAR_BLOCK || head[0] == '\0';
@@ -155,7 +155,7 @@ static enum sl_status read_member(const struct container *container, const struc
         status = container_check_member(container->list, container->path, member->name,
                                         member->bytes, member->len, diag);
     snprintf(shown, sizeof shown, "%.300s:%s", container->path, member->name);
-    return status == SL_OK ? clam_text_read(container->set, shown, (const char *)member->bytes,
+    return status == SL_OK ? clam_text_read(container->set, shown, (char *)member->bytes,
                                             member->len, official, diag)
                            : status;
 }
@@ -182,9 +182,8 @@ static enum sl_status read_members(const struct container *container, bool ignor
 /* ---- the container --------------------------------------------------------------------------- */
 
 /* Each pass checks anew: the file was read again, and may have become another one. */
-enum sl_status clam_container_read(struct sl_clamav_set *set, const char *path,
-                                   const uint8_t *bytes, size_t len, bool ignores,
-                                   struct sl_diag *diag)
+enum sl_status clam_container_read(struct sl_clamav_set *set, const char *path, uint8_t *bytes,
+                                   size_t len, bool ignores, struct sl_diag *diag)
 {
     const bool is_signed = container_kind_of(path) != CONTAINER_CUD;
     uint8_t *unpacked = NULL;

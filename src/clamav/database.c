@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/pages.h"
 #include "clamav/set.h"
 
 /* The name of a signature, to be listed with the reason. */
@@ -96,9 +97,11 @@ static enum clam_taken read_line(struct sl_clamav_set *set, const char *name,
     return clam_note(set, taken, name_in(format, line)) ? taken : CLAM_NO_MEMORY;
 }
 
-enum sl_status clam_text_read(struct sl_clamav_set *set, const char *name, const char *text,
-                              size_t len, bool official, struct sl_diag *diag)
+/* `kept`: else the pages of lines that were read are given back. */
+static enum sl_status read_text(struct sl_clamav_set *set, const char *name, const char *text,
+                                size_t len, bool kept, struct sl_diag *diag)
 {
+    enum { STEP = 256 << 10 };
     const enum clam_format format = clam_format_of(name);
     const char *at = text, *end = text + len;
     const size_t n_bad = set->bad.n;
@@ -106,10 +109,12 @@ enum sl_status clam_text_read(struct sl_clamav_set *set, const char *name, const
 
     if (!clam_set_add_file(set, name))
         return diag_set(diag, SL_ENOMEM, name, 0, "out of memory");
-    set->official = official;
     for (set->line = 1; at < end; set->line++) {
+        if (!kept && at - text >= STEP) {
+            pages_discard(text, (size_t)(at - text));
+            text = at;
+        }
         const struct clam_text line = next_line(&at, end);
-
         if (line.len == 0 || line.at[0] == '#')
             continue;
         const enum clam_taken taken = read_line(set, name, format, line);
@@ -124,6 +129,13 @@ enum sl_status clam_text_read(struct sl_clamav_set *set, const char *name, const
                     "%s (no line of this database can be used)", first->text);
 }
 
+enum sl_status clam_text_read(struct sl_clamav_set *set, const char *name, char *text, size_t len,
+                              bool official, struct sl_diag *diag)
+{
+    set->official = official;
+    return read_text(set, name, text, len, false, diag);
+}
+
 enum sl_status sl_clamav_set_read_text(struct sl_clamav_set *set, const char *name,
                                        const char *text, size_t text_len, struct sl_diag *diag)
 {
@@ -132,5 +144,6 @@ enum sl_status sl_clamav_set_read_text(struct sl_clamav_set *set, const char *na
     if (format == CLAM_UNKNOWN || format == CLAM_CVD)
         return diag_set(diag, SL_EINVAL, name, 0,
                         "its name says no text format of ClamAV's (.ndb, .ldb, .hdb, ...)");
-    return clam_text_read(set, name, text, text_len, false, diag);
+    set->official = false;
+    return read_text(set, name, text, text_len, true, diag);
 }

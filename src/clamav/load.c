@@ -3,68 +3,18 @@
  * compiled say so, whatever its name. */
 #include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "base/diag.h"
+#include "base/file_bytes.h"
 #include "clamav/db.h"
 #include "clamav/set.h"
 
 #define FILE_LEN_MAX (UINT64_C(2) << 30)
-
-/* ---- a file in memory ------------------------------------------------------------------------ */
-
-static enum sl_status read_all(int fd, const char *path, uint8_t *bytes, size_t len,
-                               struct sl_diag *diag)
-{
-    for (size_t have = 0; have < len;) {
-        const ssize_t n = read(fd, bytes + have, len - have);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return diag_set(diag, SL_EIO, path, 0, "cannot be read: %s", strerror(errno));
-        if (n == 0)
-            return diag_set(diag, SL_EIO, path, 0, "shrank while it was read");
-        have += (size_t)n;
-    }
-    return SL_OK;
-}
-
-static enum sl_status read_file(const char *path, uint8_t **bytes, size_t *len,
-                                struct sl_diag *diag)
-{
-    struct stat file;
-    enum sl_status status = SL_OK;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-    *bytes = NULL;
-    if (fd < 0)
-        return diag_set(diag, SL_EIO, path, 0, "cannot be opened: %s", strerror(errno));
-    if (fstat(fd, &file) != 0)
-        status = diag_set(diag, SL_EIO, path, 0, "cannot be read: %s", strerror(errno));
-    else if (!S_ISREG(file.st_mode))
-        status = diag_set(diag, SL_EIO, path, 0, "is no regular file");
-    else if ((uint64_t)file.st_size > FILE_LEN_MAX)
-        status = diag_set(diag, SL_EIO, path, 0, "is larger than 2 GiB");
-    if (status == SL_OK) {
-        *len = (size_t)file.st_size;
-        *bytes = malloc(*len + 1);
-        status = *bytes != NULL ? read_all(fd, path, *bytes, *len, diag)
-                                : diag_set(diag, SL_ENOMEM, path, 0, "out of memory");
-    }
-    (void)close(fd);
-    if (status != SL_OK) {
-        free(*bytes);
-        *bytes = NULL;
-    }
-    return status;
-}
 
 /* ---- the files of the paths ------------------------------------------------------------------ */
 
@@ -182,16 +132,18 @@ static enum sl_status list_files(struct files *files, const char *const *paths, 
 static enum sl_status read_bytes(struct sl_clamav_set *set, const struct file *file, bool ignores,
                                  struct sl_diag *diag)
 {
-    uint8_t *bytes;
-    size_t len = 0;
-    enum sl_status status = read_file(file->path, &bytes, &len, diag);
+    struct file_bytes bytes;
+    enum sl_status status = file_bytes_open(&bytes, file->path, false, diag);
 
     if (status != SL_OK)
         return status;
-    status = file->format == CLAM_CVD
-                 ? clam_container_read(set, file->path, bytes, len, ignores, diag)
-                 : clam_text_read(set, file->path, (const char *)bytes, len, false, diag);
-    free(bytes);
+    if (bytes.len > FILE_LEN_MAX)
+        status = diag_set(diag, SL_EIO, file->path, 0, "is larger than 2 GiB");
+    else if (file->format == CLAM_CVD)
+        status = clam_container_read(set, file->path, bytes.at, bytes.len, ignores, diag);
+    else
+        status = clam_text_read(set, file->path, bytes.at, bytes.len, false, diag);
+    file_bytes_close(&bytes);
     return status;
 }
 

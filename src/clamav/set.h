@@ -201,15 +201,14 @@ bool clam_is_of_pua(const char *name);
 enum clam_taken clam_line_read(struct sl_clamav_set *set, enum clam_format format,
                                struct clam_text line);
 
-/* A whole database from memory. */
-enum sl_status clam_text_read(struct sl_clamav_set *set, const char *name, const char *text,
-                              size_t len, bool official, struct sl_diag *diag);
+/* A whole database from memory, whose pages are given back as its lines are read. */
+enum sl_status clam_text_read(struct sl_clamav_set *set, const char *name, char *text, size_t len,
+                              bool official, struct sl_diag *diag);
 
 /* A container: its signatures are checked, and its lists of ignored names are read, or its
- * other databases. */
-enum sl_status clam_container_read(struct sl_clamav_set *set, const char *path,
-                                   const uint8_t *bytes, size_t len, bool ignores,
-                                   struct sl_diag *diag);
+ * other databases. What was read of it is lost. */
+enum sl_status clam_container_read(struct sl_clamav_set *set, const char *path, uint8_t *bytes,
+                                   size_t len, bool ignores, struct sl_diag *diag);
 
 /* Adds the signatures of a block that was loaded from `path`. SL_EINVAL: a list of ignored names
  * has one of them with the MD5 of its line, which a block does not have. SL_ENOMEM. */

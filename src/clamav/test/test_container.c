@@ -150,7 +150,7 @@ static size_t make_container(uint8_t *out, const char *const member_texts[], int
     return HEADER_LEN + len;
 }
 
-static enum sl_status read_container(const char *name, const uint8_t *bytes, size_t len,
+static enum sl_status read_container(const char *name, uint8_t *bytes, size_t len,
                                      struct sl_clamav_count *count)
 {
     struct sl_clamav_set *set;
