@@ -266,13 +266,19 @@ static void fill_literals(struct sl_mpm_table *table, const struct mpm_set *set)
 static void *take_table(size_t len)
 {
     enum { HUGE = 2 << 20 };
+    size_t zeroed = 0;
     void *memory;
 
     if (posix_memalign(&memory, len < HUGE ? MPM_ALIGN : HUGE, len) != 0)
         return NULL;
-    if (len >= HUGE)
-        (void)madvise(memory, len / HUGE * HUGE, MADV_HUGEPAGE);
-    memset(memory, 0, len);
+    if (len >= HUGE) {
+        const size_t whole = len / HUGE * HUGE;
+
+        (void)madvise(memory, whole, MADV_HUGEPAGE);
+        if (madvise(memory, whole, MADV_DONTNEED) == 0) /* zeros, and none in memory yet */
+            zeroed = whole;
+    }
+    memset((uint8_t *)memory + zeroed, 0, len - zeroed);
     return memory;
 }
 

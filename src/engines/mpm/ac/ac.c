@@ -7,6 +7,7 @@
 
 #include "ac.h"
 #include "base/diag.h"
+#include "base/pages.h"
 
 static const char name[] = "ac";
 
@@ -244,8 +245,22 @@ static void write_record(const struct ac_automaton *automaton, uint32_t state, s
     to->report = automaton->report[state];
 }
 
+/* Gives the memory back that holds the rows and records of states up to `end`. */
+static void discard_states(const struct ac_automaton *automaton, uint32_t begin, uint32_t end)
+{
+    const uint32_t n_rows = automaton->n_rows, first = automaton->first_record;
+    const uint32_t row = begin < n_rows ? begin : n_rows, rows_end = end < n_rows ? end : n_rows;
+    const uint32_t record = begin > first ? begin : first, records_end = end > first ? end : first;
+
+    pages_discard(&automaton->rows[(size_t)row << AC_ROW_SHIFT],
+                  ((size_t)(rows_end - row) << AC_ROW_SHIFT) * sizeof *automaton->rows);
+    pages_discard(&automaton->records[record - first],
+                  (records_end - record) * sizeof *automaton->records);
+}
+
 static void write_states(const struct ac_automaton *automaton, struct ac_table *body)
 {
+    enum { STEP = 1 << 10 };
     uint16_t *rows = (uint16_t *)((uint8_t *)body + body->rows);
     struct ac_record *records = (struct ac_record *)((uint8_t *)body + body->records);
     uint16_t *depths = (uint16_t *)((uint8_t *)body + body->depths);
@@ -260,6 +275,8 @@ static void write_states(const struct ac_automaton *automaton, struct ac_table *
                 automaton->renumbered[automaton->rows[state << AC_ROW_SHIFT | byte]];
         if (number >= automaton->n_plain)
             write_record(automaton, state, &records[number - automaton->n_plain]);
+        if (state % STEP == STEP - 1)
+            discard_states(automaton, state + 1 - STEP, state + 1);
     }
 }
 

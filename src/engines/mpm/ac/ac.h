@@ -19,7 +19,7 @@ struct ac_automaton *ac_automaton_create(const struct mpm_set *set, uint32_t max
 /* Bytes of its body. */
 uint64_t ac_automaton_len(const struct ac_automaton *automaton);
 
-/* Writes them; they must be zero. */
+/* Writes them once; they must be zero. The automaton is then fit to be freed only. */
 void ac_automaton_write(const struct ac_automaton *automaton, struct ac_table *body);
 
 /* Accepts NULL. */

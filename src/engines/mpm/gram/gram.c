@@ -31,7 +31,7 @@ static void find_dear(struct gram_builder *builder)
         for (size_t k = i; k < end; k++)
             builder->dear[drafts[k].share.group] |=
                 drafts[k].place != GRAM_PLACE_DICTIONARY || end - i > CHEAP_KEY ||
-                drafts[k].entry.len > CHEAP_LEN || (drafts[k].entry.flags & GRAM_ENTRY_GROUP) != 0;
+                drafts[k].len > CHEAP_LEN || drafts[k].share.end - drafts[k].share.first > 1;
     }
 }
 
@@ -66,9 +66,13 @@ static bool builder_init(struct gram_builder *builder, const struct mpm_set *set
     builder->dear = (bool *)calloc(set->n_groups + (size_t)1, sizeof *builder->dear);
     builder->stride = GRAM_STRIDE_MAX;
     builder->drafts = (struct gram_draft *)malloc((n_drafts + 1) * sizeof *builder->drafts);
-    builder->windowed =
-        (struct gram_windowed *)malloc(((size_t)set->n_literals + 1) * sizeof *builder->windowed);
-    return builder->dear != NULL && builder->drafts != NULL && builder->windowed != NULL &&
+    if (config->device == SL_DEVICE_CUDA) {
+        builder->windowed = (struct gram_windowed *)malloc(((size_t)set->n_literals + 1) *
+                                                           sizeof *builder->windowed);
+        if (builder->windowed == NULL)
+            return false;
+    }
+    return builder->dear != NULL && builder->drafts != NULL &&
            gram_model_init(&builder->model, config->sample);
 }
 

@@ -17,8 +17,8 @@ int gram_compare_drafts(const void *left, const void *right)
         return a->key < b->key ? -1 : 1;
     if (a->dear != b->dear)
         return a->dear ? 1 : -1;
-    if (a->order != b->order)
-        return a->order < b->order ? -1 : 1;
+    if (a->len != b->len)
+        return a->len < b->len ? -1 : 1;
     return a->share.first < b->share.first ? -1 : a->share.first > b->share.first;
 }
 
@@ -53,20 +53,36 @@ static uint32_t choose_words_log(const struct gram_builder *builder)
     return log < GRAM_WORDS_LOG_MAX ? log : GRAM_WORDS_LOG_MAX;
 }
 
-static void fill_words(struct gram_builder *builder)
+/* The bits that a window clears in its word. */
+struct cleared {
+    uint32_t first, bits;
+};
+
+static struct cleared *list_cleared(const struct gram_builder *builder)
+{
+    const size_t n = builder->n_of[GRAM_PLACE_DICTIONARY];
+    struct cleared *cleared = (struct cleared *)malloc((n + 1) * sizeof *cleared);
+
+    for (size_t i = 0; cleared != NULL && i < n; i++) {
+        const struct gram_draft *draft = &builder->drafts[i];
+        const struct gram_window window =
+            gram_window_of(builder->set, &draft->share, draft->window);
+
+        cleared[i].first = window.first;
+        cleared[i].bits = gram_bits_of(window.before, window.first, window.rest) |
+                          gram_unnamed(window.kind) | (window.known < 5 ? 0x00FF0000 : 0);
+    }
+    return cleared;
+}
+
+static void fill_words(struct gram_builder *builder, const struct cleared *cleared)
 {
     uint32_t *words = builder->words;
 
     memset(words, 0xFF, sizeof *words << builder->words_log);
-    for (size_t i = 0; i < builder->n_of[GRAM_PLACE_DICTIONARY]; i++) {
-        const struct gram_draft *draft = &builder->drafts[i];
-        uint32_t bits = gram_bits_of(draft->before, draft->first, draft->rest) |
-                        gram_unnamed((enum gram_kind)draft->entry.kind);
-
-        if (draft->known < 5)
-            bits |= 0x00FF0000;
-        words[gram_word_of(draft->first, builder->multiplier, builder->words_log)] &= ~bits;
-    }
+    for (size_t i = 0; i < builder->n_of[GRAM_PLACE_DICTIONARY]; i++)
+        words[gram_word_of(cleared[i].first, builder->multiplier, builder->words_log)] &=
+            ~cleared[i].bits;
 }
 
 /* Collisions of frequent windows with those of literals depend on the multiplier. Of several
@@ -81,14 +97,17 @@ bool gram_make_filter(struct gram_builder *builder)
 
     builder->words_log = choose_words_log(builder);
     builder->words = (uint32_t *)malloc(sizeof *builder->words << builder->words_log);
-    if (builder->words == NULL)
+    struct cleared *cleared = list_cleared(builder);
+    if (builder->words == NULL || cleared == NULL) {
+        free(cleared);
         return false;
+    }
 
     struct gram_view filter = {
         .words = builder->words, .words_log = builder->words_log, .stride = builder->stride};
     for (int i = 0; i < N; i++) {
         builder->multiplier = filter.multiplier = multipliers[i];
-        fill_words(builder);
+        fill_words(builder, cleared);
         const double passing = gram_model_passing(&builder->model, &filter);
         if (i == 0 || passing < best) {
             best = passing;
@@ -96,7 +115,8 @@ bool gram_make_filter(struct gram_builder *builder)
         }
     }
     builder->multiplier = multipliers[best_at];
-    fill_words(builder);
+    fill_words(builder, cleared);
+    free(cleared);
     return true;
 }
 

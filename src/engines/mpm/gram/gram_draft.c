@@ -119,29 +119,36 @@ static struct gram_draft *add_draft(struct gram_builder *builder, enum gram_plac
 {
     struct gram_draft *draft = &builder->drafts[builder->n_drafts++];
 
-    *draft = (struct gram_draft){.place = place,
+    *draft = (struct gram_draft){.place = (uint8_t)place,
                                  .share = *share,
-                                 .order = gram_share_key(builder->set, share)->len,
-                                 .entry = gram_make_entry(builder->set, share, pattern_at, window)};
+                                 .pattern_at = pattern_at,
+                                 .window = (uint16_t)window,
+                                 .len = (uint16_t)gram_share_key(builder->set, share)->len};
     builder->n_of[place]++;
     return draft;
 }
 
-static void add_window(struct gram_builder *builder, const struct gram_share *share,
-                       uint32_t pattern_at, uint32_t window)
+struct gram_window gram_window_of(const struct mpm_set *set, const struct gram_share *share,
+                                  uint32_t window)
 {
-    const struct mpm_key *key = gram_share_key(builder->set, share);
+    const struct mpm_key *key = gram_share_key(set, share);
     const uint32_t known = window_len(key, window);
-    const enum gram_kind kind = gram_kind_of(window, known);
     const uint64_t bytes = window_bytes(key, window, known);
-    struct gram_draft *draft = add_draft(builder, GRAM_PLACE_DICTIONARY, share, pattern_at, window);
 
-    draft->before = (uint32_t)bytes & 0xFF;
-    draft->first = (uint32_t)(bytes >> 8);
-    draft->rest = (uint32_t)(bytes >> 40);
-    draft->key = gram_key(kind, draft->before, draft->first, draft->rest);
-    draft->known = known;
-    draft->entry.kind = (uint8_t)kind;
+    return (struct gram_window){.first = (uint32_t)(bytes >> 8),
+                                .rest = (uint32_t)(bytes >> 40),
+                                .known = known,
+                                .before = (uint32_t)bytes & 0xFF,
+                                .kind = gram_kind_of(window, known)};
+}
+
+static void add_window(struct gram_builder *builder, const struct gram_share *share,
+                       uint32_t pattern_at, uint32_t at)
+{
+    const struct gram_window window = gram_window_of(builder->set, share, at);
+
+    add_draft(builder, GRAM_PLACE_DICTIONARY, share, pattern_at, at)->key =
+        gram_key(window.kind, window.before, window.first, window.rest);
 }
 
 /* Entries for a window of each residue. Of a group that is not large each literal has its own: a
@@ -156,7 +163,8 @@ static void add_windows(struct gram_builder *builder, const struct gram_share *w
         const struct gram_share share = {whole->group, first, first + step};
         const uint32_t pattern_at = take_pattern(builder, &share);
 
-        builder->windowed[builder->n_windowed++] = (struct gram_windowed){share, pattern_at};
+        if (builder->windowed != NULL)
+            builder->windowed[builder->n_windowed++] = (struct gram_windowed){share, pattern_at};
         for (uint32_t residue = 0; residue < builder->stride; residue++)
             add_window(builder, &share, pattern_at, window[residue]);
     }
@@ -194,11 +202,8 @@ void gram_add_group(struct gram_builder *builder, uint32_t group)
     for (uint32_t residue = 0; residue < builder->stride; residue++)
         found &= choose_window(builder, key, residue, &window[residue]);
     if (!found && is_run_as_given(builder->set, &whole)) {
-        struct gram_draft *draft =
-            add_draft(builder, GRAM_PLACE_RUNS, &whole, take_pattern(builder, &whole), 0);
-
-        draft->key = coarse(key->folded[0]);
-        draft->run = key->len;
+        add_draft(builder, GRAM_PLACE_RUNS, &whole, take_pattern(builder, &whole), 0)->key =
+            coarse(key->folded[0]);
         return;
     }
     if (!found) { /* a run in which letters change their case, and it counts: dear, and rare */

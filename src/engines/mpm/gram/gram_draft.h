@@ -9,17 +9,22 @@
 enum gram_place { GRAM_PLACE_DICTIONARY, GRAM_PLACE_TINY, GRAM_PLACE_RUNS, GRAM_N_PLACES };
 
 struct gram_draft {
-    uint32_t place;
     uint32_t key; /* the dictionary's, or the list's */
     struct gram_share share;
+    uint32_t pattern_at; /* see struct gram_entry */
+    uint16_t window;
+    uint16_t len; /* of the literals: the order within a key, among the dear or the others */
+    uint8_t place;
     bool dear;
-    uint32_t order; /* within a key, among the dear or the others */
-    uint32_t run;   /* bytes of a literal that is a run; 0: it is none */
-    struct gram_entry entry;
-    uint32_t first;  /* bytes of a window that the filter tests, coarsely folded: 0 to 3, */
+};
+
+/* What the filter knows of a window, coarsely folded. */
+struct gram_window {
+    uint32_t first;  /* bytes 0 to 3, */
     uint32_t rest;   /* 4 and 5, */
     uint32_t known;  /* of these six as many as the literal has, */
     uint32_t before; /* and the byte before them, or 0 */
+    enum gram_kind kind;
 };
 
 /* See struct gram_table. */
@@ -47,7 +52,7 @@ struct gram_builder {
     uint32_t n_keys;
     struct gram_slot *slots;
     uint32_t slots_log, walk_max;
-    struct gram_windowed *windowed; /* the shares that have windows */
+    struct gram_windowed *windowed; /* the shares that have windows, for a sieve; or NULL */
     uint32_t n_windowed;
     struct gram_sieve_builder sieve;
     struct gram_tiny tiny;
@@ -62,6 +67,9 @@ bool gram_make_tiny(struct gram_builder *builder);
 /* The bytes that an entry compares: those given, where it is one literal whose case counts. */
 const uint8_t *gram_pattern_of(const struct mpm_set *set, const struct gram_share *share,
                                uint8_t *flags);
+
+struct gram_window gram_window_of(const struct mpm_set *set, const struct gram_share *share,
+                                  uint32_t window);
 
 /* For qsort: by place, key and order. */
 int gram_compare_drafts(const void *left, const void *right);

@@ -2,6 +2,9 @@
 /* Lays the parts of a table out, and fills them. */
 #include "gram_draft.h"
 
+#include <malloc.h>
+
+#include "base/pages.h"
 #include "engines/mpm/ac/ac.h"
 
 static void fill_present(uint32_t *present, uint32_t slots_log, const struct gram_builder *builder)
@@ -34,15 +37,15 @@ static void fill_patterns(uint8_t *patterns, const struct gram_builder *builder)
         const struct gram_draft *draft = &builder->drafts[i];
         uint8_t flags;
 
-        memcpy(patterns + draft->entry.pattern,
-               gram_pattern_of(builder->set, &draft->share, &flags), draft->entry.len);
+        memcpy(patterns + draft->pattern_at, gram_pattern_of(builder->set, &draft->share, &flags),
+               draft->len);
     }
 }
 
 /* The runs that are searched for. */
 static void fill_run(struct gram_table *body, const struct gram_draft *draft)
 {
-    const uint8_t run = (uint8_t)(draft->run < 255 ? draft->run : 255);
+    const uint8_t run = (uint8_t)(draft->len < 255 ? draft->len : 255);
 
     for (uint32_t byte = 0; byte < 256; byte++)
         if (gram_fold4(byte) == draft->key &&
@@ -59,13 +62,16 @@ static void fill_entries(struct gram_table *body, const struct gram_builder *bui
         const struct gram_draft *draft = &builder->drafts[i];
         const struct gram_draft *next = i + 1 < builder->n_drafts ? draft + 1 : NULL;
 
-        entries[i] = draft->entry;
+        entries[i] = gram_make_entry(builder->set, &draft->share, draft->pattern_at, draft->window);
+        if (draft->place == GRAM_PLACE_DICTIONARY)
+            entries[i].kind =
+                (uint8_t)gram_window_of(builder->set, &draft->share, draft->window).kind;
         if (next == NULL || next->place != draft->place || next->key != draft->key)
             entries[i].flags |= GRAM_ENTRY_LAST;
         if (draft->dear)
             entries[i].flags |= GRAM_ENTRY_DEAR;
         body->n_cheap += !draft->dear;
-        if (draft->run != 0)
+        if (draft->place == GRAM_PLACE_RUNS)
             fill_run(body, draft);
     }
     for (int place = 0; place < GRAM_N_PLACES; place++)
@@ -102,19 +108,24 @@ struct sl_mpm_table *gram_make_table(struct gram_builder *builder, enum sl_devic
         head.sieve = gram_sieve_place(&builder->sieve, &end);
     head.automaton = mpm_place(&end, ac_automaton_len(builder->automaton));
 
+    (void)malloc_trim(0); /* what sorting took */
     struct sl_mpm_table *table =
         mpm_table_create(builder->set, mpm_gram.name, builder->in_automaton.n_states, end);
     if (table == NULL)
         return NULL;
     struct gram_table *body = (struct gram_table *)((uint8_t *)table + table->body);
     *body = head;
-    memcpy((uint8_t *)body + body->words, builder->words, sizeof(uint32_t) << head.words_log);
-    memcpy((uint8_t *)body + body->slots, builder->slots, sizeof *builder->slots << head.slots_log);
+    pages_move((uint8_t *)body + body->words, builder->words, sizeof(uint32_t) << head.words_log);
+    pages_move((uint8_t *)body + body->slots, builder->slots,
+               sizeof *builder->slots << head.slots_log);
+    ac_automaton_write(builder->automaton, (struct ac_table *)((uint8_t *)body + body->automaton));
+    ac_automaton_free(builder->automaton);
+    builder->automaton = NULL;
+    (void)malloc_trim(0);
     fill_present((uint32_t *)((uint8_t *)body + body->present), head.slots_log, builder);
     fill_entries(body, builder);
     fill_patterns((uint8_t *)body + body->patterns, builder);
     if (head.sieve != 0)
         gram_sieve_write(&builder->sieve, body);
-    ac_automaton_write(builder->automaton, (struct ac_table *)((uint8_t *)body + body->automaton));
     return table;
 }
