@@ -336,11 +336,29 @@ static bool asks_stream(const struct rule *rule)
     return any;
 }
 
+/* The length of a value that a message has once. A body's is known at its end alone. */
+static const struct rule_payload *size_of(const struct rule *rule)
+{
+    const struct rule_payload *first = NULL; /* of the section */
+
+    for (size_t i = 0; i < rule->n_payloads; i++) {
+        const struct rule_payload *step = &rule->payload[i];
+
+        first = first != NULL && first->section == step->section ? first : step;
+        if (step->kind == RULE_SIZE && first->kind != RULE_ABSENT && step->chain == NULL &&
+            rule_buffer_is_value(step->buffer) && !rule_buffer_repeats(step->buffer) &&
+            rule_buffer_id(step->buffer) != SL_APP_BODY)
+            return step;
+    }
+    return NULL;
+}
+
 static bool place(struct compiler *compiler, uint32_t i)
 {
     struct rule *rule = compiler->rules->rule[i];
 
     rule->opening = opening_of(rule);
+    rule->size = size_of(rule);
     compiler->index->any_app |= rule->app != SL_APP_UNKNOWN || asks(rule, RULE_APP, RULE_APP) ||
                                 (rule->sees & RULE_SEES_MESSAGES) != 0;
     compiler->index->any_stream |= asks_stream(rule);

@@ -129,6 +129,15 @@ static bool meets_opening(const struct rule_payload *content, const struct rule_
            content_is_at(&sought, value.bytes);
 }
 
+/* Whether the message has a value of such a length. */
+static bool meets_size(const struct rule_payload *size, const struct rule_view *view)
+{
+    struct sl_app_value value;
+
+    return rule_message_value(view, size->buffer, 0, &value) &&
+           (value.len >= (uint32_t)size->distance && value.len <= size->window) != size->negated;
+}
+
 /* Each section of the rule is met by the payload, or by another buffer. */
 static bool meets_contents(struct sl_evaluator *work, const struct rule *rule,
                            const struct rule_view *view)
@@ -137,6 +146,8 @@ static bool meets_contents(struct sl_evaluator *work, const struct rule *rule,
     size_t end;
 
     if (rule->opening != NULL && view->message != NULL && !meets_opening(rule->opening, view))
+        return false;
+    if (rule->size != NULL && view->message != NULL && !meets_size(rule->size, view))
         return false;
     if (view->scan == &work->stream.scan && !take_stream(work))
         return false;
