@@ -99,11 +99,12 @@ SL_CHECK SL_API enum sl_status sl_mpm_save(const struct sl_mpm_table *table, con
 SL_CHECK SL_API enum sl_status sl_mpm_load(struct sl_mpm_table **table, const char *path,
                                            struct sl_diag *diag);
 
-/* For files that hold a table among other things. store copies a table into memory of table_len
- * bytes (sl_mpm_info), aligned to 64. attach checks such memory, of len bytes, as sl_mpm_load
- * checks a file, and borrows it. The table is like any other, but never freed. The memory outlives
- * it and does not change. path names the file in diag. Statuses are those of sl_mpm_load. */
-SL_API void sl_mpm_store(const struct sl_mpm_table *table, void *memory);
+/* For files that hold a table among other things. store moves a table into memory of table_len
+ * bytes (sl_mpm_info), aligned to 64, and frees it. attach checks such memory, of len bytes, as
+ * sl_mpm_load checks a file, and borrows it. The table is like any other, but never freed. The
+ * memory outlives it and does not change. path names the file in diag. Statuses are those of
+ * sl_mpm_load. */
+SL_API void sl_mpm_store(struct sl_mpm_table *table, void *memory);
 SL_CHECK SL_API enum sl_status sl_mpm_attach(const struct sl_mpm_table **table, const void *memory,
                                              size_t len, const char *path, struct sl_diag *diag);
 

@@ -246,14 +246,27 @@ static const uint32_t clam_hash_len[CLAM_HASHES] = {16, 20, 32};
 /* The size of a hash of an address (.gdb): whether it is found, or allowed. */
 enum { CLAM_URL_ALLOWED, CLAM_URL_FOUND };
 
-/* A hash signature; sorted by purpose, kind, size and digest. */
+/* A hash signature. Those of a purpose and a kind lie together, sorted by size and digest. They are
+ * the most of a database, so that each is as short as its digest allows. */
 struct clam_hash {
-    uint64_t size; /* bytes, or CLAM_ANY_SIZE */
-    uint8_t digest[32];
-    uint32_t name;
-    uint8_t official;
-    uint8_t pad[3];
-};
+    uint64_t size;      /* bytes, or CLAM_ANY_SIZE */
+    uint32_t name : 31; /* in the text pool */
+    uint32_t official : 1;
+    uint8_t digest[];
+} __attribute__((packed, aligned(4)));
+
+enum { CLAM_HASH_NAME_MAX = INT32_MAX };
+
+/* Bytes from one hash of a kind to the next. */
+static inline size_t clam_hash_step(int kind)
+{
+    return sizeof(struct clam_hash) + clam_hash_len[kind];
+}
+
+static inline const struct clam_hash *clam_hash_in(const void *hashes, int kind, size_t i)
+{
+    return (const struct clam_hash *)((const uint8_t *)hashes + i * clam_hash_step(kind));
+}
 
 /* The arrays of the block. */
 enum clam_array {
@@ -281,8 +294,7 @@ enum clam_array {
     CLAM_A_USES,                   /* struct clam_use, by literal */
     CLAM_A_FIXED,                  /* uint32_t: patterns at fixed positions */
     CLAM_A_SEARCHED,               /* uint32_t: signatures without an anchor */
-    CLAM_A_HASHES,                 /* struct clam_hash */
-    CLAM_A_SIZES,                  /* uint64_t: sizes of files that have hash signatures, sorted */
+    CLAM_A_HASHES,                 /* uint8_t: struct clam_hash, by purpose and kind */
     CLAM_A_MPM,                    /* uint8_t: the matcher's table */
     CLAM_ARRAYS
 };
@@ -295,7 +307,7 @@ struct clam_block {
     struct block_head head;
     uint64_t at[CLAM_ARRAYS];
     uint64_t n[CLAM_ARRAYS];
-    uint64_t hashes[CLAM_HASHED][CLAM_HASHES][2]; /* first and end in CLAM_A_HASHES */
+    uint64_t hashes[CLAM_HASHED][CLAM_HASHES][2]; /* first byte in CLAM_A_HASHES, and number */
     uint64_t n_hashes;                            /* of files, sections and addresses */
     uint64_t anchored, fixed, searched;
     uint64_t in_parts;         /* those of them that parts of files can match */

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "base/pages.h"
 #include "clamav/compile_internal.h"
 #include "clamav/db.h"
 
@@ -13,64 +14,62 @@ static uint64_t aligned(uint64_t len)
     return (len + CLAM_ALIGN - 1) / CLAM_ALIGN * CLAM_ALIGN;
 }
 
-static const struct clam_records *array_of(const struct compile *c, int array)
+/* The records of an array: those of the compiler, or of the set. */
+static struct clam_records array_of(const struct compile *c, int array)
 {
     switch (array) {
+    case CLAM_A_PATTERNS:
+        return (struct clam_records){.at = c->patterns, .n = c->n_patterns};
     case CLAM_A_ANCHORED:
-        return &c->anchored;
+        return c->anchored;
     case CLAM_A_LITERALS:
-        return &c->literals;
+        return c->literals;
     case CLAM_A_USES:
-        return &c->uses;
+        return c->uses;
     case CLAM_A_FIXED:
-        return &c->fixeds;
+        return c->fixeds;
     case CLAM_A_SEARCHED:
-        return &c->searched;
-    case CLAM_A_HASHES:
-        return &c->hashes;
-    case CLAM_A_SIZES:
-        return &c->sizes;
+        return c->searched;
     case CLAM_A_MEMBERS:
-        return &c->members;
+        return c->members;
     default:
-        return &c->set->records[array];
+        return c->set->records[array];
     }
 }
 
-/* The C library would keep for itself what is needed no more. */
-static void give_back(struct clam_records *records)
+static uint64_t count_of(const struct compile *c, int array)
 {
-    free(records->at);
-    records->at = NULL;
-    (void)malloc_trim(0);
+    struct sl_mpm_info info;
+
+    if (array == CLAM_A_HASHES)
+        return c->hashes_len;
+    if (array != CLAM_A_MPM)
+        return array_of(c, array).n;
+    sl_mpm_info(c->mpm, &info);
+    return info.table_len;
 }
 
+/* Arrays that nobody reads afterwards are moved: they and the block are never there at once. */
 static void fill_arrays(const struct compile *c, struct clam_block *block)
 {
     for (int i = 0; i < CLAM_A_MPM; i++) {
-        const struct clam_records *records = array_of(c, i);
+        const struct clam_records records = array_of(c, i);
+        uint8_t *to = (uint8_t *)block + block->at[i];
 
-        if (records->n > 0)
-            memcpy((uint8_t *)block + block->at[i], records->at, records->n * clam_record_len[i]);
-        if (c->spent != NULL && i < CLAM_A_READ)
-            give_back(&c->spent->records[i]);
+        if (i == CLAM_A_HASHES)
+            compile_move_hashes(c, to);
+        else if (records.n > 0 && c->spent != NULL)
+            pages_move(to, records.at, records.n * clam_record_len[i]);
+        else if (records.n > 0)
+            memcpy(to, records.at, records.n * clam_record_len[i]);
     }
 }
 
-static void fill_block(const struct compile *c, struct clam_block *block)
+static void fill_block(struct compile *c, struct clam_block *block)
 {
-    struct clam_pattern *patterns;
-
     fill_arrays(c, block);
-    patterns = (struct clam_pattern *)((uint8_t *)block + block->at[CLAM_A_PATTERNS]);
-    for (size_t p = 0; p < c->n_patterns; p++) {
-        patterns[p].sigs = c->first[p];
-        patterns[p].n_sigs = c->n[p];
-        patterns[p].targets = (uint16_t)c->targets[p];
-        patterns[p].looked_for = c->n[p] > 0 && !c->fixed[p];
-        patterns[p].count_max = c->count_max[p];
-    }
     sl_mpm_store(c->mpm, (uint8_t *)block + block->at[CLAM_A_MPM]);
+    c->mpm = NULL;
     block->n_hashes = c->n_hashes;
     memcpy(block->hashes, c->ranges, sizeof block->hashes);
     block->anchored = c->n_anchored;
@@ -94,16 +93,14 @@ static void clear_gaps(struct clam_block *block, const struct clam_block *head)
     memset((uint8_t *)block + end, 0, head->head.len - end);
 }
 
-static struct clam_block *make_block(const struct compile *c)
+static struct clam_block *make_block(struct compile *c)
 {
     struct clam_block head = {0};
     uint64_t len = aligned(sizeof head);
-    struct sl_mpm_info info;
     struct clam_block *block;
 
-    sl_mpm_info(c->mpm, &info);
     for (int i = 0; i < CLAM_ARRAYS; i++) {
-        head.n[i] = i == CLAM_A_MPM ? info.table_len : array_of(c, i)->n;
+        head.n[i] = count_of(c, i);
         head.at[i] = len;
         len += aligned(head.n[i] * clam_record_len[i]);
     }
@@ -122,22 +119,20 @@ static void compile_free(struct compile *c)
 {
     free(c->ignored);
     free(c->users);
-    free(c->count_max);
     free(c->best);
     free(c->fixed);
-    free(c->first);
-    free(c->n);
-    free(c->targets);
+    free(c->patterns);
     free(c->pairs.at);
     free(c->anchored.at);
     free(c->literals.at);
     free(c->uses.at);
     free(c->fixeds.at);
     free(c->searched.at);
-    free(c->hashes.at);
-    free(c->sizes.at);
+    for (int i = 0; i < CLAM_HASHED * CLAM_HASHES; i++)
+        free(c->hashes[i / CLAM_HASHES][i % CLAM_HASHES].at);
     free(c->members.at);
     sl_mpm_free(c->mpm);
+    (void)malloc_trim(0); /* the C library would keep it for itself */
 }
 
 static enum sl_status compile(struct sl_clamav_db **db, const struct sl_clamav_set *set,
@@ -146,7 +141,6 @@ static enum sl_status compile(struct sl_clamav_db **db, const struct sl_clamav_s
 {
     struct compile c = {.set = set,
                         .spent = spent,
-                        .patterns = set->records[CLAM_A_PATTERNS].at,
                         .segs = set->records[CLAM_A_SEGS].at,
                         .nodes = set->records[CLAM_A_NODES].at,
                         .subs = set->records[CLAM_A_SUBS].at,

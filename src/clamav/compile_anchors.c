@@ -76,19 +76,24 @@ static bool list_pairs(struct compile *c)
     if (c->pairs.n > 0)
         qsort(pairs, c->pairs.n, sizeof *pairs, compare_pairs);
     for (size_t i = 0; i < c->pairs.n; i++) {
-        const uint32_t p = pairs[i].pattern;
+        struct clam_pattern *pattern = &c->patterns[pairs[i].pattern];
         uint32_t *sig;
 
         if (i > 0 && compare_pairs(&pairs[i - 1], &pairs[i]) == 0)
             continue;
-        if (c->n[p]++ == 0)
-            c->first[p] = (uint32_t)c->anchored.n;
-        c->targets[p] |= UINT32_C(1) << c->sigs[pairs[i].sig].target;
+        if (pattern->n_sigs++ == 0)
+            pattern->sigs = (uint32_t)c->anchored.n;
+        pattern->targets |= (uint16_t)(1u << c->sigs[pairs[i].sig].target);
+        pattern->looked_for = !c->fixed[pairs[i].pattern];
         sig = clam_grow(&c->anchored, sizeof *sig, 1);
         if (sig == NULL)
             return false;
         *sig = pairs[i].sig;
     }
+    free(c->pairs.at);
+    free(c->users);
+    c->pairs.at = NULL;
+    c->users = NULL;
     return true;
 }
 

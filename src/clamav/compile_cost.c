@@ -146,31 +146,44 @@ static void measure_sig(struct compile *c, const struct clam_sig *sig)
             const uint32_t pattern = c->variants[v];
 
             c->users[pattern]++;
-            if (sig->count_max > c->count_max[pattern])
-                c->count_max[pattern] = sig->count_max;
+            if (sig->count_max > c->patterns[pattern].count_max)
+                c->patterns[pattern].count_max = sig->count_max;
         }
     }
+}
+
+/* Those of a spent set, or a copy. */
+static bool take_patterns(struct compile *c)
+{
+    const struct clam_records *read = &c->set->records[CLAM_A_PATTERNS];
+
+    if (c->spent != NULL) {
+        c->patterns = c->spent->records[CLAM_A_PATTERNS].at;
+        c->spent->records[CLAM_A_PATTERNS].at = NULL;
+        return true;
+    }
+    c->patterns = malloc((read->n + 1) * sizeof *c->patterns);
+    if (c->patterns != NULL && read->n > 0)
+        memcpy(c->patterns, read->at, read->n * sizeof *c->patterns);
+    return c->patterns != NULL;
 }
 
 bool compile_measure(struct compile *c)
 {
     c->users = calloc(c->n_patterns + 1, sizeof *c->users);
-    c->count_max = calloc(c->n_patterns + 1, sizeof *c->count_max);
     c->best = calloc(c->n_patterns + 1, sizeof *c->best);
     c->fixed = calloc(c->n_patterns + 1, sizeof *c->fixed);
-    c->first = calloc(c->n_patterns + 1, sizeof *c->first);
-    c->n = calloc(c->n_patterns + 1, sizeof *c->n);
-    c->targets = calloc(c->n_patterns + 1, sizeof *c->targets);
-    if (c->users == NULL || c->count_max == NULL || c->best == NULL || c->fixed == NULL ||
-        c->first == NULL || c->n == NULL || c->targets == NULL)
+    if (!take_patterns(c) || c->users == NULL || c->best == NULL || c->fixed == NULL)
         return false;
+    for (size_t p = 0; p < c->n_patterns; p++) {
+        struct clam_pattern *pattern = &c->patterns[p];
+
+        c->best[p] = (uint16_t)clam_rarest_seg(c->segs + pattern->segs, 0, pattern->n_segs - 1);
+        c->fixed[p] = is_fixed(pattern);
+        pattern->sigs = pattern->n_sigs = pattern->count_max = 0; /* of a block that was merged */
+        pattern->targets = pattern->looked_for = 0;
+    }
     for (size_t s = 0; s < c->n_sigs; s++)
         measure_sig(c, &c->sigs[s]);
-    for (size_t p = 0; p < c->n_patterns; p++) {
-        const struct clam_pattern *pattern = &c->patterns[p];
-
-        c->best[p] = clam_rarest_seg(c->segs + pattern->segs, 0, pattern->n_segs - 1);
-        c->fixed[p] = is_fixed(pattern);
-    }
     return true;
 }

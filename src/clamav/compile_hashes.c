@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pages.h"
 #include "clamav/compile_internal.h"
 
 /* ---- ignored names --------------------------------------------------------------------------- */
@@ -36,92 +37,83 @@ bool compile_take_ignored(struct compile *c)
 
 /* ---- hashes ---------------------------------------------------------------------------------- */
 
-static int compare_hashes(const void *a, const void *b)
+static int compare_hashes(const void *a, const void *b, void *kind)
 {
-    const struct clam_read_hash *x = a, *y = b;
+    const struct clam_hash *x = a, *y = b;
 
-    if (x->purpose != y->purpose)
-        return x->purpose < y->purpose ? -1 : 1;
-    if (x->kind != y->kind)
-        return x->kind < y->kind ? -1 : 1;
-    if (x->hash.size != y->hash.size)
-        return x->hash.size < y->hash.size ? -1 : 1;
-    const int order = memcmp(x->hash.digest, y->hash.digest, sizeof x->hash.digest);
+    if (x->size != y->size)
+        return x->size < y->size ? -1 : 1;
+    const int order = memcmp(x->digest, y->digest, clam_hash_len[*(const int *)kind]);
     if (order != 0)
         return order;
-    return x->hash.name < y->hash.name ? -1 : x->hash.name > y->hash.name;
+    return x->name < y->name ? -1 : x->name > y->name;
 }
 
-static int compare_sizes(const void *a, const void *b)
+/* Takes those of a set that is spent, or a copy. */
+static bool take_records(struct compile *c, int purpose, int kind)
 {
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    const struct clam_records *read = &c->set->hashes[purpose][kind];
+    struct clam_records *hashes = &c->hashes[purpose][kind];
+    const size_t len = read->n * clam_hash_step(kind);
 
-    return x < y ? -1 : x > y;
-}
-
-/* Each size once, in order. */
-static void list_sizes(struct compile *c)
-{
-    uint64_t *sizes = (uint64_t *)c->sizes.at;
-    size_t n = 0;
-
-    if (c->sizes.n > 0)
-        qsort(sizes, c->sizes.n, sizeof *sizes, compare_sizes);
-    for (size_t i = 0; i < c->sizes.n; i++)
-        if (n == 0 || sizes[n - 1] != sizes[i])
-            sizes[n++] = sizes[i];
-    c->sizes.n = n;
-}
-
-/* A copy, or those of a set that is spent. */
-static struct clam_read_hash *take_hashes(struct compile *c)
-{
-    const size_t len = c->set->hashes.n * sizeof(struct clam_read_hash);
-    struct clam_read_hash *all = (struct clam_read_hash *)c->set->hashes.at;
-
+    *hashes = *read;
     if (c->spent != NULL) {
-        c->spent->hashes.at = NULL;
-        return all;
+        c->spent->hashes[purpose][kind].at = NULL;
+        return true;
     }
-    struct clam_read_hash *copy = malloc(len + 1);
-    if (copy != NULL && len > 0)
-        memcpy(copy, all, len);
-    return copy;
+    hashes->at = malloc(len + 1);
+    if (hashes->at != NULL && len > 0)
+        memcpy(hashes->at, read->at, len);
+    return hashes->at != NULL;
+}
+
+/* Counts the others. */
+static void drop_ignored(struct compile *c, struct clam_records *hashes, int purpose, int kind)
+{
+    const size_t step = clam_hash_step(kind), n = hashes->n;
+    uint8_t *at = hashes->at;
+
+    hashes->n = 0;
+    for (size_t i = 0; i < n; i++) {
+        const struct clam_hash *hash = clam_hash_in(at, kind, i);
+        const bool allows = clam_hash_allows(purpose, hash);
+
+        if (!allows && compile_is_ignored(c, hash->name))
+            continue;
+        c->n_hashes += !allows;
+        if (i > hashes->n)
+            memcpy(at + hashes->n * step, at + i * step, step);
+        hashes->n++;
+    }
 }
 
 bool compile_take_hashes(struct compile *c)
 {
-    const size_t n = c->set->hashes.n;
-    struct clam_read_hash *all = take_hashes(c);
+    for (int i = 0; i < CLAM_HASHED * CLAM_HASHES; i++) {
+        const int purpose = i / CLAM_HASHES;
+        int kind = i % CLAM_HASHES;
+        struct clam_records *hashes = &c->hashes[purpose][kind];
 
-    if (all == NULL)
-        return n == 0;
-    qsort(all, n, sizeof *all, compare_hashes);
-    for (size_t i = 0; i < n; i++) {
-        uint64_t *range = c->ranges[all[i].purpose][all[i].kind];
-        struct clam_hash *hash;
-        uint64_t *size;
-
-        if (!clam_hash_allows(&all[i]) && compile_is_ignored(c, all[i].hash.name))
-            continue;
-        if (range[1] == 0)
-            range[0] = c->hashes.n;
-        hash = clam_grow(&c->hashes, sizeof *hash, 1);
-        const bool is_of_file = all[i].purpose == CLAM_OF_FILE || all[i].purpose == CLAM_OF_ALLOWED;
-        size = is_of_file ? clam_grow(&c->sizes, sizeof *size, 1) : NULL;
-        if (hash == NULL || (size == NULL && is_of_file)) {
-            free(all);
+        if (!take_records(c, purpose, kind))
             return false;
-        }
-        *hash = all[i].hash;
-        if (size != NULL)
-            *size = hash->size;
-        range[1] = c->hashes.n;
-        c->n_hashes += !clam_hash_allows(&all[i]);
+        drop_ignored(c, hashes, purpose, kind);
+        if (hashes->n > 0)
+            qsort_r(hashes->at, hashes->n, clam_hash_step(kind), compare_hashes, &kind);
+        c->ranges[purpose][kind][0] = c->hashes_len;
+        c->ranges[purpose][kind][1] = hashes->n;
+        c->hashes_len += hashes->n * clam_hash_step(kind);
     }
-    free(all);
-    list_sizes(c);
     return true;
+}
+
+void compile_move_hashes(const struct compile *c, uint8_t *to)
+{
+    for (int i = 0; i < CLAM_HASHED * CLAM_HASHES; i++) {
+        const int purpose = i / CLAM_HASHES, kind = i % CLAM_HASHES;
+        const struct clam_records *hashes = &c->hashes[purpose][kind];
+
+        pages_move(to + c->ranges[purpose][kind][0], hashes->at, hashes->n * clam_hash_step(kind));
+    }
 }
 
 /* ---- members --------------------------------------------------------------------------------- */

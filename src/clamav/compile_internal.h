@@ -9,8 +9,8 @@
 
 struct compile {
     const struct sl_clamav_set *set;
-    struct sl_clamav_set *spent; /* the same, whose arrays are freed; NULL: they are kept */
-    const struct clam_pattern *patterns;
+    struct sl_clamav_set *spent;   /* the same, whose arrays are freed; NULL: they are kept */
+    struct clam_pattern *patterns; /* a spent set's, or a copy; what matching needs is filled in */
     const struct clam_seg *segs;
     const struct clam_node *nodes;
     const struct clam_sub *subs;
@@ -21,14 +21,13 @@ struct compile {
 
     const char **ignored; /* names, sorted */
     size_t n_ignored;
-    uint32_t *users;     /* by pattern: signatures that have it */
-    uint32_t *count_max; /* by pattern */
-    uint32_t *best;      /* by pattern: the segment with the rarest literal */
-    uint8_t *fixed;      /* by pattern: it is tried at its position */
-    uint32_t *first, *n; /* by pattern: signatures that it anchors */
-    uint32_t *targets;
+    uint32_t *users;           /* by pattern: signatures that have it */
+    uint16_t *best;            /* by pattern: the segment with the rarest literal */
+    uint8_t *fixed;            /* by pattern: it is tried at its position */
     struct clam_records pairs; /* struct pair: pattern and signature */
-    struct clam_records anchored, literals, uses, fixeds, searched, hashes, sizes, members;
+    struct clam_records anchored, literals, uses, fixeds, searched, members;
+    struct clam_records hashes[CLAM_HASHED][CLAM_HASHES]; /* struct clam_hash */
+    uint64_t hashes_len;
     struct sl_mpm_table *mpm;
     uint64_t ranges[CLAM_HASHED][CLAM_HASHES][2];
     uint64_t n_hashes, n_anchored, n_fixed, n_in_parts;
@@ -72,7 +71,10 @@ bool compile_choose_anchors(struct compile *c);
 enum sl_status compile_make_matcher(struct compile *c, enum sl_device_kind device,
                                     struct sl_diag *diag);
 
-/* Sorts hashes and sizes. False: no memory. */
+/* Sorts hashes. False: no memory. */
 bool compile_take_hashes(struct compile *c);
+
+/* Lays them behind one another. */
+void compile_move_hashes(const struct compile *c, uint8_t *to);
 
 #endif

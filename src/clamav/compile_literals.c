@@ -40,7 +40,7 @@ static bool collect_anchors(struct compile *c, struct clam_records *anchors)
         struct anchor *anchor;
         uint32_t *fixed;
 
-        if (c->n[p] == 0)
+        if (c->patterns[p].n_sigs == 0)
             continue;
         if (c->fixed[p]) {
             fixed = clam_grow(&c->fixeds, sizeof *fixed, 1);
@@ -61,7 +61,8 @@ static bool collect_anchors(struct compile *c, struct clam_records *anchors)
     return true;
 }
 
-static enum sl_status build_matcher(struct compile *c, const struct clam_records *anchors,
+/* Frees the anchors: the literals have all that is needed of them. */
+static enum sl_status build_matcher(struct compile *c, struct clam_records *anchors,
                                     enum sl_device_kind device, struct sl_diag *diag)
 {
     const struct anchor *all = (const struct anchor *)anchors->at;
@@ -91,6 +92,8 @@ static enum sl_status build_matcher(struct compile *c, const struct clam_records
         return diag_set(diag, SL_ENOMEM, NULL, 0, "out of memory");
     }
     *end = (uint32_t)anchors->n;
+    free(anchors->at);
+    anchors->at = NULL;
     sl_mpm_config_init(&config);
     config.device = device;
     const enum sl_status status = sl_mpm_build(&c->mpm, &config, literals, n, diag);

@@ -147,16 +147,14 @@ static enum clam_taken read_address(struct sl_clamav_set *set, char kind, struct
     const enum clam_taken taken = line_put_text(set, (struct clam_text){text, strlen(text)}, &name);
     if (taken != CLAM_TAKEN)
         return taken;
-    struct clam_read_hash *const hash = clam_grow(&set->hashes, sizeof *hash, 1);
-    if (hash == NULL)
+    struct clam_hash *const hash =
+        clam_grow(&set->hashes[CLAM_OF_URL][CLAM_SHA256], clam_hash_step(CLAM_SHA256), 1);
+    if (hash == NULL || name > CLAM_HASH_NAME_MAX)
         return CLAM_NO_MEMORY;
-    *hash = (struct clam_read_hash){
-        .hash = {.size = use.at[0] == 'W' ? CLAM_URL_ALLOWED : CLAM_URL_FOUND,
-                 .name = name,
-                 .official = true},
-        .kind = CLAM_SHA256,
-        .purpose = CLAM_OF_URL};
-    memcpy(hash->hash.digest, digest, sizeof digest);
+    hash->size = use.at[0] == 'W' ? CLAM_URL_ALLOWED : CLAM_URL_FOUND;
+    hash->name = name & CLAM_HASH_NAME_MAX;
+    hash->official = 1;
+    memcpy(hash->digest, digest, sizeof digest);
     set->n_allowed += use.at[0] == 'W';
     return CLAM_TAKEN;
 }

@@ -9,7 +9,10 @@ enum clam_taken line_read_hash(struct sl_clamav_set *set, enum clam_format forma
 {
     const bool of_section = format == CLAM_MDB || format == CLAM_MSB;
     struct clam_text fields[2], name;
-    struct clam_read_hash *hash;
+    const int purpose = of_section                                ? CLAM_OF_SECTION
+                        : format == CLAM_FP || format == CLAM_SFP ? CLAM_OF_ALLOWED
+                                                                  : CLAM_OF_FILE;
+    struct clam_hash *hash;
     uint8_t digest[32] = {0}, kind;
     uint64_t size = CLAM_ANY_SIZE, least = 0;
     uint32_t text = 0;
@@ -32,17 +35,13 @@ enum clam_taken line_read_hash(struct sl_clamav_set *set, enum clam_format forma
     taken = line_put_name(set, name, &text);
     if (taken != CLAM_TAKEN)
         return taken;
-    hash = clam_grow(&set->hashes, sizeof *hash, 1);
-    if (hash == NULL)
+    hash = clam_grow(&set->hashes[purpose][kind], clam_hash_step(kind), 1);
+    if (hash == NULL || text > CLAM_HASH_NAME_MAX)
         return CLAM_NO_MEMORY;
-    hash->kind = kind;
-    hash->purpose = of_section                                ? CLAM_OF_SECTION
-                    : format == CLAM_FP || format == CLAM_SFP ? CLAM_OF_ALLOWED
-                                                              : CLAM_OF_FILE;
-    set->n_allowed += hash->purpose == CLAM_OF_ALLOWED;
-    hash->hash.size = size;
-    hash->hash.name = text;
-    hash->hash.official = set->official;
-    memcpy(hash->hash.digest, digest, sizeof digest);
+    set->n_allowed += purpose == CLAM_OF_ALLOWED;
+    hash->size = size;
+    hash->name = text & CLAM_HASH_NAME_MAX;
+    hash->official = set->official;
+    memcpy(hash->digest, digest, clam_hash_len[kind]);
     return CLAM_TAKEN;
 }

@@ -226,17 +226,23 @@ static bool append_domains(struct merge *merge, enum clam_array array)
 
 static bool append_hashes_of(const struct merge *merge, int purpose, int kind)
 {
-    const struct clam_hash *hashes = clam_at(merge->block, CLAM_A_HASHES);
     const uint64_t *range = merge->block->hashes[purpose][kind];
+    const size_t step = clam_hash_step(kind);
 
-    for (uint64_t i = range[0]; i < range[1]; i++) {
-        struct clam_read_hash *hash = clam_grow(&merge->set->hashes, sizeof *hash, 1);
+    if (range[1] == 0)
+        return true;
+    uint8_t *room = clam_grow(&merge->set->hashes[purpose][kind], step, range[1]);
+    if (room == NULL)
+        return false;
+    memcpy(room, (const uint8_t *)clam_at(merge->block, CLAM_A_HASHES) + range[0], range[1] * step);
+    for (uint64_t i = 0; i < range[1]; i++) {
+        struct clam_hash *hash = (struct clam_hash *)(room + i * step);
+        const uint64_t name = (uint64_t)hash->name + merge->base[CLAM_A_TEXT];
 
-        if (hash == NULL)
+        if (name > CLAM_HASH_NAME_MAX)
             return false;
-        *hash = (struct clam_read_hash){hashes[i], (uint8_t)kind, (uint8_t)purpose};
-        hash->hash.name += merge->base[CLAM_A_TEXT];
-        merge->set->n_allowed += clam_hash_allows(hash);
+        hash->name = name & CLAM_HASH_NAME_MAX;
+        merge->set->n_allowed += clam_hash_allows(purpose, hash);
     }
     return true;
 }
@@ -252,11 +258,22 @@ static bool append_hashes(const struct merge *merge)
 
 /* ---- ignored lines --------------------------------------------------------------------------- */
 
+static bool is_hash_named(const struct merge *merge, int purpose, int kind, const char *name)
+{
+    const char *text = clam_at(merge->block, CLAM_A_TEXT);
+    const uint64_t *range = merge->block->hashes[purpose][kind];
+    const uint8_t *hashes = (const uint8_t *)clam_at(merge->block, CLAM_A_HASHES) + range[0];
+
+    for (uint64_t i = 0; i < range[1]; i++)
+        if (strcmp(text + clam_hash_in(hashes, kind, i)->name, name) == 0)
+            return true;
+    return false;
+}
+
 static bool is_named(const struct merge *merge, const char *name)
 {
     const char *text = clam_at(merge->block, CLAM_A_TEXT);
     const struct clam_sig *sigs = clam_at(merge->block, CLAM_A_SIGS);
-    const struct clam_hash *hashes = clam_at(merge->block, CLAM_A_HASHES);
 
     for (uint64_t i = 0; i < merge->block->n[CLAM_A_SIGS]; i++)
         if (merge->live[i] != 0 && strcmp(text + sigs[i].name, name) == 0)
@@ -265,8 +282,8 @@ static bool is_named(const struct merge *merge, const char *name)
     for (uint64_t i = 0; i < merge->block->n[CLAM_A_MEMBERS]; i++)
         if (strcmp(text + members[i].name, name) == 0)
             return true;
-    for (uint64_t i = 0; i < merge->block->n[CLAM_A_HASHES]; i++)
-        if (strcmp(text + hashes[i].name, name) == 0)
+    for (int i = 0; i < CLAM_HASHED * CLAM_HASHES; i++)
+        if (is_hash_named(merge, i / CLAM_HASHES, i % CLAM_HASHES, name))
             return true;
     return false;
 }

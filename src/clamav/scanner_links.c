@@ -32,9 +32,8 @@ enum { TEXT_ROOM = 2 * URL_ROOM };
 bool clam_has_links(const struct sl_clamav_db *db)
 {
     const struct clam_block *block = db->block;
-    const uint64_t *urls = block->hashes[CLAM_OF_URL][CLAM_SHA256];
 
-    return block->n[CLAM_A_PROTECTED] > 0 || urls[1] > urls[0];
+    return block->n[CLAM_A_PROTECTED] > 0 || block->hashes[CLAM_OF_URL][CLAM_SHA256][1] > 0;
 }
 
 /* ---- lists of domains ------------------------------------------------------------------------ */
@@ -177,24 +176,23 @@ static bool is_protected_host(struct sl_clamav_scanner *scanner, struct link *li
 static const struct clam_hash *find_hash(const struct clam_block *block, uint64_t size,
                                          const uint8_t digest[32])
 {
-    const struct clam_hash *const hashes = clam_at(block, CLAM_A_HASHES);
     const uint64_t *const range = block->hashes[CLAM_OF_URL][CLAM_SHA256];
-    uint64_t from = range[0], to = range[1];
+    const uint8_t *const hashes = (const uint8_t *)clam_at(block, CLAM_A_HASHES) + range[0];
+    uint64_t from = 0, to = range[1];
 
     while (from < to) {
         const uint64_t middle = from + (to - from) / 2;
-        const struct clam_hash *const hash = &hashes[middle];
+        const struct clam_hash *const hash = clam_hash_in(hashes, CLAM_SHA256, middle);
 
-        if (hash->size < size ||
-            (hash->size == size && memcmp(hash->digest, digest, sizeof hash->digest) <= 0))
+        if (hash->size < size || (hash->size == size && memcmp(hash->digest, digest, 32) <= 0))
             from = middle + 1;
         else
             to = middle;
     }
-    if (from == range[0] || hashes[from - 1].size != size ||
-        memcmp(hashes[from - 1].digest, digest, sizeof hashes->digest) != 0)
-        return NULL;
-    return &hashes[from - 1];
+    const struct clam_hash *const last =
+        from > 0 ? clam_hash_in(hashes, CLAM_SHA256, from - 1) : NULL;
+    return last != NULL && last->size == size && memcmp(last->digest, digest, 32) == 0 ? last
+                                                                                       : NULL;
 }
 
 /* The name of what an address, or the start of one, is known for. NULL: nothing. */
@@ -219,13 +217,12 @@ static const char *look_up(const struct sl_clamav_scanner *scanner, const char *
 static const char *find_address(const struct sl_clamav_scanner *scanner, const char *url,
                                 bool *is_over)
 {
-    const uint64_t *range = scanner->db->block->hashes[CLAM_OF_URL][CLAM_SHA256];
     const char *hosts[URL_HOSTS], *name = NULL;
     size_t paths[URL_PATHS];
     struct url_form form;
 
     *is_over = false;
-    if (range[0] == range[1])
+    if (scanner->db->block->hashes[CLAM_OF_URL][CLAM_SHA256][1] == 0)
         return NULL;
     *is_over = !url_canonical(url, &form);
     if (*is_over)

@@ -14,20 +14,25 @@ static const EVP_MD *digest_of(int kind)
     return kind == CLAM_MD5 ? EVP_md5() : kind == CLAM_SHA1 ? EVP_sha1() : EVP_sha256();
 }
 
-/* The first hash of this size in a range, or its end. */
-static uint64_t find_size(const struct clam_hash *hashes, const uint64_t range[2], uint64_t size)
+static const uint8_t *hashes_of(const struct clam_block *block, int purpose, int kind)
 {
-    uint64_t from = range[0], to = range[1];
+    return (const uint8_t *)clam_at(block, CLAM_A_HASHES) + block->hashes[purpose][kind][0];
+}
+
+/* The first of n hashes that has this size; n: none has. */
+static uint64_t find_size(const uint8_t *hashes, int kind, uint64_t n, uint64_t size)
+{
+    uint64_t from = 0, to = n;
 
     while (from < to) {
         const uint64_t middle = from + (to - from) / 2;
 
-        if (hashes[middle].size < size)
+        if (clam_hash_in(hashes, kind, middle)->size < size)
             from = middle + 1;
         else
             to = middle;
     }
-    return from < range[1] && hashes[from].size == size ? from : range[1];
+    return from < n && clam_hash_in(hashes, kind, from)->size == size ? from : n;
 }
 
 /* Adds a part to a digest. False: the object ends before. Where the object's time is over, the rest
@@ -70,28 +75,29 @@ static bool hash_part(struct clam_match *match, int purpose, uint64_t at, uint64
 bool scanner_match_hashes(struct sl_clamav_scanner *scanner, int purpose, uint64_t at, uint64_t len)
 {
     const struct clam_block *block = scanner->db->block;
-    const struct clam_hash *hashes = clam_at(block, CLAM_A_HASHES);
     const uint64_t sizes[] = {len, CLAM_ANY_SIZE};
     bool found = false;
 
     for (int kind = 0; kind < CLAM_HASHES && !scanner->over; kind++) {
-        const uint64_t *range = block->hashes[purpose][kind];
+        const uint64_t n = block->hashes[purpose][kind][1];
+        const uint8_t *hashes = hashes_of(block, purpose, kind);
         uint8_t digest[32];
         bool made = false;
 
         for (int s = 0; s < 2; s++) {
-            uint64_t i = find_size(hashes, range, sizes[s]);
+            uint64_t i = find_size(hashes, kind, n, sizes[s]);
 
-            if (i < range[1] && !made &&
-                !hash_part(&scanner->match, purpose, at, len, kind, digest))
+            if (i < n && !made && !hash_part(&scanner->match, purpose, at, len, kind, digest))
                 break; /* hashes of another kind may be possible */
-            made |= i < range[1];
-            for (; i < range[1] && hashes[i].size == sizes[s]; i++) {
-                if (memcmp(hashes[i].digest, digest, clam_hash_len[kind]) != 0)
+            made |= i < n;
+            for (; i < n && clam_hash_in(hashes, kind, i)->size == sizes[s]; i++) {
+                const struct clam_hash *hash = clam_hash_in(hashes, kind, i);
+
+                if (memcmp(hash->digest, digest, clam_hash_len[kind]) != 0)
                     continue;
                 found = true;
                 if (purpose != CLAM_OF_ALLOWED)
-                    scanner_report(scanner, hashes[i].name, hashes[i].official);
+                    scanner_report(scanner, hash->name, hash->official);
             }
         }
     }
@@ -100,20 +106,18 @@ bool scanner_match_hashes(struct sl_clamav_scanner *scanner, int purpose, uint64
 
 bool scanner_has_size(const struct clam_block *block, uint64_t size)
 {
-    const uint64_t *sizes = clam_at(block, CLAM_A_SIZES);
-    uint64_t from = 0, to = block->n[CLAM_A_SIZES];
+    static const int purposes[] = {CLAM_OF_FILE, CLAM_OF_ALLOWED};
 
-    if (to > 0 && sizes[to - 1] == CLAM_ANY_SIZE)
-        return true;
-    while (from < to) {
-        const uint64_t middle = from + (to - from) / 2;
+    for (int i = 0; i < 2 * CLAM_HASHES; i++) {
+        const int purpose = purposes[i / CLAM_HASHES], kind = i % CLAM_HASHES;
+        const uint64_t n = block->hashes[purpose][kind][1];
+        const uint8_t *hashes = hashes_of(block, purpose, kind);
 
-        if (sizes[middle] < size)
-            from = middle + 1;
-        else
-            to = middle;
+        if (n > 0 && (clam_hash_in(hashes, kind, n - 1)->size == CLAM_ANY_SIZE ||
+                      find_size(hashes, kind, n, size) < n))
+            return true;
     }
-    return from < block->n[CLAM_A_SIZES] && sizes[from] == size;
+    return false;
 }
 
 void scanner_match_sections(struct sl_clamav_scanner *scanner)
@@ -123,7 +127,7 @@ void scanner_match_sections(struct sl_clamav_scanner *scanner)
     bool any = false;
 
     for (int kind = 0; kind < CLAM_HASHES; kind++)
-        any |= block->hashes[CLAM_OF_SECTION][kind][1] > block->hashes[CLAM_OF_SECTION][kind][0];
+        any |= block->hashes[CLAM_OF_SECTION][kind][1] > 0;
     if (!any || scanner->object.target != CLAM_PE || !exe->good)
         return;
     for (uint32_t i = 0; i < exe->n_sections && !scanner->over; i++)

@@ -36,8 +36,7 @@ const uint32_t clam_record_len[CLAM_ARRAYS] = {
     [CLAM_A_USES] = sizeof(struct clam_use),
     [CLAM_A_FIXED] = sizeof(uint32_t),
     [CLAM_A_SEARCHED] = sizeof(uint32_t),
-    [CLAM_A_HASHES] = sizeof(struct clam_hash),
-    [CLAM_A_SIZES] = sizeof(uint64_t),
+    [CLAM_A_HASHES] = 1,
     [CLAM_A_MPM] = 1,
 };
 
@@ -141,7 +140,8 @@ void sl_clamav_set_free(struct sl_clamav_set *set)
     free(set->reasons);
     free(set->files);
     free(set->ignores.at);
-    free(set->hashes.at);
+    for (int i = 0; i < CLAM_HASHED * CLAM_HASHES; i++)
+        free(set->hashes[i / CLAM_HASHES][i % CLAM_HASHES].at);
     clam_set_end(set);
     free(set->shown);
     free(set);
@@ -224,7 +224,9 @@ void clam_mark_take(const struct sl_clamav_set *set, struct clam_mark *mark)
 {
     for (int i = 0; i < CLAM_A_READ; i++)
         mark->n[i] = set->records[i].n;
-    mark->hashes = set->hashes.n;
+    for (int i = 0; i < CLAM_HASHED * CLAM_HASHES; i++)
+        mark->hashes[i / CLAM_HASHES][i % CLAM_HASHES] =
+            set->hashes[i / CLAM_HASHES][i % CLAM_HASHES].n;
     mark->trees = set->trees.n;
 }
 
@@ -253,7 +255,9 @@ void clam_mark_restore(struct sl_clamav_set *set, const struct clam_mark *mark)
     set->trees.n = mark->trees;
     for (int i = 0; i < CLAM_A_READ; i++)
         set->records[i].n = mark->n[i];
-    set->hashes.n = mark->hashes;
+    for (int i = 0; i < CLAM_HASHED * CLAM_HASHES; i++)
+        set->hashes[i / CLAM_HASHES][i % CLAM_HASHES].n =
+            mark->hashes[i / CLAM_HASHES][i % CLAM_HASHES];
 }
 
 uint32_t clam_chain_find(const struct clam_chains *chains, const uint64_t key[2])
@@ -298,7 +302,9 @@ void sl_clamav_set_count(const struct sl_clamav_set *set, struct sl_clamav_count
 {
     memset(count, 0, sizeof *count);
     count->allowed = set->n_allowed;
-    count->hashes = set->hashes.n - set->n_allowed;
+    for (int i = 0; i < CLAM_HASHED * CLAM_HASHES; i++)
+        count->hashes += set->hashes[i / CLAM_HASHES][i % CLAM_HASHES].n;
+    count->hashes -= set->n_allowed;
     count->signatures = clam_count(set, CLAM_A_SIGS) + clam_count(set, CLAM_A_MEMBERS) +
                         clam_count(set, CLAM_A_PROTECTED) + count->hashes;
     count->bad = set->bad.n;

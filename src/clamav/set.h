@@ -53,22 +53,16 @@ struct clam_tree {
     uint32_t node, n_subs, count_max;
 };
 
-struct clam_read_hash {
-    struct clam_hash hash;
-    uint8_t kind, purpose;
-};
-
 /* Whether nothing is found where it matches. */
-static inline bool clam_hash_allows(const struct clam_read_hash *hash)
+static inline bool clam_hash_allows(int purpose, const struct clam_hash *hash)
 {
-    return hash->purpose == CLAM_OF_ALLOWED ||
-           (hash->purpose == CLAM_OF_URL && hash->hash.size == CLAM_URL_ALLOWED);
+    return purpose == CLAM_OF_ALLOWED || (purpose == CLAM_OF_URL && hash->size == CLAM_URL_ALLOWED);
 }
 
 struct sl_clamav_set {
     struct clam_records records[CLAM_A_READ];
-    struct clam_records hashes;  /* struct clam_read_hash */
-    struct clam_records ignores; /* struct clam_ignore */
+    struct clam_records hashes[CLAM_HASHED][CLAM_HASHES]; /* struct clam_hash */
+    struct clam_records ignores;                          /* struct clam_ignore */
     struct clam_notes bad, skipped;
     struct clam_reason *reasons;
     size_t n_reasons;
@@ -143,7 +137,7 @@ bool clam_note(struct sl_clamav_set *set, enum clam_taken taken, struct clam_tex
 /* The lengths of the arrays before a line: a line that fails adds nothing. */
 struct clam_mark {
     size_t n[CLAM_A_READ];
-    size_t hashes, trees;
+    size_t hashes[CLAM_HASHED][CLAM_HASHES], trees;
 };
 
 void clam_mark_take(const struct sl_clamav_set *set, struct clam_mark *mark);

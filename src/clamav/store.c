@@ -316,19 +316,24 @@ static bool check_members(const struct clam_block *block)
     return true;
 }
 
+static bool check_hashes_of(const struct clam_block *block, int purpose, int kind)
+{
+    const uint64_t *range = block->hashes[purpose][kind], n = block->n[CLAM_A_HASHES];
+    const uint8_t *hashes = (const uint8_t *)clam_at(block, CLAM_A_HASHES) + range[0];
+
+    if (range[0] % _Alignof(struct clam_hash) != 0 || range[0] > n ||
+        range[1] > (n - range[0]) / clam_hash_step(kind))
+        return false;
+    for (uint64_t i = 0; i < range[1]; i++)
+        if (clam_hash_in(hashes, kind, i)->name >= block->n[CLAM_A_TEXT])
+            return false;
+    return true;
+}
+
 static bool check_hashes(const struct clam_block *block)
 {
-    const struct clam_hash *hashes = clam_at(block, CLAM_A_HASHES);
-
-    for (int purpose = 0; purpose < CLAM_HASHED; purpose++)
-        for (int kind = 0; kind < CLAM_HASHES; kind++) {
-            const uint64_t *range = block->hashes[purpose][kind];
-
-            if (range[0] > range[1] || range[1] > block->n[CLAM_A_HASHES])
-                return false;
-        }
-    for (uint64_t i = 0; i < block->n[CLAM_A_HASHES]; i++)
-        if (hashes[i].name >= block->n[CLAM_A_TEXT])
+    for (int i = 0; i < CLAM_HASHED * CLAM_HASHES; i++)
+        if (!check_hashes_of(block, i / CLAM_HASHES, i % CLAM_HASHES))
             return false;
     return true;
 }
@@ -380,7 +385,7 @@ static bool sum_block(const void *memory, uint64_t *sum)
 const struct block_kind clam_block_kind = {
     .name = "compiled database",
     .magic = UINT64_C(0x31304D414C434C53), /* "SLCLAM01" */
-    .version = 8,
+    .version = 9,
     .pointer_len = sizeof(void *),
     .len_min = sizeof(struct clam_block),
     .sum = sum_block,

@@ -4,6 +4,7 @@
 
 #include "base/diag.h"
 #include "base/mapped_file.h"
+#include "base/pages.h"
 #include "mpm_internal.h"
 
 static bool sum_table(const void *block, uint64_t *sum)
@@ -157,9 +158,13 @@ enum sl_status sl_mpm_load(struct sl_mpm_table **table, const char *path, struct
     return status;
 }
 
-void sl_mpm_store(const struct sl_mpm_table *table, void *memory)
+void sl_mpm_store(struct sl_mpm_table *table, void *memory)
 {
-    memcpy(memory, table, table->head.len);
+    const struct sl_mpm_table head = *table;
+
+    memcpy(memory, &head, sizeof head);
+    pages_move((uint8_t *)memory + sizeof head, table + 1, head.head.len - sizeof head);
+    sl_mpm_free(table);
     block_seal(&mpm_block_kind, memory);
 }
 
