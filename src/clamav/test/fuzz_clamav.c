@@ -11,6 +11,20 @@
 #include "clamav/set.h"
 #include "sluice/clamav.h"
 
+/* A container is read from memory of its own, which is lost as it is read. */
+static void read_container(struct sl_clamav_set *set, const char *name, const uint8_t *data,
+                           size_t len, bool ignores)
+{
+    uint8_t *copy = malloc(len + 1);
+    struct sl_diag diag;
+
+    if (copy == NULL)
+        return;
+    memcpy(copy, data, len);
+    (void)clam_container_read(set, name, copy, len, ignores, &diag);
+    free(copy);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 static void scan(struct sl_clamav_db *db, const uint8_t *data, size_t len)
@@ -70,8 +84,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len)
     if (data[0] % 8 == 7) {
         check_member(data + 1, len - 1);
     } else if (data[0] % 8 == 6) {
-        (void)clam_container_read(set, "f.cld", data + 1, len - 1, true, &diag);
-        (void)clam_container_read(set, "f.cud", data + 1, len - 1, false, &diag);
+        read_container(set, "f.cld", data + 1, len - 1, true);
+        read_container(set, "f.cud", data + 1, len - 1, false);
     } else if (sl_clamav_set_read_text(set, names[data[0] % 8], (const char *)data + 1, len - 1,
                                        &diag) == SL_OK &&
                sl_clamav_compile(&db, set, SL_DEVICE_CPU, &diag) == SL_OK) {
