@@ -53,12 +53,14 @@ static uint64_t count_of(const struct compile *c, int array)
 static void fill_arrays(const struct compile *c, struct clam_block *block)
 {
     for (int i = 0; i < CLAM_A_MPM; i++) {
-        const struct clam_records records = array_of(c, i);
         uint8_t *to = (uint8_t *)block + block->at[i];
 
-        if (i == CLAM_A_HASHES)
+        if (i == CLAM_A_HASHES) {
             compile_move_hashes(c, to);
-        else if (records.n > 0 && c->spent != NULL)
+            continue;
+        }
+        const struct clam_records records = array_of(c, i);
+        if (records.n > 0 && c->spent != NULL)
             pages_move(to, records.at, records.n * clam_record_len[i]);
         else if (records.n > 0)
             memcpy(to, records.at, records.n * clam_record_len[i]);
