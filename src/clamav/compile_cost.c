@@ -162,7 +162,7 @@ static bool take_patterns(struct compile *c)
         c->spent->records[CLAM_A_PATTERNS].at = NULL;
         return true;
     }
-    c->patterns = malloc((read->n + 1) * sizeof *c->patterns);
+    c->patterns = calloc(read->n + 1, sizeof *c->patterns);
     if (c->patterns != NULL && read->n > 0)
         memcpy(c->patterns, read->at, read->n * sizeof *c->patterns);
     return c->patterns != NULL;

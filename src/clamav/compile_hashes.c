@@ -61,7 +61,7 @@ static bool take_records(struct compile *c, int purpose, int kind)
         c->spent->hashes[purpose][kind].at = NULL;
         return true;
     }
-    hashes->at = malloc(len + 1);
+    hashes->at = calloc(1, len + 1);
     if (hashes->at != NULL && len > 0)
         memcpy(hashes->at, read->at, len);
     return hashes->at != NULL;
