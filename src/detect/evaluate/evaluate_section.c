@@ -82,9 +82,7 @@ static struct rule_cursors filter(const struct walk *walk, const struct rule_pay
 static struct rule_cursors step_size(const struct rule_payload *size, const struct rule_scan *scan,
                                      struct rule_cursors before)
 {
-    const bool inside = scan->len >= (uint32_t)size->distance && scan->len <= size->window;
-
-    if (inside == size->negated || (scan->is_open && size->window < RULE_SIZE_MAX))
+    if (!rule_size_meets(size, scan->len) || (scan->is_open && size->window < RULE_SIZE_MAX))
         before.n = 0;
     return before;
 }

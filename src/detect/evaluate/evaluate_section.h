@@ -12,4 +12,10 @@
 bool rule_section_match(const struct rule_payload *steps, size_t n, struct rule_scan *scan,
                         struct rule_work *work);
 
+/* Whether a value of such a length meets the step, a RULE_SIZE. */
+static inline bool rule_size_meets(const struct rule_payload *size, uint32_t len)
+{
+    return (len >= (uint32_t)size->distance && len <= size->window) != size->negated;
+}
+
 #endif

@@ -134,8 +134,7 @@ static bool meets_size(const struct rule_payload *size, const struct rule_view *
 {
     struct sl_app_value value;
 
-    return rule_message_value(view, size->buffer, 0, &value) &&
-           (value.len >= (uint32_t)size->distance && value.len <= size->window) != size->negated;
+    return rule_message_value(view, size->buffer, 0, &value) && rule_size_meets(size, value.len);
 }
 
 /* Each section of the rule is met by the payload, or by another buffer. */
