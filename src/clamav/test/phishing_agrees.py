@@ -12,11 +12,11 @@ import base64
 import hashlib
 import os
 import random
-import re
 import shutil
-import subprocess
 import sys
 import tempfile
+
+from clamscan_agrees import names_of
 
 SKIPPED = 77
 MAILS = 250
@@ -222,19 +222,6 @@ def mail(rng):
 
 
 # ---- the comparison ------------------------------------------------------------------------------
-
-def names_of(command, folder):
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False,
-                          cwd=folder)
-    if done.returncode not in (0, 1):
-        sys.exit(f"{' '.join(command)} ended with {done.returncode}: {done.stderr[-2000:]}")
-    found = set()
-    for line in done.stdout.splitlines():
-        match = re.fullmatch(r"(.*): (\S+) FOUND", line)
-        if match:
-            found.add((os.path.basename(match[1]), match[2]))
-    return found
-
 
 def round_of(rng, sluice, folder, number, totals):
     database, mails = os.path.join(folder, f"db{number}"), os.path.join(folder, f"mails{number}")
