@@ -208,8 +208,7 @@ enum sl_status source_batch_order(struct source_batch *part, struct run_source *
         join(part, source, batch);
     part->made.n = part->made.len = 0;
     part->made.took = false;
-    return source->joins && part->n_fragments != 0 ? join_fragments(part, source, batch, diag)
-                                                   : SL_OK;
+    return joins_some(part, source) ? join_fragments(part, source, batch, diag) : SL_OK;
 }
 
 void source_batch_arrange(struct source_batch *part, const struct run_source *source,
