@@ -2,6 +2,8 @@
 /* Once it runs the pipeline asks for no memory, on CPUs and on GPUs. */
 #include "test.h"
 
+#include <sched.h>
+
 #include "counted_malloc.h"
 
 #include "device/test/simulated.h"
@@ -11,11 +13,12 @@
 #include "sluice/pipeline.h"
 #include "sluice/sampling.h"
 
-enum { BATCHES = 1000, PACKET_LEN = 600 };
+enum { BATCHES = 1000, SLOTS = 8, PACKET_LEN = 600 };
 
 struct run {
-    uint32_t filled, drained;
-    uint64_t begin, end; /* allocations when the first batch, and the last, was drained */
+    atomic_uint filled;
+    uint32_t drained;
+    uint64_t begin, end; /* allocations when all slots were open, and when the last was drained */
     uint64_t n_hits;
     uint8_t packets[64][PACKET_LEN];
 };
@@ -47,7 +50,7 @@ static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *d
         const uint32_t item = sl_batch_add(batch, run->packets[p], PACKET_LEN, 0);
         batch->origin[item].link_type = 1; /* Ethernet */
     }
-    return ++run->filled == BATCHES ? SL_END : SL_OK;
+    return atomic_fetch_add(&run->filled, 1) + 1 == BATCHES ? SL_END : SL_OK;
 }
 
 static enum sl_status prepare(void *user, struct sl_batch *batch, struct sl_diag *diag)
@@ -69,8 +72,13 @@ static enum sl_status drain(void *user, const struct sl_batch *batch, const stru
     (void)diag;
     for (int e = 0; e < 3; e++)
         run->n_hits += hits[e].n;
-    if (++run->drained == 1) /* all threads were started: their memory is not counted */
+    if (++run->drained == 1) {
+        /* All threads were started. Slots are opened beside the run, and the last is filled once
+         * it is open, since none is free before this one is drained. */
+        while (atomic_load(&run->filled) < SLOTS)
+            sched_yield();
         run->begin = atomic_load(&n_allocations);
+    }
     if (run->drained == BATCHES)
         run->end = atomic_load(&n_allocations);
     return SL_OK;
@@ -118,6 +126,7 @@ static void check(uint32_t n_gpus, const struct tables *tables)
     }
     config.batch_len = 64 * (PACKET_LEN + SL_BATCH_ALIGN);
     config.batch_items = 64;
+    config.n_batches = SLOTS;
     config.n_workers = 2;
     config.engines[0].engine = sl_header_engine();
     config.engines[0].table = tables->header;
