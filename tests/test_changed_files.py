@@ -58,9 +58,9 @@ class ChangedFiles(case.Case):
         self.make("rules", RULES, "--compile", self.path("literals"))
         return self.path("literals")
 
-    def make_database(self):
+    def make_database(self, n=1000):
         signatures = b"".join(b"Test.%d:0:*:%s\n" % (i, random.randbytes(12).hex().encode())
-                              for i in range(5000))
+                              for i in range(n))
         text = self.path("text.ndb", signatures + b"Hello:0:*:68656c6c6f20\n")
         self.make("scan", "-d", text, "--compile", self.path("database"))
         return self.path("database")
@@ -109,6 +109,14 @@ class ChangedFiles(case.Case):
         stdin = random.randbytes(1 << 20) + b"hello hello " + random.randbytes(1 << 20) + b"hello "
         database = self.make_database()
         self.assert_keeps(database, ["scan", "-d", database, "--no-summary", "-"], stdin)
+
+    def test_a_mapped_database_that_is_cut_is_an_error(self):
+        database = self.make_database(8000)
+        self.assertGreater(os.path.getsize(database), 16 << 20)
+        answers = self.answers(["scan", "-d", database, "-"], random.randbytes(1 << 20),
+                               lambda path: os.truncate(path, 0), database)
+        error = f"sluice: {database}: was cut while it was read\n"
+        self.assertEqual(answers, (2, b"", error.encode()))
 
     def test_tables_of_a_run_stay_as_they_were_checked(self):
         for path, option in ((self.make_literals(), "--compiled"),

@@ -108,7 +108,8 @@ static void read_rules(const struct start *start)
     for (size_t i = 0; i < start->parts->n_rules; i++) {
         struct file_bytes file;
 
-        if (file_bytes_open(&file, start->parts->rules[i], false, NULL) == SL_OK)
+        if (file_bytes_open(&file, start->parts->rules[i], FILE_BYTES_READ_MAX, false, NULL) ==
+            SL_OK)
             file_bytes_close(&file);
     }
     end_part(start->shared, PART_READ);

@@ -107,8 +107,9 @@ SL_CHECK SL_API enum sl_status sl_clamav_compile(struct sl_clamav_db **db,
                                                  const struct sl_clamav_set *set,
                                                  enum sl_device_kind device, struct sl_diag *diag);
 
-/* Save and load a database, as sl_mpm_save and sl_mpm_load do a table. Loading checks the checksum
- * and every index in the block. */
+/* Save and load a database, as sl_mpm_save and sl_mpm_load do a table, but that a file of more than
+ * 16 MiB is mapped (sluice/mapped.h): it may be replaced or removed, and must not be written to.
+ * Loading checks the checksum and every index in the block. */
 SL_CHECK SL_API enum sl_status sl_clamav_save(const struct sl_clamav_db *db, const char *path,
                                               struct sl_diag *diag);
 SL_CHECK SL_API enum sl_status sl_clamav_load(struct sl_clamav_db **db, const char *path,

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Files that the library has mapped, for a program's handler of SIGBUS.
  *
- * Captures on disk, and compiled tables above 256 MiB, are mapped and not read into memory. Where
- * such a file is cut while it is open, or its disk fails, reading it raises SIGBUS. The library
- * installs no signal handler. A program that has one finds the file here. */
+ * Captures on disk, compiled tables above 256 MiB, and compiled databases above 16 MiB are mapped
+ * and not read into memory. Where such a file is cut while it is open, or its disk fails, reading
+ * it raises SIGBUS. The library installs no signal handler. A program that has one finds the file
+ * here. */
 #ifndef SLUICE_MAPPED_H
 #define SLUICE_MAPPED_H
 

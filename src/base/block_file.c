@@ -108,7 +108,7 @@ enum sl_status block_file_load(const struct block_kind *kind, const void **block
                                struct sl_diag *diag)
 {
     struct file_bytes bytes;
-    enum sl_status status = file_bytes_open(&bytes, path, false, diag);
+    enum sl_status status = file_bytes_open(&bytes, path, kind->read_max, false, diag);
 
     if (status != SL_OK)
         return status;

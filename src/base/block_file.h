@@ -30,7 +30,8 @@ struct block_kind {
     uint64_t magic;
     uint32_t version; /* of the layout, of the parts too */
     uint32_t pointer_len;
-    size_t len_min; /* bytes that each block of this kind has */
+    size_t len_min;  /* bytes that each block of this kind has */
+    size_t read_max; /* longer files are mapped */
 
     /* The checksum of what lies behind the head. False: the parts do not lie in the block. Head and
      * length have been checked. */
@@ -57,7 +58,7 @@ enum sl_status block_file_save(const struct block_kind *kind, const void *block,
                                struct sl_diag *diag);
 
 /* Loads a file as base/file_bytes.h does, and checks it as block_check does. A file of at most
- * FILE_BYTES_READ_MAX bytes may change afterwards. A longer one may be replaced or removed, not
+ * kind->read_max bytes may change afterwards. A longer one may be replaced or removed, not
  * written to. SL_EIO: the system refused, or the path is no regular file. SL_EFORMAT, SL_ENOMEM. */
 enum sl_status block_file_load(const struct block_kind *kind, const void **block, const char *path,
                                struct sl_diag *diag);

@@ -101,8 +101,8 @@ static enum sl_status map(struct file_bytes *bytes, int fd, size_t len, bool wri
     return SL_OK;
 }
 
-enum sl_status file_bytes_open(struct file_bytes *bytes, const char *path, bool writable,
-                               struct sl_diag *diag)
+enum sl_status file_bytes_open(struct file_bytes *bytes, const char *path, size_t read_max,
+                               bool writable, struct sl_diag *diag)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);
     struct stat file;
@@ -115,7 +115,7 @@ enum sl_status file_bytes_open(struct file_bytes *bytes, const char *path, bool 
         status = refuse(path, errno, diag);
     else if (!S_ISREG(file.st_mode))
         status = refuse(path, S_ISDIR(file.st_mode) ? EISDIR : ENODEV, diag);
-    else if ((size_t)file.st_size <= FILE_BYTES_READ_MAX)
+    else if ((size_t)file.st_size <= read_max)
         status = read_all(bytes, fd, (size_t)file.st_size, path, diag);
     else
         status = map(bytes, fd, (size_t)file.st_size, writable, path, diag);

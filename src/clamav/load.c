@@ -133,7 +133,7 @@ static enum sl_status read_bytes(struct sl_clamav_set *set, const struct file *f
                                  struct sl_diag *diag)
 {
     struct file_bytes bytes;
-    enum sl_status status = file_bytes_open(&bytes, file->path, false, diag);
+    enum sl_status status = file_bytes_open(&bytes, file->path, FILE_BYTES_READ_MAX, false, diag);
 
     if (status != SL_OK)
         return status;

@@ -349,7 +349,7 @@ static bool check_certificates(const struct clam_block *block)
     return true;
 }
 
-static bool check_domains(const struct clam_block *block, enum clam_array array)
+static bool check_domains_in(const struct clam_block *block, enum clam_array array)
 {
     const struct clam_domain *domains = clam_at(block, array);
 
@@ -357,6 +357,11 @@ static bool check_domains(const struct clam_block *block, enum clam_array array)
         if (domains[i].text >= block->n[CLAM_A_TEXT] || domains[i].tail >= block->n[CLAM_A_TEXT])
             return false;
     return true;
+}
+
+static bool check_domains(const struct clam_block *block)
+{
+    return check_domains_in(block, CLAM_A_PROTECTED) && check_domains_in(block, CLAM_A_HARMLESS);
 }
 
 /* The last password ends where the list does. */
@@ -388,16 +393,24 @@ const struct block_kind clam_block_kind = {
     .version = 9,
     .pointer_len = sizeof(void *),
     .len_min = sizeof(struct clam_block),
+    .read_max = 16 << 20, /* the matcher's part for GPUs need not be in memory */
     .sum = sum_block,
 };
 
+/* The pages that a check of a mapped file reads leave memory before the next one. */
 static bool check_parts(const struct clam_block *block)
 {
-    return check_segs(block) && check_patterns(block) && check_demands(block) &&
-           check_nodes(block) && check_sigs(block) && check_anchors(block) &&
-           check_members(block) && check_passwords(block) && check_certificates(block) &&
-           check_domains(block, CLAM_A_PROTECTED) && check_domains(block, CLAM_A_HARMLESS) &&
-           check_hashes(block);
+    static bool (*const checks[])(const struct clam_block *) = {
+        check_segs,         check_patterns, check_demands, check_nodes,
+        check_sigs,         check_anchors,  check_members, check_passwords,
+        check_certificates, check_domains,  check_hashes};
+    bool good = true;
+
+    for (size_t i = 0; i < sizeof checks / sizeof *checks && good; i++) {
+        good = checks[i](block);
+        mapped_file_discard(block, block->head.len);
+    }
+    return good;
 }
 
 /* ---- load ------------------------------------------------------------------------------------ */
@@ -410,9 +423,7 @@ enum sl_status sl_clamav_load(struct sl_clamav_db **db, const char *path, struct
     if (status != SL_OK)
         return status;
     const struct clam_block *block = memory;
-    const bool good = check_parts(block);
-    mapped_file_discard(block, block->head.len); /* the pages need not stay in memory */
-    if (!good) {
+    if (!check_parts(block)) {
         block_file_unload(block);
         return diag_set(diag, SL_EFORMAT, path, 0, "cannot be used: its parts contradict another");
     }

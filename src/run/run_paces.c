@@ -182,7 +182,7 @@ static enum sl_status read_entries(struct entries *entries, const char *path, st
     entries->n = 0;
     if (access(path, F_OK) != 0)
         return SL_OK;
-    enum sl_status status = file_bytes_open(&bytes, path, false, diag);
+    enum sl_status status = file_bytes_open(&bytes, path, FILE_BYTES_READ_MAX, false, diag);
     if (status == SL_OK && !parse(entries, bytes.at, bytes.len)) {
         entries->n = 0;
         status = diag_set(diag, SL_EFORMAT, path, 0,

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/block_file.h"
+#include "sluice/mapped.h"
 
 enum { BODY = 3 << 20, LEN = sizeof(struct block_head) + BODY };
 
@@ -16,8 +17,13 @@ static bool sum_all(const void *block, uint64_t *sum)
     return ((const uint8_t *)(head + 1))[0] != 'x'; /* a part that lies elsewhere */
 }
 
-static const struct block_kind kind = {"block of the test", UINT64_C(0x0102030405060708),  7,
-                                       sizeof(void *),      sizeof(struct block_head) + 1, sum_all};
+static const struct block_kind kind = {.name = "block of the test",
+                                       .magic = UINT64_C(0x0102030405060708),
+                                       .version = 7,
+                                       .pointer_len = sizeof(void *),
+                                       .len_min = sizeof(struct block_head) + 1,
+                                       .read_max = LEN - 1,
+                                       .sum = sum_all};
 
 static char path[64];
 static uint8_t *block;
@@ -75,6 +81,7 @@ static void test_what_is_saved_is_mapped(void **state)
     assert_int_equal(block_file_save(&kind, block, path, &diag), SL_OK);
     assert_true(block_file_is(&kind, path));
     assert_int_equal(block_file_load(&kind, &mapped, path, &diag), SL_OK);
+    assert_string_equal(sl_mapped_file(mapped), path);
     assert_memory_equal(mapped, block, LEN);
 
     /* Over the file that is mapped: the mapping keeps the file before. */

@@ -145,7 +145,7 @@ static void test_all_bytes_come_where_they_belong(void **state)
     for (uint32_t i = 0; i < N; i++)
         assert_int_equal(pwrite(fd, &i, sizeof i, (off_t)i * STEP), sizeof i);
     close(fd);
-    assert_int_equal(file_bytes_open(&bytes, path, false, &diag), SL_OK);
+    assert_int_equal(file_bytes_open(&bytes, path, FILE_BYTES_READ_MAX, false, &diag), SL_OK);
     assert_true(bytes.len == (size_t)(N - 1) * STEP + sizeof(uint32_t));
     for (size_t at = 0; at < bytes.len; at += sizeof(uint32_t)) {
         uint32_t word;
@@ -165,13 +165,13 @@ static void test_a_small_file_is_read_and_a_large_one_is_mapped(void **state)
 
     (void)state;
     assert_int_equal(truncate(path, (off_t)FILE_BYTES_READ_MAX), 0);
-    assert_int_equal(file_bytes_open(&bytes, path, false, &diag), SL_OK);
+    assert_int_equal(file_bytes_open(&bytes, path, FILE_BYTES_READ_MAX, false, &diag), SL_OK);
     assert_true(bytes.len == FILE_BYTES_READ_MAX);
     assert_null(sl_mapped_file(bytes.at));
     file_bytes_close(&bytes);
 
     assert_int_equal(truncate(path, (off_t)FILE_BYTES_READ_MAX + 1), 0);
-    assert_int_equal(file_bytes_open(&bytes, path, false, &diag), SL_OK);
+    assert_int_equal(file_bytes_open(&bytes, path, FILE_BYTES_READ_MAX, false, &diag), SL_OK);
     assert_true(bytes.len == FILE_BYTES_READ_MAX + 1);
     assert_string_equal(sl_mapped_file(bytes.at), path);
     file_bytes_close(&bytes);
@@ -184,12 +184,12 @@ static void test_what_was_read_stays(void **state)
     struct file_bytes bytes;
 
     (void)state;
-    assert_int_equal(file_bytes_open(&bytes, path, true, NULL), SL_OK);
+    assert_int_equal(file_bytes_open(&bytes, path, FILE_BYTES_READ_MAX, true, NULL), SL_OK);
     assert_int_equal(truncate(path, 0), 0);
     for (size_t i = 0; i < MAPPED_LEN; i++)
         assert_int_equal(((uint8_t *)bytes.at)[i], 0);
     file_bytes_close(&bytes);
-    assert_int_equal(file_bytes_open(&bytes, path, false, NULL), SL_OK);
+    assert_int_equal(file_bytes_open(&bytes, path, FILE_BYTES_READ_MAX, false, NULL), SL_OK);
     assert_null(bytes.at);
     assert_true(bytes.len == 0);
     file_bytes_close(&bytes);
@@ -202,9 +202,10 @@ static void test_other_paths_are_refused(void **state)
     struct sl_diag diag;
 
     (void)state;
-    assert_int_equal(file_bytes_open(&bytes, "/tmp", false, &diag), SL_EIO);
+    assert_int_equal(file_bytes_open(&bytes, "/tmp", FILE_BYTES_READ_MAX, false, &diag), SL_EIO);
     assert_string_equal(diag.text, "cannot be read: Is a directory");
-    assert_int_equal(file_bytes_open(&bytes, "/nowhere/file", false, &diag), SL_EIO);
+    assert_int_equal(file_bytes_open(&bytes, "/nowhere/file", FILE_BYTES_READ_MAX, false, &diag),
+                     SL_EIO);
     assert_string_equal(diag.file, "/nowhere/file");
 }
 

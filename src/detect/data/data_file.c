@@ -256,7 +256,7 @@ enum sl_status data_file_read(struct data_set *set, const struct data_form *form
     if (optional && stat(path, &found) != 0 && errno == ENOENT)
         return SL_OK;
 
-    enum sl_status status = file_bytes_open(&bytes, path, false, diag);
+    enum sl_status status = file_bytes_open(&bytes, path, FILE_BYTES_READ_MAX, false, diag);
 
     if (status != SL_OK)
         return status;

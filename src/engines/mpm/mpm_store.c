@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/diag.h"
+#include "base/file_bytes.h"
 #include "base/mapped_file.h"
 #include "base/pages.h"
 #include "mpm_internal.h"
@@ -23,6 +24,7 @@ const struct block_kind mpm_block_kind = {
     .version = 5,
     .pointer_len = sizeof(void *), /* alignments follow it */
     .len_min = sizeof(struct sl_mpm_table),
+    .read_max = FILE_BYTES_READ_MAX,
     .sum = sum_table,
 };
 

@@ -7,6 +7,7 @@
 
 #include "base/block_file.h"
 #include "base/diag.h"
+#include "base/file_bytes.h"
 #include "base/new_file.h"
 #include "fib_internal.h"
 
@@ -88,6 +89,7 @@ static const struct block_kind fib_block_kind = {
     .magic = UINT64_C(0x00006269665F6C73), /* "sl_fib" */
     .version = 4,                          /* of the block, the parts of all planes included */
     .len_min = sizeof(struct fib_block),
+    .read_max = FILE_BYTES_READ_MAX,
     .sum = sum_block,
 };
 

@@ -230,7 +230,7 @@ enum sl_status sl_names_open(struct sl_names **out, const char *path, bool updat
     if (status != SL_OK)
         return status;
     /* Written to where rules are freed. */
-    status = file_bytes_open(&names->file, path, true, diag);
+    status = file_bytes_open(&names->file, path, FILE_BYTES_READ_MAX, true, diag);
     if (status == SL_OK)
         status = open_parts(names, path, updates, diag);
     if (status != SL_OK) {

@@ -7,6 +7,7 @@
 
 #include "ac.h"
 #include "base/diag.h"
+#include "base/mapped_file.h"
 #include "base/pages.h"
 
 static const char name[] = "ac";
@@ -415,6 +416,21 @@ static bool check_record(const struct ac_table *body, const struct ac_record *re
            (record->report == MPM_NONE || record->report < body->n_groups);
 }
 
+/* Pages of a mapped file leave memory again step by step: records are most of a large table. */
+static bool check_records(const struct ac_table *body, const struct ac_record *records)
+{
+    enum { STEP = 1 << 14 };
+    const uint32_t n = body->n_states - body->n_plain;
+
+    for (uint32_t i = 0; i < n; i++) {
+        if (!check_record(body, &records[i]))
+            return false;
+        if (i % STEP == STEP - 1)
+            mapped_file_discard(&records[i + 1 - STEP], STEP * sizeof *records);
+    }
+    return true;
+}
+
 /* The groups that end together become shorter, so that the list of them ends. */
 static bool check_output(const struct sl_mpm_table *table, const struct ac_table *body,
                          const struct ac_view *view, const struct ac_output *output)
@@ -444,11 +460,8 @@ const char *ac_check_at(const struct sl_mpm_table *table, uint64_t at)
         return wrong;
 
     const struct ac_view view = ac_view_at(table, at);
-    if (!check_rows(view.rows, body->n_rows))
+    if (!check_rows(view.rows, body->n_rows) || !check_records(body, view.records))
         return wrong;
-    for (uint32_t i = 0; i < body->n_states - body->n_plain; i++)
-        if (!check_record(body, &view.records[i]))
-            return wrong;
     for (uint32_t i = 0; i < body->n_targets; i++)
         if (view.targets[i] < body->n_rows || view.targets[i] >= body->n_states)
             return wrong;
