@@ -33,6 +33,7 @@ struct bunzip2 {
     struct cursor cursors[CURSORS];
     struct unpack_buffer *to;
     uint32_t sums[4][256];
+    uint8_t last[PIECE_ROOM]; /* a piece that may exceed the limit */
 };
 
 /* ---- sums ------------------------------------------------------------------------------------ */
@@ -166,12 +167,17 @@ static bool add_bytes(struct bunzip2 *bunzip2, struct runs *runs, const uint8_t 
     struct unpack_buffer *to = bunzip2->to;
 
     for (size_t at = 0; at < len; at += PIECE) {
+        const bool fits = to->max - to->len >= PIECE_ROOM;
         size_t room = PIECE_ROOM;
-        uint8_t *const out = unpack_buffer_room(to, &room);
+        uint8_t *const out = fits ? unpack_buffer_room(to, &room) : bunzip2->last;
 
-        if (out == NULL || room < PIECE_ROOM)
+        if (out == NULL)
             return false;
-        to->len += add_piece(runs, bytes + at, len - at < PIECE ? len - at : PIECE, out);
+        const size_t n = add_piece(runs, bytes + at, len - at < PIECE ? len - at : PIECE, out);
+        if (fits)
+            to->len += n;
+        else if (!unpack_buffer_add(to, out, n))
+            return false;
     }
     return true;
 }

@@ -5,8 +5,9 @@
 
 #include "unpack/unpack_buffer.h"
 
-/* Adds what a stream holds; *used: its bytes. False: it is not whole, it does not fit, its blocks
- * are randomised, or memory is short. Some bytes may have been added then. */
+/* Adds what a stream holds; *used: its bytes. False: it is not whole, it does not fit, so that the
+ * buffer is cut, its blocks are randomised, or memory is short. Some bytes may have been added
+ * then. */
 bool bunzip2(const uint8_t *in, size_t len, struct unpack_buffer *buffer, size_t *used);
 
 #endif

@@ -58,16 +58,15 @@ static bool run_libbz2(const uint8_t *in, size_t len, struct unpack_buffer *buff
     return status == BZ_STREAM_END || buffer->cut;
 }
 
-/* What is not a whole stream is libbz2's: it gives the intact part. */
+/* What is not a whole stream is libbz2's: it gives the intact part. At a limit it would give the
+ * same bytes again. */
 bool stream_bzip2(const uint8_t *in, size_t len, struct unpack_buffer *buffer, size_t *used)
 {
     const size_t before = buffer->len;
-    const bool was_cut = buffer->cut;
 
-    if (bunzip2(in, len, buffer, used))
+    if (bunzip2(in, len, buffer, used) || buffer->cut)
         return true;
     buffer->len = before;
-    buffer->cut = was_cut;
     return run_libbz2(in, len, buffer, used);
 }
 

@@ -103,23 +103,35 @@ static void test_damaged_streams(void **state)
     }
 }
 
-static void test_a_limit_is_not_passed(void **state)
+/* Of what does not fit all that does is added. */
+static void test_a_limit_is_reached_and_not_passed(void **state)
 {
-    struct unpack_buffer buffer = {.max = LEN_MAX / 2};
-    size_t used;
+    static const size_t limits[] = {0, 1, 4095, LEN_MAX / 2, LEN_MAX - 1, LEN_MAX};
 
     (void)state;
-    make_text(LEN_MAX, 1);
-    assert_false(bunzip2(packed, pack(LEN_MAX, 9), &buffer, &used));
-    assert_true(buffer.len <= LEN_MAX / 2);
-    unpack_buffer_free(&buffer);
+    for (unsigned kind = 0; kind < 5; kind++) {
+        make_text(LEN_MAX, kind);
+        const unsigned len = pack(LEN_MAX, 9);
+
+        for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+            struct unpack_buffer buffer = {.max = limits[i]};
+            size_t used;
+
+            assert_int_equal(bunzip2(packed, len, &buffer, &used), limits[i] == LEN_MAX);
+            assert_int_equal(buffer.cut, limits[i] < LEN_MAX);
+            assert_int_equal(buffer.len, limits[i]);
+            if (limits[i] > 0)
+                assert_memory_equal(buffer.bytes, text, limits[i]);
+            unpack_buffer_free(&buffer);
+        }
+    }
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_whole_streams),
                                        cmocka_unit_test(test_damaged_streams),
-                                       cmocka_unit_test(test_a_limit_is_not_passed)};
+                                       cmocka_unit_test(test_a_limit_is_reached_and_not_passed)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
