@@ -872,6 +872,17 @@ class Opened(case.Case):
         self.assertEqual(self.result(bomb), self.FOUND)
         self.assertIn("MaxFileSize", self.result(bomb, "--max-filesize=1M")[1])
 
+    def test_a_copy_in_another_file_is_no_copy(self):
+        content = bytes(1000) + b"world"
+        files = [self.path(name, pack(content)) for name, pack in (
+            ("a.xz", lzma.compress), ("a.bz2", bz2.compress), ("a.gz", gzip.compress),
+            ("a.lzma", lambda text: lzma.compress(text, lzma.FORMAT_ALONE)))]
+        for first in files:  # each kind behind each other one, at odd and even places
+            paths = [file for second in files for file in (first, second, first)]
+            result = sluice("scan", "-d", self.database, "--threads", "1", "--no-summary", *paths)
+            self.assertEqual(result.stdout.decode().splitlines(),
+                             [file + ": World.UNOFFICIAL FOUND" for file in paths])
+
     def test_a_bomb_of_copies_is_opened_once(self):
         content = hostile_scan.copies(bytes(16 << 10) + b"world", levels=4)
         self.assertEqual(self.result(content), self.FOUND)
