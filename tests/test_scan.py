@@ -883,6 +883,17 @@ class Opened(case.Case):
             self.assertEqual(result.stdout.decode().splitlines(),
                              [file + ": World.UNOFFICIAL FOUND" for file in paths])
 
+    def test_content_as_long_as_a_limit_is_opened(self):
+        content = bytes(random.choices(b"ab", k=400000)) + b"world"
+        for pack in (lzma.compress, bz2.compress, gzip.compress,
+                     lambda text: self.zip_of({"a": text}),
+                     lambda text: lzma.compress(text, lzma.FORMAT_ALONE)):
+            packed = pack(content)
+            for more in (-1, 0, 100000):
+                limit = len(packed) + len(content) + more
+                result = self.result(packed, f"--max-scansize={limit}", "--max-filesize=0")
+                self.assertEqual(result == self.FOUND, more >= 0, (packed[:4], more, result))
+
     def test_a_bomb_of_copies_is_opened_once(self):
         content = hostile_scan.copies(bytes(16 << 10) + b"world", levels=4)
         self.assertEqual(self.result(content), self.FOUND)

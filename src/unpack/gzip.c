@@ -8,23 +8,21 @@
 #include "unpack/streams.h"
 #include "unpack/unpack.h"
 
-enum { STEP = 1 << 18 };
-
 /* Inflates one member. Returns zlib's status. */
 static int inflate_member(z_stream *stream, struct unpack_buffer *buffer)
 {
     int status = Z_OK;
 
     while (status == Z_OK) {
-        size_t room = STEP;
-        uint8_t *to = unpack_buffer_room(buffer, &room);
+        size_t room;
+        uint8_t *to = unpack_buffer_step(buffer, &room);
 
         if (to == NULL)
             return Z_MEM_ERROR;
         stream->next_out = to;
         stream->avail_out = (uInt)room;
         status = inflate(stream, Z_NO_FLUSH);
-        buffer->len += room - stream->avail_out;
+        unpack_buffer_stepped(buffer, room - stream->avail_out);
     }
     return status;
 }

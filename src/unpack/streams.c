@@ -9,8 +9,6 @@
 
 #include "unpack/bunzip2.h"
 
-enum { STEP = 1 << 18 };
-
 bool stream_inflate(const uint8_t *in, size_t len, int window_bits, struct unpack_buffer *buffer,
                     size_t *used)
 {
@@ -19,15 +17,15 @@ bool stream_inflate(const uint8_t *in, size_t len, int window_bits, struct unpac
     int status = inflateInit2(&stream, window_bits);
 
     while (status == Z_OK) {
-        size_t room = STEP;
-        uint8_t *to = unpack_buffer_room(buffer, &room);
+        size_t room;
+        uint8_t *to = unpack_buffer_step(buffer, &room);
 
         if (to == NULL)
             break;
         stream.next_out = to;
         stream.avail_out = (uInt)room;
         status = inflate(&stream, Z_NO_FLUSH);
-        buffer->len += room - stream.avail_out;
+        unpack_buffer_stepped(buffer, room - stream.avail_out);
     }
     *used = (size_t)(stream.next_in - in);
     (void)inflateEnd(&stream);
@@ -41,15 +39,15 @@ static bool run_libbz2(const uint8_t *in, size_t len, struct unpack_buffer *buff
     int status = BZ2_bzDecompressInit(&stream, 0, 0);
 
     while (status == BZ_OK) {
-        size_t room = STEP;
-        uint8_t *to = unpack_buffer_room(buffer, &room);
+        size_t room;
+        uint8_t *to = unpack_buffer_step(buffer, &room);
 
         if (to == NULL)
             break;
         stream.next_out = (char *)to;
         stream.avail_out = (unsigned)room;
         status = BZ2_bzDecompress(&stream);
-        buffer->len += room - stream.avail_out;
+        unpack_buffer_stepped(buffer, room - stream.avail_out);
         if (status == BZ_OK && stream.avail_in == 0 && stream.avail_out > 0)
             break; /* cut */
     }
@@ -75,15 +73,15 @@ static lzma_ret run_lzma(lzma_stream *stream, struct unpack_buffer *buffer)
     lzma_ret status = LZMA_OK;
 
     while (status == LZMA_OK) {
-        size_t room = STEP;
-        uint8_t *to = unpack_buffer_room(buffer, &room);
+        size_t room;
+        uint8_t *to = unpack_buffer_step(buffer, &room);
 
         if (to == NULL)
             break;
         stream->next_out = to;
         stream->avail_out = room;
         status = lzma_code(stream, LZMA_RUN);
-        buffer->len += room - stream->avail_out;
+        unpack_buffer_stepped(buffer, room - stream->avail_out);
         if (status == LZMA_OK && stream->avail_in == 0 && stream->avail_out > 0)
             break;
     }

@@ -41,6 +41,26 @@ uint8_t *unpack_buffer_room(struct unpack_buffer *buffer, size_t *len)
     return buffer->bytes + buffer->len;
 }
 
+uint8_t *unpack_buffer_step(struct unpack_buffer *buffer, size_t *len)
+{
+    enum { STEP = 1 << 18 };
+    const size_t left = buffer->max - buffer->len + 1;
+
+    *len = left < STEP ? left : STEP;
+    if (!buffer->cut && buffer->len + *len > buffer->cap)
+        buffer->cut = !grow(buffer, buffer->len + *len);
+    return buffer->cut ? NULL : buffer->bytes + buffer->len;
+}
+
+void unpack_buffer_stepped(struct unpack_buffer *buffer, size_t n)
+{
+    buffer->len += n;
+    if (buffer->len > buffer->max) {
+        buffer->len = buffer->max;
+        buffer->cut = true;
+    }
+}
+
 bool unpack_buffer_add(struct unpack_buffer *buffer, const void *bytes, size_t len)
 {
     size_t room = len;

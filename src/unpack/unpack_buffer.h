@@ -18,6 +18,13 @@ struct unpack_buffer {
 /* Room for `len` more bytes, less at the buffer's limit; NULL: none. */
 uint8_t *unpack_buffer_room(struct unpack_buffer *buffer, size_t *len);
 
+/* Room for the next step of a decoder that finds its end itself: up to one byte beyond the limit,
+ * so that only what passes the limit is cut. NULL: the buffer is cut. */
+uint8_t *unpack_buffer_step(struct unpack_buffer *buffer, size_t *len);
+
+/* Adds the `n` bytes that a step wrote. */
+void unpack_buffer_stepped(struct unpack_buffer *buffer, size_t n);
+
 /* False: not all of them fitted. */
 bool unpack_buffer_add(struct unpack_buffer *buffer, const void *bytes, size_t len);
 
