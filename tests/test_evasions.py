@@ -20,7 +20,8 @@ FIN, SYN, RST, ACK, URG = 1, 2, 4, 16, 32
 CLIENT = b"\x0a\0\0\1"
 TRUTH = b"GET /attack-signature HTTP/1.0"
 DECOY = b"??? decoys-are-no-signature ??"
-RULES = (b'alert tcp-stream any any -> any any (content:"/attack-signature"; sid:1;)\n'
+RULES = (b'alert tcp-stream any any -> any any (flow:established,to_server; '
+         b'content:"/attack-signature"; sid:1;)\n'
          b'alert tcp-stream any any -> any any (content:"decoys-are-no"; sid:2;)\n')
 FIRST_PORT = 20000
 ISN = 0xFFFFFFF0  # its numbers wrap within the signature
@@ -317,6 +318,20 @@ def refused_syn(c):
     c.send(-1, b"", SYN | ACK, back=True)
     c.send(0, TRUTH)
     c.acknowledge()
+
+
+@of("RFC 7413: all bytes on the SYN, before the client acknowledges the handshake")
+def fast_open(c):
+    c.send(-1, TRUTH, SYN)
+    c.send(-1, b"", SYN | ACK, back=True, ack=len(TRUTH))
+
+
+@of("PN: a client whose server is not seen")
+def client_alone(c):
+    c.send(-1, b"", SYN)
+    c.send(0)
+    c.send(0, TRUTH)
+    c.send(len(TRUTH), b"", FIN | ACK)
 
 
 @of("HPK: an urgent byte is taken out")

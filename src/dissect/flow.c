@@ -94,15 +94,32 @@ static bool from_client(const struct flow *flow, uint32_t sender)
     return sender == (flow->state & STATE_CLIENT ? 1 : 0);
 }
 
-/* SYN and SYN+ACK. The first SYN determines the client, even in a flow that began without one. */
-static void update_handshake(struct flow *flow, uint8_t tcp_flags, uint32_t sender)
+/* Whether a SYN+ACK acknowledges bytes of the SYN (TCP Fast Open): the server may answer these
+ * before the client's ACK. */
+static bool takes_syn_data(const struct flow *flow, const struct flow_packet *packet)
 {
-    if (is_syn_ack(tcp_flags)) {
-        if (!from_client(flow, sender))
-            flow->state |= STATE_SYN_ACK;
+    const uint32_t client = packet->sender ^ 1;
+    const uint32_t n = packet->acknowledged - flow->fin_end[client] - 1;
+
+    return (flow->state & (STATE_SYN | STATE_FIN << client)) == STATE_SYN && n != 0 &&
+           n <= UINT16_MAX;
+}
+
+/* SYN and SYN+ACK. The first SYN determines the client, even in a flow that began without one. */
+static void update_handshake(struct flow *flow, const struct flow_packet *packet)
+{
+    const uint32_t sender = packet->sender;
+
+    if (is_syn_ack(packet->tcp_flags)) {
+        if (from_client(flow, sender))
+            return;
+        flow->state |=
+            takes_syn_data(flow, packet) ? STATE_SYN_ACK | STATE_ESTABLISHED : STATE_SYN_ACK;
     } else if ((flow->state & STATE_SYN) == 0) {
         flow->state &= (uint16_t)~STATE_CLIENT;
         flow->state |= (uint16_t)(sender ? STATE_SYN | STATE_CLIENT : STATE_SYN);
+        if ((flow->state & STATE_FIN << sender) == 0)
+            flow->fin_end[sender] = packet->sequence;
     }
 }
 
@@ -117,13 +134,15 @@ static void update_tcp(struct flow *flow, const struct flow_packet *packet, uint
         return;
     }
     if (tcp_flags & FLOW_TCP_SYN) {
-        update_handshake(flow, tcp_flags, sender);
+        update_handshake(flow, packet);
         return;
     }
     if (tcp_flags & FLOW_TCP_ACK) {
         const uint32_t peer = sender ^ 1;
 
-        if ((flow->state & STATE_SYN_ACK) && from_client(flow, sender))
+        /* Where the client alone is seen, it has the server's part of the handshake. */
+        if ((flow->state & STATE_SEEN << peer) == 0 ||
+            ((flow->state & STATE_SYN_ACK) && from_client(flow, sender)))
             flow->state |= STATE_ESTABLISHED;
         if ((flow->state & STATE_FIN << peer) &&
             (int32_t)(packet->acknowledged - flow->fin_end[peer]) >= 0)

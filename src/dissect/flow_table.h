@@ -42,8 +42,8 @@ struct flow {
     uint64_t key[FLOW_KEY_WORDS - 1]; /* the key but for its last word */
     uint64_t id;
     int64_t first_ns;    /* time of its first packet */
-    uint32_t fin_end[2]; /* TCP: sequence number behind the FIN of each end; valid once it has a
-                            FIN. ICMP: type and code of the end's first packet */
+    uint32_t fin_end[2]; /* TCP: sequence number behind the FIN of each end; before it, that of the
+                            first SYN. ICMP: type and code of the end's first packet */
 
     int64_t last_ns;           /* latest time of its packets; 0: none is known */
     int64_t last_time;         /* of its last packet, by the table's clock */

@@ -29,6 +29,7 @@ struct entry {
     struct side client, server;
     bool midstream, established, closed;
     bool syn, syn_ack;
+    uint32_t syn_seq; /* of the first SYN */
     int64_t last;
     int64_t first_ns, last_ns;
     bool alerted;
@@ -310,11 +311,18 @@ static void see_tcp(const struct flow_oracle *oracle, struct entry *entry,
     if (event->tcp_flags & RST) {
         entry->closed = true;
     } else if (event->tcp_flags & SYN) {
+        const uint32_t n_taken = event->ack - entry->syn_seq - 1; /* bytes of the SYN */
+
+        if (is_syn(event) && !entry->syn)
+            entry->syn_seq = event->seq;
         entry->syn |= is_syn(event);
-        entry->syn_ack |= !is_syn(event) && !by_client;
+        if (!is_syn(event) && !by_client) {
+            entry->syn_ack = true;
+            entry->established |= entry->syn && !peer->fin && n_taken >= 1 && n_taken <= UINT16_MAX;
+        }
     } else {
         if (event->tcp_flags & ACK) {
-            entry->established |= entry->syn_ack && by_client;
+            entry->established |= (entry->syn_ack && by_client) || !peer->seen;
             /* Sequence numbers are compared around the circle: RFC 9293, section 3.4. */
             if (peer->fin && event->ack - peer->behind_fin < 0x80000000)
                 peer->fin_acked = true;

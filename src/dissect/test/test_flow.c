@@ -139,6 +139,41 @@ static void test_handshake_and_close(void **state)
     tracker_stop(&t);
 }
 
+static void test_client_alone(void **state)
+{
+    struct tracker t;
+
+    (void)state;
+    start_default(&t);
+    EXPECT(&t, from_client(SYN, 100, 0), 0, 1, TO_SERVER | NEW);
+    EXPECT(&t, from_client(SYN, 100, 0), 0, 1, TO_SERVER);
+    EXPECT(&t, from_client(ACK, 101, 501), 0, 1, TO_SERVER | OPENED);
+    EXPECT(&t, from_client(PSH | ACK, 101, 501), 0, 1, TO_SERVER | ESTABLISHED);
+    tracker_stop(&t);
+}
+
+/* The SYN has sequence number 100, and some bytes behind it. */
+static void test_bytes_of_the_syn(void **state)
+{
+    static const struct {
+        uint32_t acknowledged;
+        bool opens;
+    } cases[] = {{100, false},        {101, false},         {102, true},
+                 {1500, true},        {101 + 65535, true},  {101 + 65536, false},
+                 {0x80000000, false}, {100 - 20000u, false}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct tracker t;
+
+        start_default(&t);
+        EXPECT(&t, from_client(SYN, 100, 0), 0, 1, TO_SERVER | NEW);
+        EXPECT(&t, from_server(SYN | ACK, 500, cases[i].acknowledged), 0, 1,
+               cases[i].opens ? FIRST | OPENED : FIRST);
+        tracker_stop(&t);
+    }
+}
+
 /* A second FIN does not move what is to be acknowledged. */
 static void test_first_fin_counts(void **state)
 {
@@ -560,6 +595,8 @@ int main(void)
         cmocka_unit_test(test_defaults),
         cmocka_unit_test(test_bad_sizes_are_refused),
         cmocka_unit_test(test_handshake_and_close),
+        cmocka_unit_test(test_client_alone),
+        cmocka_unit_test(test_bytes_of_the_syn),
         cmocka_unit_test(test_first_fin_counts),
         cmocka_unit_test(test_acknowledged_fin_wraps_around),
         cmocka_unit_test(test_reset_closes),
