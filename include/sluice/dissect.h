@@ -6,6 +6,7 @@
  * options, IPv6 with extension headers, fragments, TCP, UDP, SCTP, ICMP, ICMPv6. Tunnels are
  * followed four levels deep: GRE, IP in IP, and in UDP VXLAN (to port 4789), Geneve (to port 6081)
  * and Teredo (from or to port 3544). Deeper tunnels are payload, as are tunnels in fragments.
+ * Ethernet in MPLS is followed behind one control word of a pseudowire.
  *
  * The dissector reads nothing outside the packet, whatever the bytes say. A packet that stops it
  * has a defect. */

@@ -2,8 +2,8 @@
 /* The state of dissecting one packet, and how one layer enters the next.
  *
  * A layer's function gets `at` on its header, moves `at` behind it and calls the layer inside. On
- * return the packet is dissected, or it has a defect. Depth is bounded: link layers do not nest,
- * and TUNNELS_MAX tunnels are followed. */
+ * return the packet is dissected, or it has a defect. Depth is bounded: link layers nest in one
+ * pseudowire alone, and TUNNELS_MAX tunnels are followed. */
 #ifndef DISSECT_DISSECTION_H
 #define DISSECT_DISSECTION_H
 
@@ -29,6 +29,7 @@ struct dissection {
     uint16_t vlan[2];
     uint32_t n_tunnels;       /* whose inner IP header was found */
     bool in_tunnel;           /* behind a tunnel's header, and not yet at its inner IP header */
+    bool in_pseudowire;       /* behind one's control word: one is followed */
     struct sl_packet *packet; /* offset and len are the caller's, the rest is filled */
     struct sl_span *payload;  /* empty until it is found */
 };

@@ -41,6 +41,22 @@ static bool is_vlan(uint16_t type)
            type == ETHERTYPE_VLAN_9100 || type == ETHERTYPE_VLAN_9200;
 }
 
+/* The label stack does not name its payload. A first nibble of 0 is a pseudowire's control word
+ * (RFC 4385, section 3), and what it carries is mostly Ethernet (RFC 4448, section 4). */
+static bool is_pseudowire(const struct dissection *d)
+{
+    return !d->in_pseudowire && d->at < d->end && d->bytes[d->at] >> 4 == 0;
+}
+
+static void dissect_pseudowire(struct dissection *d)
+{
+    d->in_pseudowire = true;
+    if (!dissection_has(d, 4, SL_DEFECT_MPLS_SHORT))
+        return;
+    d->at += 4;
+    dissect_ethernet(d);
+}
+
 static void dissect_mpls(struct dissection *d)
 {
     bool bottom;
@@ -52,9 +68,10 @@ static void dissect_mpls(struct dissection *d)
         bottom = d->bytes[d->at + 2] & 1;
         d->at += 4;
     } while (!bottom);
-    /* The label stack does not name its payload. A first nibble that is no IP version is mostly
-     * a pseudowire's control word (RFC 4385, section 3). */
-    dissect_ip(d, SL_DEFECT_MPLS_SHORT);
+    if (is_pseudowire(d))
+        dissect_pseudowire(d);
+    else
+        dissect_ip(d, SL_DEFECT_MPLS_SHORT);
 }
 
 void dissect_ppp(struct dissection *d)

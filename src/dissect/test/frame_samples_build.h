@@ -21,8 +21,8 @@ sample_build sample_ethernet, sample_null_little, sample_null_big, sample_null_o
     sample_nsh_long, sample_nsh_ethernet, sample_raw_other, sample_sll, sample_sll_llc,
     sample_sll_other, sample_sll2, sample_unknown_link, sample_arp, sample_lldp, sample_vlan,
     sample_vlan_in_vlan, sample_vlan_three, sample_vlan_priority, sample_vlan_eight, sample_mpls,
-    sample_mpls_stack, sample_mpls_pseudowire, sample_snap, sample_snap_vlan, sample_snap_cisco,
-    sample_llc_stp, sample_type_between;
+    sample_mpls_stack, sample_mpls_pseudowire, sample_mpls_pseudowires, sample_snap,
+    sample_snap_vlan, sample_snap_cisco, sample_llc_stp, sample_type_between;
 sample_build sample_ipv4_udp, sample_ipv6_udp, sample_ipv4_options, sample_ipv4_padding,
     sample_udp_padding, sample_ipv4_offload, sample_ipv4_first, sample_ipv4_first_udp,
     sample_ipv4_first_tiny, sample_ipv4_first_options, sample_ipv4_later, sample_ipv4_ospf,

@@ -245,9 +245,22 @@ void sample_mpls_stack(struct frame *f)
 
 void sample_mpls_pseudowire(struct frame *f)
 {
-    frame_ethernet(f, 0x8847);
+    frame_ethernet(f, 0x8100);
+    frame_tag(f, 6, 0x8847);
     frame_be32(f, 0x000011FF);
     frame_be32(f, 0); /* control word */
+    frame_ethernet(f, 0x8100);
+    frame_tag(f, 7, 0x0800);
+    sample_ipv4_udp(f);
+}
+
+void sample_mpls_pseudowires(struct frame *f)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        frame_ethernet(f, 0x8847);
+        frame_be32(f, 0x000011FF);
+        frame_be32(f, 0);
+    }
     sample_ethernet(f);
 }
 

@@ -330,6 +330,8 @@ static const struct altered altered[] = {
     {"mpls", 17, SAME, SL_DEFECT_MPLS_SHORT},
     {"mpls", 18, SAME, SL_DEFECT_MPLS_SHORT},
     {"mpls", 19, SAME, SL_DEFECT_IPV4_SHORT},
+    {"mpls, pseudowire", 25, SAME, SL_DEFECT_MPLS_SHORT},
+    {"mpls, pseudowire", 39, SAME, SL_DEFECT_LINK_SHORT},
     {"nsh", 21, SAME, SL_DEFECT_LINK_SHORT},
     {"nsh", 22, SAME, SL_DEFECT_IPV6_SHORT},
     {"nsh, long", 37, SAME, SL_DEFECT_LINK_SHORT},
