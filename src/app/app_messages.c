@@ -8,14 +8,12 @@
 
 /* The state kept for a side of a transaction. */
 struct side_note {
-    struct app_text body;             /* as far as it has come */
+    struct app_body body;             /* as far as it has come */
     uint32_t shown;                   /* bytes of it that messages showed */
     bool is_cut;                      /* no more of the body is kept */
     uint64_t batch;                   /* in which the next ones lie; 0: in none */
     const struct sl_app_value *value; /* values but for the body */
     uint32_t n_values;
-    uint32_t body_len;              /* bytes at `copy` */
-    uint8_t *copy;                  /* the body, with room up to its bound; NULL: none */
     const struct sl_app_file *file; /* that its body was, or a part; while it is reported */
     struct app_contents *contents;  /* of the file whose bytes come; NULL: none are kept */
     uint64_t events;                /* as sl_app_message has them */
@@ -59,6 +57,7 @@ struct app_shard {
     uint64_t memory, held; /* bytes */
     int64_t credit;
     struct app_contents_budget files;
+    struct app_blocks blocks;
     uint64_t batch; /* counts */
     struct app_flow *oldest, *newest;
     union app_number *number; /* 0 is none */
@@ -106,6 +105,7 @@ void app_shard_begin(struct app_shard *shard, struct app_output *output)
     app_arena_reset(&output->arena);
     app_contents_free(output->contents);
     output->contents = NULL;
+    app_blocks_take_back(&shard->blocks, &output->left);
     shard->output = output;
     shard->show.arena = &output->arena;
     shard->batch++;
@@ -117,6 +117,8 @@ void app_output_free(struct app_output *output)
     free(output->late);
     app_arena_free(&output->arena);
     app_contents_free(output->contents);
+    app_blocks_free_left(output->left);
+    output->left = NULL;
 }
 
 uint64_t app_shard_held(const struct app_shard *shard)
@@ -155,41 +157,25 @@ static bool list_values(struct app_shard *shard, struct side_note *side,
     show->wanted = shard->config.values;
     news->parser->show(show, news->transaction, which);
     side->value = app_show_end(show, &side->n_values);
-    side->copy = NULL;
     side->batch = shard->batch;
     return side->value != NULL;
 }
 
-/* Copies what has come of the body behind what lies in this batch's memory. */
-static bool copy_body(struct app_shard *shard, struct side_note *side, bool is_last)
-{
-    const uint32_t len = side->body.len;
-
-    if (side->copy == NULL) {
-        side->copy = app_arena_take(&shard->output->arena, is_last ? len : SL_APP_BODY_MAX);
-        side->body_len = 0;
-    }
-    if (side->copy == NULL)
-        return false;
-    memcpy(side->copy + side->body_len, side->body.bytes + side->body_len, len - side->body_len);
-    side->body_len = len;
-    return true;
-}
-
 /* The values of a side with its body behind them. */
-static bool show_body(struct app_shard *shard, struct side_note *side, struct sl_app_half *half,
-                      bool is_last)
+static bool show_body(struct app_shard *shard, struct side_note *side, struct sl_app_half *half)
 {
     if (side->body.len == 0)
         return true;
     struct sl_app_value *value =
         app_arena_take(&shard->output->arena, ((size_t)side->n_values + 1) * sizeof *value);
 
-    if (value == NULL || !copy_body(shard, side, is_last))
+    if (value == NULL)
         return false;
     if (side->n_values != 0)
         memcpy(value, side->value, side->n_values * sizeof *value);
-    value[side->n_values] = (struct sl_app_value){side->copy, side->body.len, SL_APP_BODY};
+    value[side->n_values] =
+        (struct sl_app_value){side->body.block->bytes, side->body.len, SL_APP_BODY};
+    side->body.is_shown = true;
     half->value = value;
     half->n_values = side->n_values + 1;
     return true;
@@ -271,8 +257,7 @@ static void give_message(const struct hearing *hearing, const struct app_news *n
         message.half[i].n_values = note->side[i].n_values;
     }
     if (step == SL_APP_MORE || step == SL_APP_END || step == SL_APP_FILE) {
-        done = done && show_body(shard, sender, &message.half[news->side],
-                                 news->kind == APP_END || sender->body.len == SL_APP_BODY_MAX);
+        done = done && show_body(shard, sender, &message.half[news->side]);
         message.body_len = sender->body.len;
         message.body_shown = sender->shown;
         if (step != SL_APP_FILE)
@@ -462,7 +447,8 @@ static void hear_event(const struct hearing *hearing, const struct app_news *new
 static void hear_body(const struct hearing *hearing, const struct app_news *news, struct note *note)
 {
     struct side_note *const side = &note->side[news->side];
-    const uint32_t before = side->body.max;
+    struct app_shard *const shard = hearing->shard;
+    const uint32_t before = app_body_held(&side->body);
 
     if (!side->is_cut && news->len != 0 && !pay(hearing->shard, news->len)) {
         side->is_cut = true;
@@ -472,25 +458,26 @@ static void hear_body(const struct hearing *hearing, const struct app_news *news
         const uint32_t left = SL_APP_BODY_STEP - side->body.len % SL_APP_BODY_STEP;
         const uint32_t n = least(least(left, news->len - at), SL_APP_BODY_MAX - side->body.len);
 
-        app_text_add(&side->body, news->bytes + at, n);
+        const bool is_kept =
+            app_body_add(&side->body, &shard->blocks, &shard->output->left, news->bytes + at, n);
+
         add_piece(hearing, side, news->bytes + at, n);
-        hearing->shard->output->no_memory |= side->body.no_memory;
+        shard->output->no_memory |= !is_kept;
         at += n;
-        side->is_cut = side->body.len == SL_APP_BODY_MAX || side->body.no_memory;
+        side->is_cut = side->body.len == SL_APP_BODY_MAX || !is_kept;
         if (side->is_cut || n == left)
             give_message(hearing, news, note, SL_APP_MORE);
     }
-    hearing->flow->notes += side->body.max - before;
+    hearing->flow->notes += app_body_held(&side->body) - before;
 }
 
 /* The body has been shown. */
 static void free_body(const struct hearing *hearing, struct side_note *side)
 {
-    hearing->flow->notes -= side->body.max;
-    app_text_free(&side->body);
+    hearing->flow->notes -= app_body_held(&side->body);
+    app_body_end(&side->body, &hearing->shard->blocks, &hearing->shard->output->left);
     side->shown = 0;
     side->pieces_batch = 0;
-    side->copy = NULL;
     side->is_cut = true;
 }
 
@@ -901,6 +888,7 @@ void app_shards_free(struct app_shard *shards, uint32_t n)
         app_file_tools_free(shards[i].tools);
         free(shards[i].number);
         app_output_free(&output);
+        app_blocks_free(&shards[i].blocks);
     }
     free(shards);
 }

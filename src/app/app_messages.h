@@ -3,7 +3,7 @@
  *
  * A flow has a slot of 12 zeroed bytes. All else is memory of the shard. A batch begins in a shard,
  * takes bytes of the shard's flows, and ends. It emits messages, which are valid as long as its
- * output. No message depends on cuts into batches, and no limit does.
+ * output and those of later batches. No message depends on cuts into batches, and no limit does.
  *
  * Limits: a shard's flows hold at most so many bytes. The flow that had no bytes for the longest
  * gives way, and its open transactions go without a message. The bytes that bodies, heads and
@@ -12,6 +12,7 @@
 #ifndef APP_APP_MESSAGES_H
 #define APP_APP_MESSAGES_H
 
+#include "app_body.h"
 #include "app_contents.h"
 #include "app_file.h"
 #include "app_stream.h"
@@ -53,6 +54,7 @@ struct app_output {
     bool no_memory; /* messages are missing: the caller fails with SL_ENOMEM */
     struct app_arena arena;
     struct app_contents *contents; /* of files that are over */
+    struct app_block *left;        /* memory of bodies, with bytes of messages */
     struct sl_app_stats stats;
 };
 

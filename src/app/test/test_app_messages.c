@@ -320,6 +320,50 @@ static void test_bodies_are_shown_in_steps(void **state)
     }
 }
 
+/* What a batch shows of a body stays where it is, while later ones add to it, end it and begin
+ * others. */
+static void test_later_batches_leave_bodies(void **state)
+{
+    enum { FIRST = 40000, WHOLE = 100000 };
+    struct scene *scene = open_scene(&everything);
+    struct flow *const flow = &scene->flow[0];
+    const struct app_place place = {.slot = &flow->slot};
+    struct app_output later = {0};
+    uint64_t seed = 1;
+    uint32_t head, n = 0;
+
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        add(flow, 0, "PUT / HTTP/1.1\r\nContent-Length: 100000\r\n\r\n");
+        head = flow->len[0];
+        add_body(flow, 0, WHOLE, &seed);
+    }
+    head -= 2 * (flow->len[0] / 3);
+    app_shard_begin(scene->shard, &scene->output);
+    app_give(scene->shard, &place, APP_CLIENT, (uint8_t *)flow->text[0], head + FIRST);
+    app_shard_begin(scene->shard, &later);
+    app_give(scene->shard, &place, APP_CLIENT, (uint8_t *)flow->text[0] + head + FIRST,
+             flow->len[0] - head - FIRST);
+    for (uint32_t i = 0; i < scene->output.n; i++) {
+        const struct sl_app_message *message = &scene->output.message[i];
+        const struct sl_app_half *half = &message->half[0];
+
+        if (message->step != SL_APP_MORE)
+            continue;
+        n++;
+        assert_int_equal(message->body_len, SL_APP_BODY_STEP);
+        assert_memory_equal(half->value[half->n_values - 1].bytes, flow->text[0] + head,
+                            SL_APP_BODY_STEP);
+    }
+    assert_int_equal(n, 1);
+    app_end(scene->shard, &place);
+    app_output_free(&scene->output);
+    scene->output = (struct app_output){0};
+    app_shard_begin(scene->shard, &scene->output);
+    app_output_free(&later);
+    close_scene(scene);
+}
+
 /* ---- events ---------------------------------------------------------------------------------- */
 
 static uint32_t len_of(const char *text, uint32_t len)
@@ -561,6 +605,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_batches_change_nothing),
         cmocka_unit_test(test_bodies_are_shown_in_steps),
+        cmocka_unit_test(test_later_batches_leave_bodies),
         cmocka_unit_test(test_events_are_reported),
         cmocka_unit_test(test_an_answer_is_reported_once),
         cmocka_unit_test(test_a_long_line_is_reported),

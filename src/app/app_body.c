@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: MIT */
+#include "app_body.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "sluice/app.h"
+
+enum { FREE_MAX = 1 << 20 /* bytes that a shard keeps */ };
+
+_Static_assert(APP_BLOCK_MIN << (APP_BLOCK_SIZES - 1) >= SL_APP_BODY_MAX, "a block holds a body");
+
+static size_t len_of(uint32_t size)
+{
+    return (size_t)APP_BLOCK_MIN << size;
+}
+
+static struct app_block *take(struct app_blocks *blocks, uint32_t size)
+{
+    struct app_block *block = blocks->first[size];
+
+    if (block != NULL) {
+        blocks->first[size] = block->next;
+        blocks->len -= len_of(size);
+        return block;
+    }
+    block = malloc(sizeof *block + len_of(size));
+    if (block != NULL)
+        block->size = size;
+    return block;
+}
+
+static void give(struct app_blocks *blocks, struct app_block *block)
+{
+    const size_t len = len_of(block->size);
+
+    if (blocks->len + len > FREE_MAX) {
+        free(block);
+        return;
+    }
+    block->next = blocks->first[block->size];
+    blocks->first[block->size] = block;
+    blocks->len += len;
+}
+
+static void leave(struct app_body *body, struct app_blocks *blocks, struct app_block **left)
+{
+    struct app_block *const block = body->block;
+
+    if (!body->is_shown) {
+        give(blocks, block);
+        return;
+    }
+    block->next = *left;
+    *left = block;
+    body->is_shown = false;
+}
+
+bool app_body_add(struct app_body *body, struct app_blocks *blocks, struct app_block **left,
+                  const uint8_t *bytes, uint32_t len)
+{
+    uint32_t size = body->block != NULL ? body->block->size : 0;
+
+    while (len_of(size) < (size_t)body->len + len)
+        size++;
+    if (body->block == NULL || size != body->block->size) {
+        struct app_block *const block = take(blocks, size);
+
+        if (block == NULL)
+            return false;
+        if (body->block != NULL) {
+            memcpy(block->bytes, body->block->bytes, body->len);
+            leave(body, blocks, left);
+        }
+        body->block = block;
+    }
+    memcpy(body->block->bytes + body->len, bytes, len);
+    body->len += len;
+    return true;
+}
+
+void app_body_end(struct app_body *body, struct app_blocks *blocks, struct app_block **left)
+{
+    if (body->block != NULL)
+        leave(body, blocks, left);
+    *body = (struct app_body){0};
+}
+
+uint32_t app_body_held(const struct app_body *body)
+{
+    return body->block != NULL ? (uint32_t)len_of(body->block->size) : 0;
+}
+
+void app_blocks_take_back(struct app_blocks *blocks, struct app_block **left)
+{
+    while (*left != NULL) {
+        struct app_block *const block = *left;
+
+        *left = block->next;
+        give(blocks, block);
+    }
+}
+
+void app_blocks_free_left(struct app_block *left)
+{
+    while (left != NULL) {
+        struct app_block *const next = left->next;
+
+        free(left);
+        left = next;
+    }
+}
+
+void app_blocks_free(struct app_blocks *blocks)
+{
+    for (int size = 0; size < APP_BLOCK_SIZES; size++)
+        app_blocks_free_left(blocks->first[size]);
+}
