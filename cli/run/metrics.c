@@ -3,7 +3,6 @@
 
 #include <arpa/inet.h>
 #include <errno.h>
-#include <microhttpd.h>
 #include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +10,7 @@
 #include <unistd.h>
 
 #include "cli/cli.h"
+#include "metrics_library.h"
 
 enum {
     REQUEST_LEN = 8192, /* bytes of a request's head */
@@ -131,12 +131,15 @@ bool metrics_listen(struct metrics *metrics, const char *text)
     return metrics->listens;
 }
 
+/* Loaded before the server starts. */
+static const struct metrics_library *http;
+
 /* ---- answers --------------------------------------------------------------------------------- */
 
 static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status, const char *type,
                               char *text, size_t len, enum MHD_ResponseMemoryMode memory)
 {
-    struct MHD_Response *response = MHD_create_response_from_buffer(len, text, memory);
+    struct MHD_Response *response = http->MHD_create_response_from_buffer(len, text, memory);
     enum MHD_Result result = MHD_NO;
 
     if (response == NULL) {
@@ -145,12 +148,12 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned status
         return MHD_NO;
     }
     /* One answer a connection: those that a client asks for ahead would hold up all others. */
-    if (MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type) == MHD_YES &&
-        MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close") == MHD_YES &&
+    if (http->MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type) == MHD_YES &&
+        http->MHD_add_response_header(response, MHD_HTTP_HEADER_CONNECTION, "close") == MHD_YES &&
         (status != MHD_HTTP_METHOD_NOT_ALLOWED ||
-         MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD") == MHD_YES))
-        result = MHD_queue_response(connection, status, response);
-    MHD_destroy_response(response);
+         http->MHD_add_response_header(response, MHD_HTTP_HEADER_ALLOW, "GET, HEAD") == MHD_YES))
+        result = http->MHD_queue_response(connection, status, response);
+    http->MHD_destroy_response(response);
     return result;
 }
 
@@ -210,8 +213,8 @@ static void on_connection(void *user, struct MHD_Connection *connection, void **
     }
     *client = metrics_clients_add(
         &metrics->clients,
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
+        http->MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd,
+        http->MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS)->client_addr);
 }
 
 bool metrics_serve(struct metrics *metrics, void (*snapshot)(void *user, struct sl_stats *stats),
@@ -219,13 +222,16 @@ bool metrics_serve(struct metrics *metrics, void (*snapshot)(void *user, struct 
 {
     metrics->snapshot = snapshot;
     metrics->user = user;
+    http = metrics_library();
+    if (http == NULL)
+        return false;
     if (!metrics_clients_start(&metrics->clients)) {
         cli_error("--metrics: no thread: %s", strerror(errno));
         return false;
     }
     /* By poll: with epoll, edge-triggered, libmicrohttpd (0.9.75) does not see the end of a client
      * that sends and closes at once. */
-    metrics->server = MHD_start_daemon(
+    metrics->server = http->MHD_start_daemon(
         MHD_USE_POLL_INTERNAL_THREAD, 0, NULL, NULL, on_request, metrics, MHD_OPTION_LISTEN_SOCKET,
         metrics->socket, MHD_OPTION_CONNECTION_LIMIT, (unsigned)CLIENTS_MAX,
         MHD_OPTION_NOTIFY_CONNECTION, on_connection, metrics, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
@@ -240,7 +246,7 @@ bool metrics_serve(struct metrics *metrics, void (*snapshot)(void *user, struct 
 void metrics_close(struct metrics *metrics)
 {
     if (metrics->server != NULL) {
-        MHD_stop_daemon(metrics->server); /* closes the socket */
+        http->MHD_stop_daemon(metrics->server); /* closes the socket */
         metrics_clients_end(&metrics->clients);
     } else if (metrics->listens) {
         close(metrics->socket);
