@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The bytes of a 7z archive's folder, by the libraries of its coders. */
+/* The bytes of a 7z archive's folder: LZMA in memory, and others by the libraries of their coders.
+ */
 #include <bzlib.h>
 #include <limits.h>
 #include <lzma.h>
@@ -7,13 +8,24 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/least.h"
+#include "unpack/little.h"
 #include "unpack/sevenz.h"
+#include "unpack/unlzma.h"
 
 enum { COPY = 0, DELTA = 3, LZMA2 = 0x21, LZMA1 = 0x30101, DEFLATE = 0x40108, BZIP2 = 0x40202 };
 
+/* What is unpacked of a folder that fits into memory as a whole. */
+struct whole {
+    struct unlzma2 lzma2; /* of LZMA1, its lzma */
+    size_t at, len, read;
+    uint8_t bytes[];
+};
+
 struct sevenz_source {
     uint64_t coder;
-    const uint8_t *at; /* of a copy */
+    struct whole *whole; /* NULL: the libraries unpack it */
+    const uint8_t *at;   /* of a copy */
     size_t left;
     lzma_filter filters[SEVENZ_CODERS_MAX + 1];
     lzma_stream lzma;
@@ -74,6 +86,81 @@ static void shrink_dictionary(lzma_options_lzma *options, uint64_t len)
         options->dict_size = (uint32_t)len;
 }
 
+/* ---- LZMA without liblzma -------------------------------------------------------------------- */
+
+/* Whether the properties were taken. */
+static bool begin_whole(struct whole *whole, const struct sevenz_coder *coder, const uint8_t *bytes,
+                        size_t len)
+{
+    struct unlzma *const lzma = &whole->lzma2.lzma;
+    const uint8_t *const properties = coder->properties;
+
+    if (coder->id == LZMA2) {
+        unlzma2_begin(&whole->lzma2, bytes, len, UINT32_MAX);
+        return coder->properties_len == 1 && properties[0] <= 40;
+    }
+    lzma->begin = 0;
+    unlzma_reset(lzma);
+    if (coder->properties_len != 5 || !unlzma_set_properties(lzma, properties[0]))
+        return false;
+    lzma->dictionary_len = little32(properties + 1);
+    if (lzma->dictionary_len < LZMA_DICT_SIZE_MIN)
+        lzma->dictionary_len = LZMA_DICT_SIZE_MIN;
+    return unlzma_begin(lzma, bytes, len);
+}
+
+/* NULL: it is not LZMA alone, its bytes are too many, or liblzma is to say what is wrong. */
+static struct whole *open_whole(const struct sevenz_folder *folder, const uint8_t *bytes,
+                                size_t len)
+{
+    enum { WHOLE_MAX = 32 << 20 };
+    const struct sevenz_coder *const coder = &folder->coders[0];
+
+    if (folder->n_coders != 1 || (coder->id != LZMA1 && coder->id != LZMA2) ||
+        coder->len > WHOLE_MAX)
+        return NULL;
+    struct whole *whole = malloc(sizeof *whole + (size_t)coder->len);
+    if (whole == NULL)
+        return NULL;
+    whole->at = whole->read = 0;
+    whole->len = (size_t)coder->len;
+    if (begin_whole(whole, coder, bytes, len))
+        return whole;
+    free(whole);
+    return NULL;
+}
+
+/* Unpacks up to `end`. Damaged bytes end before. */
+static void unpack_whole(struct whole *whole, bool is_lzma2, size_t end)
+{
+    struct unlzma2 *const lzma2 = &whole->lzma2;
+
+    if (!is_lzma2)
+        whole->at = unlzma_run(&lzma2->lzma, whole->bytes, whole->at, end);
+    while (is_lzma2 && whole->at < end) {
+        if (lzma2->left == 0 && (!unlzma2_next(lzma2, whole->at) || lzma2->left == 0))
+            break;
+        const size_t most = least(end - whole->at, lzma2->left), before = whole->at;
+        whole->at = unlzma2_run(lzma2, whole->bytes, before, before + most);
+        if (whole->at < before + most)
+            break;
+    }
+}
+
+static size_t read_whole(struct whole *whole, bool is_lzma2, uint8_t *to, size_t len)
+{
+    const size_t end = least(whole->read + len, whole->len);
+
+    if (whole->at < end)
+        unpack_whole(whole, is_lzma2, end);
+    const size_t n = least(end, whole->at) - whole->read;
+    memcpy(to, whole->bytes + whole->read, n);
+    whole->read += n;
+    return n;
+}
+
+/* ---- the libraries --------------------------------------------------------------------------- */
+
 /* liblzma has the decoder last. */
 static bool open_lzma(struct sevenz_source *source, const struct sevenz_folder *folder)
 {
@@ -120,7 +207,8 @@ struct sevenz_source *sevenz_source_open(const struct sevenz_folder *folder, con
     source->zlib.avail_in = source->bzip2.avail_in = len < UINT_MAX ? (unsigned)len : UINT_MAX;
     for (unsigned i = 0; i <= SEVENZ_CODERS_MAX; i++)
         source->filters[i].id = LZMA_VLI_UNKNOWN;
-    if (source->coder == LZMA1 || source->coder == LZMA2)
+    source->whole = open_whole(folder, bytes, len);
+    if (source->whole == NULL && (source->coder == LZMA1 || source->coder == LZMA2))
         opened = open_lzma(source, folder);
     else if (source->coder == DEFLATE)
         opened = inflateInit2(&source->zlib, -MAX_WBITS) == Z_OK;
@@ -137,6 +225,7 @@ void sevenz_source_close(struct sevenz_source *source)
 {
     if (source == NULL)
         return;
+    free(source->whole);
     lzma_end(&source->lzma);
     for (unsigned i = 0; source->filters[i].id != LZMA_VLI_UNKNOWN; i++)
         free(source->filters[i].options);
@@ -197,6 +286,8 @@ static size_t read_copy(struct sevenz_source *source, uint8_t *to, size_t len)
 
 size_t sevenz_source_read(struct sevenz_source *source, uint8_t *to, size_t len)
 {
+    if (source->whole != NULL)
+        return read_whole(source->whole, source->coder == LZMA2, to, len);
     switch (source->coder) {
     case COPY:
         return read_copy(source, to, len);

@@ -8,6 +8,7 @@
 #include <zlib.h>
 
 #include "unpack/bunzip2.h"
+#include "unpack/unxz.h"
 
 bool stream_inflate(const uint8_t *in, size_t len, int window_bits, struct unpack_buffer *buffer,
                     size_t *used)
@@ -88,7 +89,7 @@ static lzma_ret run_lzma(lzma_stream *stream, struct unpack_buffer *buffer)
     return status;
 }
 
-bool stream_xz(const uint8_t *in, size_t len, struct unpack_buffer *buffer, size_t *used)
+static bool run_liblzma(const uint8_t *in, size_t len, struct unpack_buffer *buffer, size_t *used)
 {
     lzma_stream stream = LZMA_STREAM_INIT;
     lzma_ret status = lzma_stream_decoder(&stream, UINT64_MAX, 0);
@@ -100,6 +101,19 @@ bool stream_xz(const uint8_t *in, size_t len, struct unpack_buffer *buffer, size
     *used = len - stream.avail_in;
     lzma_end(&stream);
     return status == LZMA_STREAM_END || buffer->cut;
+}
+
+/* What is not a whole stream, or has other filters, is liblzma's. */
+bool stream_xz(const uint8_t *in, size_t len, struct unpack_buffer *buffer, size_t *used)
+{
+    const size_t before = buffer->len;
+    const bool was_cut = buffer->cut;
+
+    if (unxz(in, len, buffer, used))
+        return true;
+    buffer->len = before;
+    buffer->cut = was_cut;
+    return run_liblzma(in, len, buffer, used);
 }
 
 /* The properties of the format lead the stream. */
