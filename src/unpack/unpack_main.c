@@ -17,9 +17,14 @@
 #include "unpack/sandbox.h"
 #include "unpack/unpack.h"
 
+enum {
+    READ_MAX = 1 << 20 /* bytes of a file that is read: tables of pages cost more than a copy */
+};
+
 struct worker {
     uint8_t *arena; /* a flag, "nothing more is wanted", and bytes from UNPACK_ARENA_HEAD on */
     size_t used;
+    uint8_t *file; /* one that is read; NULL before the first */
 };
 
 static bool send_event(const struct unpack_event *event, int fd)
@@ -112,7 +117,24 @@ static bool take_request(struct unpack_request *request, int *fd)
     return true;
 }
 
-/* A file that shrinks meanwhile ends the program: the scan reports it. */
+/* Returns how many bytes were read, which are less than all where the file shrinks. */
+static size_t read_file(const struct worker *worker, int fd, size_t len)
+{
+    size_t have = 0;
+
+    while (have < len) {
+        const ssize_t n = pread(fd, worker->file + have, len - have, (off_t)have);
+
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            break;
+        have += (size_t)n;
+    }
+    return have;
+}
+
+/* A mapped file that shrinks meanwhile ends the program: the scan reports it. */
 static bool serve(struct worker *worker, struct unpack *unpack)
 {
     struct unpack_request request;
@@ -123,15 +145,23 @@ static bool serve(struct worker *worker, struct unpack *unpack)
     if (!take_request(&request, &fd))
         return false;
     worker->used = 0;
-    const size_t len = fstat(fd, &file) == 0 ? (size_t)file.st_size : 0;
-    void *bytes = len > 0 ? mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0) : MAP_FAILED;
+    size_t len = fstat(fd, &file) == 0 ? (size_t)file.st_size : 0;
+    if (worker->file == NULL)
+        worker->file = malloc(READ_MAX);
+    const bool is_read = len <= READ_MAX && worker->file != NULL;
+    void *bytes = worker->file;
+    if (is_read)
+        len = read_file(worker, fd, len);
+    else
+        bytes = mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0);
     (void)close(fd);
-    if (bytes == MAP_FAILED) {
-        snprintf(failed.text, sizeof failed.text, "the unpacker cannot map it");
+    if (len == 0 || bytes == MAP_FAILED) {
+        snprintf(failed.text, sizeof failed.text, "the unpacker cannot read it");
         return send_event(&failed, -1);
     }
     unpack_file(unpack, &request, bytes, len);
-    (void)munmap(bytes, len);
+    if (!is_read)
+        (void)munmap(bytes, len);
     return true;
 }
 
@@ -151,7 +181,7 @@ static uint8_t *take_passwords(const struct worker *worker, struct unpack *unpac
 int main(void)
 {
     struct worker worker = {
-        mmap(NULL, UNPACK_ARENA_LEN, PROT_READ | PROT_WRITE, MAP_SHARED, UNPACK_ARENA, 0), 0};
+        mmap(NULL, UNPACK_ARENA_LEN, PROT_READ | PROT_WRITE, MAP_SHARED, UNPACK_ARENA, 0), 0, NULL};
     struct unpack *unpack = unpack_create(emit, &worker);
 
     if (worker.arena == MAP_FAILED) {
@@ -166,6 +196,7 @@ int main(void)
         return EXIT_FAILURE;
     while (serve(&worker, unpack))
         ;
+    free(worker.file);
     free(passwords);
     unpack_free(unpack);
     return EXIT_SUCCESS;
