@@ -50,8 +50,9 @@ struct stream_rest {
     uint32_t urgent; /* sequence number of an urgent byte to come */
     uint32_t compared; /* where an urgent byte was taken out: the sequence number behind it */
     uint64_t queue : STREAM_BLOCK_BITS; /* what lies beyond holes, and what is in doubt; 0: none */
-    uint64_t context : STREAM_BLOCK_BITS; /* its last bytes; 0: none */
-    uint64_t syn_window : 16;             /* of its SYN */
+    uint64_t context
+        : STREAM_BLOCK_BITS;  /* its last bytes; 0: none. Behind the last block: a claim */
+    uint64_t syn_window : 16; /* of its SYN */
 };
 
 struct stream {

@@ -29,7 +29,7 @@ struct stream_arena {
     uint32_t n_blocks;
     uint32_t n_used; /* that were ever used */
     uint32_t free;   /* list */
-    uint32_t n_free; /* of all */
+    uint32_t n_free; /* of all, but for those that are counted as taken */
 };
 
 /* False: no memory. Pages are touched when they are used. */
@@ -58,6 +58,21 @@ static inline uint32_t stream_blocks_of(uint32_t n)
 
 /* Takes n blocks, linked and with a zeroed head; 0: there are not so many. */
 uint32_t stream_blocks_take(struct stream_arena *arena, uint32_t n);
+
+/* Counts n blocks as taken; false: there are not so many. Whoever takes them uncounts them first.
+ */
+static inline bool stream_blocks_count(struct stream_arena *arena, uint32_t n)
+{
+    if (n > arena->n_free)
+        return false;
+    arena->n_free -= n;
+    return true;
+}
+
+static inline void stream_blocks_uncount(struct stream_arena *arena, uint32_t n)
+{
+    arena->n_free += n;
+}
 
 /* Gives a chain back. */
 void stream_blocks_give(struct stream_arena *arena, uint32_t first);

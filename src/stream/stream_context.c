@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The last bytes of a half. Those of this batch lie in its records, those of earlier ones in a ring
- * of blocks: offset o lies at o modulo the ring's length. */
+ * of blocks: offset o lies at o modulo the ring's length. A claim has none of earlier ones. */
 #include "stream_half.h"
 
 #include <string.h>
@@ -21,14 +21,69 @@ static uint64_t first_offset(const struct stream_shard *shard, const struct stre
     return stream->half[half].next - (solid < shard->context_len ? solid : shard->context_len);
 }
 
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
+static bool is_claim(const struct stream_shard *shard, uint32_t context)
+{
+    return context >= shard->arena.n_blocks;
+}
+
+static struct stream_claim *claim_at(struct stream_shard *shard, uint32_t context)
+{
+    return &shard->claim[context - shard->arena.n_blocks];
+}
+
+static struct stream_holder *held_by(const struct stream_shard *shard, uint32_t context)
+{
+    return (struct stream_holder *)stream_block_at(&shard->arena, context);
+}
+
+uint32_t stream_context_held(const struct stream_shard *shard, const struct stream *stream,
+                             uint32_t half)
+{
+    const uint32_t context = stream->rest[half].context;
+
+    if (is_claim(shard, context))
+        return shard->claim[context - shard->arena.n_blocks].n_blocks;
+    return context != 0 ? held_by(shard, context)->n_blocks : 0;
+}
+
+/* The blocks were counted, so that they are there. */
+static void settle_claim(struct stream_shard *shard, const struct stream_claim *claim)
+{
+    stream_blocks_uncount(&shard->arena, claim->n_blocks);
+
+    const uint32_t context = stream_blocks_take(&shard->arena, claim->n_blocks);
+    struct stream_holder *holder = held_by(shard, context);
+
+    holder->stream = claim->stream;
+    holder->half = (uint8_t)claim->half;
+    holder->n_blocks = claim->n_blocks;
+    stream_holder_append(shard, &shard->contexts, context);
+    claim->stream->rest[claim->half].context = context;
+}
+
+void stream_context_settle(struct stream_shard *shard)
+{
+    for (uint32_t i = 0; i < shard->n_claims; i++)
+        if (shard->claim[i].stream != NULL)
+            settle_claim(shard, &shard->claim[i]);
+    shard->n_claims = 0;
+}
+
 void stream_context_free(struct stream_shard *shard, struct stream *stream, uint32_t half)
 {
     struct stream_rest *rest = &stream->rest[half];
 
     if (rest->context == 0)
         return;
-    stream_holder_remove(shard, &shard->contexts, rest->context);
-    stream_blocks_give(&shard->arena, rest->context);
+    if (is_claim(shard, rest->context)) {
+        stream_blocks_uncount(&shard->arena, claim_at(shard, rest->context)->n_blocks);
+        claim_at(shard, rest->context)->stream = NULL;
+    } else {
+        stream_holder_remove(shard, &shard->contexts, rest->context);
+        stream_blocks_give(&shard->arena, rest->context);
+    }
     rest->context = 0;
     stream->half[half].flags &= (uint16_t) ~(STREAM_CONTEXT_HELD | STREAM_CONTEXT_FITS);
 }
@@ -42,13 +97,10 @@ static void give_up(const struct stream_site *site, struct stream *stream, uint3
     stream_stats(site)->contexts_lost++;
 }
 
-static struct stream_holder *held_by(const struct stream_shard *shard, uint32_t context)
-{
-    return (struct stream_holder *)stream_block_at(&shard->arena, context);
-}
-
 bool stream_context_evict(const struct stream_site *site)
 {
+    stream_context_settle(site->shard);
+
     const uint32_t oldest = site->shard->contexts.oldest;
 
     if (oldest == 0)
@@ -59,46 +111,71 @@ bool stream_context_evict(const struct stream_site *site)
     return true;
 }
 
-/* Adds a block to the half's, or begins with one. */
-static void add_block(const struct stream_site *site, uint32_t half, uint32_t block)
+/* Claims blocks for a half that has none. */
+static bool claim_blocks(const struct stream_site *site, uint32_t half, uint32_t n)
 {
     struct stream_shard *shard = site->shard;
-    struct stream_rest *rest = &site->stream->rest[half];
 
-    if (rest->context == 0) {
-        struct stream_holder *holder = held_by(shard, block);
+    if (!stream_blocks_count(&shard->arena, n))
+        return false;
+    if (shard->n_claims == STREAM_CLAIMS_MAX)
+        stream_context_settle(shard);
+    site->stream->rest[half].context = shard->arena.n_blocks + shard->n_claims;
+    shard->claim[shard->n_claims++] = (struct stream_claim){site->stream, n, half};
+    return true;
+}
 
-        *holder =
-            (struct stream_holder){.stream = site->stream, .half = (uint8_t)half, .n_blocks = 1};
-        stream_holder_append(shard, &shard->contexts, block);
-        rest->context = block;
-        return;
+/* Adds n blocks to the half's, behind the others, so that bytes stay where they are. */
+static bool add_blocks(const struct stream_site *site, uint32_t half, uint32_t n)
+{
+    struct stream_shard *shard = site->shard;
+    const uint32_t context = site->stream->rest[half].context;
+
+    if (context == 0)
+        return claim_blocks(site, half, n);
+    if (is_claim(shard, context)) {
+        if (!stream_blocks_count(&shard->arena, n))
+            return false;
+        claim_at(shard, context)->n_blocks += n;
+        return true;
     }
-    /* Behind the others, so that bytes stay where they are. */
-    stream_blocks_append(&shard->arena, rest->context, block);
-    held_by(shard, rest->context)->n_blocks++;
+    const uint32_t added = stream_blocks_take(&shard->arena, n);
+
+    if (added == 0)
+        return false;
+    stream_blocks_append(&shard->arena, context, added);
+    held_by(shard, context)->n_blocks += n;
+    return true;
+}
+
+/* One block after another, where there are not so many. */
+static bool hold_more(const struct stream_site *site, uint32_t half, uint32_t wanted)
+{
+    uint32_t held = stream_context_held(site->shard, site->stream, half);
+
+    while (held < wanted) {
+        if (!add_blocks(site, half, wanted - held) && !add_blocks(site, half, 1) &&
+            !stream_context_evict(site))
+            return false;
+        held = stream_context_held(site->shard, site->stream, half);
+    }
+    return true;
 }
 
 void stream_context_hold(const struct stream_site *site, uint32_t half)
 {
-    struct stream_shard *shard = site->shard;
+    const struct stream_shard *shard = site->shard;
     struct stream_half *h = stream_half_of(site, half);
-    const struct stream_rest *rest = &site->stream->rest[half];
-    const uint32_t max = stream_blocks_of(shard->context_len);
     const uint32_t wanted = stream_context_blocks(shard, h->next);
 
-    while (rest->context == 0 || held_by(shard, rest->context)->n_blocks < wanted) {
-        const uint32_t block = stream_blocks_take(&shard->arena, 1);
-
-        if (block != 0) {
-            add_block(site, half, block);
-        } else if (!stream_context_evict(site)) {
-            give_up(site, site->stream, half);
-            return;
-        }
-    }
-    h->flags |= wanted == max ? STREAM_CONTEXT_HELD : STREAM_CONTEXT_FITS;
+    if (hold_more(site, half, wanted))
+        h->flags |= wanted == stream_blocks_of(shard->context_len) ? STREAM_CONTEXT_HELD
+                                                                   : STREAM_CONTEXT_FITS;
+    else
+        give_up(site, site->stream, half);
 }
+
+/* ---- bytes ----------------------------------------------------------------------------------- */
 
 static const uint8_t *bytes_of(const struct stream_shard *shard, const struct stream_record *record)
 {
@@ -222,7 +299,7 @@ bool stream_context_equal(const struct stream_site *site, uint32_t half, uint32_
         known = record->offset;
         i = record->previous;
     }
-    if (known <= offset || context == 0)
+    if (known <= offset || context == 0 || is_claim(site->shard, context))
         return true;
     return ring_equal(site->shard, context, offset, bytes,
                       (uint32_t)((known < end ? known : end) - offset));

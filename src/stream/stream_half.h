@@ -106,6 +106,13 @@ static inline uint32_t stream_context_blocks(const struct stream_shard *shard, u
 /* Takes the blocks for the last bytes. Where there are none, the oldest context gives way. */
 void stream_context_hold(const struct stream_site *site, uint32_t half);
 
+/* Blocks that the half holds for them. */
+uint32_t stream_context_held(const struct stream_shard *shard, const struct stream *stream,
+                             uint32_t half);
+
+/* Takes the blocks of all claims. */
+void stream_context_settle(struct stream_shard *shard);
+
 void stream_context_free(struct stream_shard *shard, struct stream *stream, uint32_t half);
 
 /* Gives up the context of the half that has had one for the longest. False: there is none. */

@@ -9,7 +9,7 @@
 
 enum {
     SHARD_MEMORY_MIN = 128 << 10,
-    BLOCKS_MAX = (1 << STREAM_BLOCK_BITS) - 1,
+    BLOCKS_MAX = (1 << STREAM_BLOCK_BITS) - STREAM_CLAIMS_MAX,
     ROOM_MIN = 2048, /* records */
     COPIED_MIN = 16 << 10
 };
@@ -22,9 +22,13 @@ void stream_config_init(struct stream_config *config)
                                      .unacked_len = 1 << 20};
 }
 
-static bool open_shard(struct stream_shard *shard, uint32_t n_blocks,
+static const uint64_t shard_memory_max = UINT64_C(4) << 30;
+
+static bool open_shard(struct stream_shard *shard, uint64_t memory,
                        const struct stream_config *config)
 {
+    const uint64_t n_blocks = memory / STREAM_BLOCK_LEN;
+
     *shard = (struct stream_shard){.unacked_len = config->unacked_len,
                                    .is_inline = config->is_inline,
                                    .omits_edges = config->omits_edges,
@@ -32,7 +36,8 @@ static bool open_shard(struct stream_shard *shard, uint32_t n_blocks,
                                    .min_ttl = config->min_ttl,
                                    .context_len = config->context_len,
                                    .overlap_len = config->overlap_len};
-    return stream_arena_open(&shard->arena, n_blocks);
+    return stream_arena_open(&shard->arena,
+                             n_blocks < BLOCKS_MAX ? (uint32_t)n_blocks : BLOCKS_MAX);
 }
 
 enum sl_status stream_shards_create(struct stream_shard **out, uint32_t n,
@@ -41,11 +46,11 @@ enum sl_status stream_shards_create(struct stream_shard **out, uint32_t n,
     const uint64_t memory = n == 0 ? 0 : config->memory / n;
     struct stream_shard *shards;
 
-    if (memory < SHARD_MEMORY_MIN || memory / STREAM_BLOCK_LEN > BLOCKS_MAX)
+    if (memory < SHARD_MEMORY_MIN || memory > shard_memory_max)
         return diag_set(diag, SL_EINVAL, NULL, 0, "%llu bytes for streams (expected %llu to %llu)",
                         (unsigned long long)config->memory,
                         (unsigned long long)n * SHARD_MEMORY_MIN,
-                        (unsigned long long)n * (BLOCKS_MAX + 1) * STREAM_BLOCK_LEN - 1);
+                        (unsigned long long)n * shard_memory_max);
     if (config->context_len == 0 || config->context_len > STREAM_CONTEXT_MAX ||
         config->overlap_len > config->context_len || config->unacked_len > 1u << 30)
         return diag_set(diag, SL_EINVAL, NULL, 0, "context of %u and overlap of %u bytes",
@@ -55,7 +60,7 @@ enum sl_status stream_shards_create(struct stream_shard **out, uint32_t n,
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %u shards", n);
     memset(shards, 0, n * sizeof *shards);
     for (uint32_t i = 0; i < n; i++)
-        if (!open_shard(&shards[i], (uint32_t)(memory / STREAM_BLOCK_LEN), config)) {
+        if (!open_shard(&shards[i], memory, config)) {
             stream_shards_free(shards, n);
             return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for streams");
         }
@@ -135,6 +140,7 @@ void stream_shard_end(struct stream_shard *shard)
 {
     const struct stream_output *output = shard->output;
 
+    stream_context_settle(shard);
     for (uint32_t i = 1; i < output->n; i++) {
         const struct stream_record *record = &output->record[i];
 

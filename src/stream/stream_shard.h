@@ -52,6 +52,16 @@ struct stream_holders {
     uint32_t oldest, newest;
 };
 
+/* Most halves begin and end in one batch, in whose bytes their context lies. So the blocks of a
+ * half that had none before are counted alone. They are taken when the batch ends. */
+struct stream_claim {
+    struct stream *stream; /* NULL: its half gave them up */
+    uint32_t n_blocks;
+    uint32_t half;
+};
+
+enum { STREAM_CLAIMS_MAX = 256 }; /* of a shard. Where there are more, blocks are taken earlier */
+
 struct stream_shard {
     _Alignas(64) struct stream_output *output;
     const uint8_t *bytes; /* the batch's */
@@ -63,7 +73,9 @@ struct stream_shard {
     uint32_t context_len, overlap_len;
 
     struct stream_arena arena;
-    struct stream_holders queues, contexts;
+    struct stream_holders queues, contexts; /* the halves of claims are newer */
+    uint32_t n_claims;
+    struct stream_claim claim[STREAM_CLAIMS_MAX]; /* the oldest is first */
 };
 
 /* stream_holders.c: the halves that hold blocks, by age. */

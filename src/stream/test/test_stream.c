@@ -716,8 +716,26 @@ static void expect_context(const struct stream_shard *shard, const struct stream
     if (rest->context == 0)
         assert_int_equal(rest->solid, (uint32_t)next);
     else
-        assert_true(((const struct stream_holder *)stream_block_at(&shard->arena, rest->context))
-                        ->n_blocks >= stream_context_blocks(shard, next));
+        assert_true(stream_context_held(shard, stream, half) >= stream_context_blocks(shard, next));
+}
+
+/* 128 KiB to 4 GiB a shard. */
+static void test_memory_range(void **state)
+{
+    static const uint64_t least = 128 << 10, most = UINT64_C(4) << 30;
+    struct stream_config config;
+    struct stream_shard *shard = NULL;
+    struct sl_diag diag;
+
+    (void)state;
+    stream_config_init(&config);
+    config.memory = 2 * least - 1;
+    assert_int_equal(stream_shards_create(&shard, 2, &config, &diag), SL_EINVAL);
+    config.memory = 2 * most + 2;
+    assert_int_equal(stream_shards_create(&shard, 2, &config, &diag), SL_EINVAL);
+    config.memory = 2 * least;
+    assert_int_equal(stream_shards_create(&shard, 2, &config, &diag), SL_OK);
+    stream_shards_free(shard, 2);
 }
 
 /* The flow that has waited for the longest gives way. */
@@ -902,19 +920,20 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),         cmocka_unit_test(test_order),
-        cmocka_unit_test(test_overlap),       cmocka_unit_test(test_retransmission),
-        cmocka_unit_test(test_gap),           cmocka_unit_test(test_snapped),
-        cmocka_unit_test(test_syn_payload),   cmocka_unit_test(test_doubt),
-        cmocka_unit_test(test_timestamps),    cmocka_unit_test(test_urgent),
-        cmocka_unit_test(test_fin),           cmocka_unit_test(test_rst),
-        cmocka_unit_test(test_midstream),     cmocka_unit_test(test_handshakes),
-        cmocka_unit_test(test_refused),       cmocka_unit_test(test_half_handshake),
-        cmocka_unit_test(test_states),        cmocka_unit_test(test_early),
-        cmocka_unit_test(test_insertion),     cmocka_unit_test(test_syns),
-        cmocka_unit_test(test_holes),         cmocka_unit_test(test_queue_bound),
-        cmocka_unit_test(test_memory_bound),  cmocka_unit_test(test_operations),
-        cmocka_unit_test(test_shared_memory), cmocka_unit_test(test_names),
+        cmocka_unit_test(test_plain),        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_overlap),      cmocka_unit_test(test_retransmission),
+        cmocka_unit_test(test_gap),          cmocka_unit_test(test_snapped),
+        cmocka_unit_test(test_syn_payload),  cmocka_unit_test(test_doubt),
+        cmocka_unit_test(test_timestamps),   cmocka_unit_test(test_urgent),
+        cmocka_unit_test(test_fin),          cmocka_unit_test(test_rst),
+        cmocka_unit_test(test_midstream),    cmocka_unit_test(test_handshakes),
+        cmocka_unit_test(test_refused),      cmocka_unit_test(test_half_handshake),
+        cmocka_unit_test(test_states),       cmocka_unit_test(test_early),
+        cmocka_unit_test(test_insertion),    cmocka_unit_test(test_syns),
+        cmocka_unit_test(test_holes),        cmocka_unit_test(test_queue_bound),
+        cmocka_unit_test(test_memory_range), cmocka_unit_test(test_memory_bound),
+        cmocka_unit_test(test_operations),   cmocka_unit_test(test_shared_memory),
+        cmocka_unit_test(test_names),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
