@@ -215,7 +215,7 @@ struct sl_flow_config {
     bool keep_ends;               /* records of flows that end: see struct sl_flow_record */
     bool totals; /* packets and bytes of flows are counted, and written to batches' `total` */
     struct sl_flow_slot slots[SL_FLOW_SLOTS_MAX]; /* where there are some, ends are kept too; their
-                                                     records count nothing without keep_ends */
+                                                     records have no counts without keep_ends */
     uint32_t n_slots;
     uint64_t hash_key[2]; /* keys the table's hash: random values resist crafted collisions */
     uint32_t sensor_id;   /* makes ids of flows others than those of other sensors */

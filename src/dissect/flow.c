@@ -197,7 +197,6 @@ static void count_run(struct flow *flow, const struct flow_run *run)
 {
     const uint32_t n = run->end - run->first;
 
-    note_time(flow, run->max_time);
     flow_add_sent(flow, 0,
                   (struct flow_sent){n - run->n_of_end_1, run->bytes[0], run->tcp_flags[0]});
     flow_add_sent(flow, 1, (struct flow_sent){run->n_of_end_1, run->bytes[1], run->tcp_flags[1]});
@@ -206,7 +205,6 @@ static void count_run(struct flow *flow, const struct flow_run *run)
 static void count_packet(struct flow *flow, const struct flow_packet *packet,
                          const struct sl_origin *origin)
 {
-    note_time(flow, origin->time_ns);
     flow_add_sent(flow, packet->sender, (struct flow_sent){1, origin->wire_len, packet->tcp_flags});
 }
 
@@ -232,6 +230,7 @@ static void track_packet(struct flow_shard *shard, const struct sl_batch *batch,
     flow->last_time = shard->clock.now;
     flow_set_last_packet(flow, ++shard->packets);
     packet->entry = (uint32_t)(flow - shard->flows);
+    note_time(flow, origin->time_ns);
     if (counts(shard))
         count_packet(flow, packet, origin);
 
@@ -318,6 +317,7 @@ static bool track_at_once(struct flow_shard *shard, const struct sl_batch *batch
     flow_set_last_packet(flow, shard->packets);
     first->entry = (uint32_t)(flow - shard->flows);
     put_total(shard, flow, batch, run->first); /* before the run: its packets are added later */
+    note_time(flow, run->max_time);
     if (counts(shard))
         count_run(flow, run);
     run->new_senders = run->senders & ~(flow->state / STATE_SEEN) & 3;

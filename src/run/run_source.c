@@ -232,7 +232,8 @@ enum sl_status run_source_open_flows(struct run_source *source, const struct sl_
         flows.slots[flows.n_slots++] = slots[i];
     flows.sensor_id = config->sensor_id;
     flows.totals = source->totals;
-    flows.keep_ends = keeps_ends || run_source_reports_flows(source);
+    flows.keep_ends = /* slots keep ends as well, and spare the counts */
+        run_source_reports_flows(source) || (keeps_ends && n_slots == 0);
     flows.memory = config->flow_memory;
     if (config->flow_memory != 0)
         flows.max_flows = SL_FLOWS_MAX;
