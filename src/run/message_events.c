@@ -54,9 +54,10 @@ static uint64_t make(void *user, const struct sl_batch *batch, struct sl_batch *
     uint64_t next = UINT64_MAX;
 
     if ((from & OF_MESSAGES) == 0)
-        next = finish->policy->sees_streams
-                   ? run_streams_make(part->stream, batch, finish->policy->seam_len, 0, to, from)
-                   : UINT64_MAX;
+        next =
+            finish->policy->sees_streams
+                ? run_streams_make(part->stream, NULL, batch, finish->policy->seam_len, 0, to, from)
+                : UINT64_MAX;
     if (next != UINT64_MAX)
         return next;
     next = app_batch_make(&said, to, batch->n_items, finish->policy->buffers,

@@ -49,7 +49,8 @@ static enum sl_status arrange(void *user, struct sl_batch *batch, struct sl_diag
 
     source_batch_arrange(&mine->source, &run->source, batch);
     return run->streams != NULL
-               ? stream_batch_begin(&mine->streams, batch, mine->policy->asks_stream_facts, diag)
+               ? stream_batch_begin(&mine->streams, batch, run_policy_takes_parts(mine->policy),
+                                    mine->policy->asks_stream_facts, diag)
                : SL_OK;
 }
 
@@ -89,8 +90,8 @@ static void apply(void *user, struct sl_batch *batch)
     struct run_batch *mine = batch->filler;
 
     source_batch_apply(&mine->source, source, batch);
-    if (run_policy_takes_parts(mine->policy))
-        stream_batch_apply(&mine->streams, batch, run->streams->n_shards);
+    if (run->streams != NULL)
+        stream_batch_apply(&mine->streams, run->streams->n_shards);
     if (run->apps != NULL)
         app_batch_apply(&mine->apps, batch, run->apps->n_shards);
     if (mine->policy->sees_streams || mine->policy->hears) {
@@ -118,11 +119,12 @@ static uint64_t make_some(const struct sl_run *run, const struct sl_batch *batch
         return sl_app_make(batch, to, policy->buffers, from);
     if (which == MADE_STREAMS)
         return run_policy_takes_parts(policy)
-                   ? run_streams_make(mine->streams.of_item, batch, policy->seam_len, 0, to, from)
+                   ? run_streams_make(mine->streams.of_item, mine->streams.makes, batch,
+                                      policy->seam_len, 0, to, from)
                    : UINT64_MAX;
     if (which == MADE_LATE)
-        return late->batch != NULL ? run_streams_make(late->streams, late->batch, policy->seam_len,
-                                                      batch->n_items, to, from)
+        return late->batch != NULL ? run_streams_make(late->streams, NULL, late->batch,
+                                                      policy->seam_len, batch->n_items, to, from)
                                    : UINT64_MAX;
     return run->apps != NULL
                ? app_batch_make(&mine->apps, to, batch->n_items, policy->buffers, from)

@@ -12,9 +12,12 @@ _Static_assert(STREAM_N_EVENTS <= 64, "a set of events is a number");
 
 enum {
     PIECE = 1024 - SL_BATCH_ALIGN - RUN_SEAM_MAX, /* of a part: made items have 1,024 bytes */
-    AHEAD = 8, /* packets or records: they are fetched before they are used */
+    MAKES_AT_ONCE = 8,                            /* items that are looked at */
     TCP_SYN = 2
 };
+
+/* Marks of records: which half the packet is of. */
+enum { MARK_HALF_0 = 1, MARK_HALF_1 = 2 };
 
 /* A packet whose payload waits for bytes before it or, beside a SYN that opens fast, for the other
  * side. */
@@ -96,18 +99,23 @@ static bool begin_facts(struct stream_batch *mine, const struct sl_batch *batch)
 }
 
 enum sl_status stream_batch_begin(struct stream_batch *mine, const struct sl_batch *batch,
-                                  bool asks_facts, struct sl_diag *diag)
+                                  bool takes_parts, bool asks_facts, struct sl_diag *diag)
 {
+    mine->takes_parts = takes_parts;
     mine->facts = NULL;
     if (mine->max_items < batch->n_items) {
         free(mine->of_item);
+        free(mine->makes);
         mine->of_item = malloc(batch->max_items * sizeof(const struct sl_stream_part *));
-        mine->max_items = mine->of_item != NULL ? batch->max_items : 0;
+        mine->makes = malloc((size_t)batch->max_items + MAKES_AT_ONCE);
+        mine->max_items = mine->of_item != NULL && mine->makes != NULL ? batch->max_items : 0;
     }
     if (mine->max_items < batch->n_items || (asks_facts && !begin_facts(mine, batch)))
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the streams of a batch");
-    if (batch->n_items != 0)
-        memset(mine->of_item, 0, batch->n_items * sizeof(const struct sl_stream_part *));
+    if (batch->n_items == 0)
+        return SL_OK;
+    memset(mine->of_item, 0, batch->n_items * sizeof(const struct sl_stream_part *));
+    memset(mine->makes, 0, (size_t)batch->n_items + MAKES_AT_ONCE);
     return SL_OK;
 }
 
@@ -120,6 +128,7 @@ void stream_batch_clear(struct stream_batch *mine)
     }
     name_batch_clear(&mine->names);
     free(mine->of_item);
+    free(mine->makes);
     free(mine->ended);
     free(mine->facts_memory);
 }
@@ -134,7 +143,7 @@ struct collecting {
     const struct sl_flow_keys *keys;
     struct stream_shard *shard;
     struct run_flow *of_flow;
-    const struct stream_output *output;
+    struct stream_output *output;
     const struct app_collecting *apps; /* NULL: nobody asks what flows say */
     struct name_collecting names;      /* without a shard: no names are looked up */
     uint32_t index;                    /* of the shard */
@@ -182,6 +191,14 @@ static void add_waiting(const struct collecting *collecting, const struct sl_flo
     parts->last_waiting = &added->next;
 }
 
+/* Marks the records that a packet of half `half` brought about in its own flow. */
+static void mark(struct stream_output *output, uint32_t begin, uint64_t flow, uint32_t half)
+{
+    for (uint32_t r = begin; r < output->n; r++)
+        if (output->record[r].flow == flow)
+            output->record[r].mark = (uint8_t)(half != 0 ? MARK_HALF_1 : MARK_HALF_0);
+}
+
 static void take(void *user, const struct sl_flow_segment *seen)
 {
     const struct collecting *collecting = user;
@@ -197,6 +214,7 @@ static void take(void *user, const struct sl_flow_segment *seen)
         set_policies(collecting, stream, seen);
     segment.bad_checksum = has_bad_checksum(collecting, seen->item);
     stream_take(collecting->shard, stream, seen->flow, &segment);
+    mark(collecting->output, n_records, seen->flow, half);
     for (uint32_t i = 0; collecting->mine->facts != NULL && i < 2; i++)
         collecting->mine->facts[seen->item].size[i] = stream_size(stream, i);
     if (waits(stream, &segment, collecting->output->stats.queued != n_queued))
@@ -290,64 +308,6 @@ static void begin_ended(struct stream_parts *parts)
     parts->no_memory = false;
 }
 
-void stream_batch_collect(struct stream_batch *mine, struct run_streams *streams,
-                          const struct sl_batch *batch, const struct sl_flow_keys *keys,
-                          const struct sl_header_table *checks, const struct app_collecting *apps,
-                          uint32_t shard)
-{
-    struct collecting collecting = {.hosts = streams->hosts,
-                                    .checks = checks,
-                                    .mine = mine,
-                                    .batch = batch,
-                                    .keys = keys,
-                                    .shard = stream_shard_at(streams->shards, shard),
-                                    .of_flow = streams->of_flow[shard],
-                                    .output = &mine->shard[shard].output,
-                                    .apps = apps,
-                                    .index = shard};
-    const bool datagrams = apps != NULL && apps->reads_quic;
-    const struct sl_flow_visitor visitor = {.segment = take,
-                                            .datagram = datagrams ? take_datagram : NULL,
-                                            .ended = end,
-                                            .user = &collecting,
-                                            .memory = collecting.of_flow,
-                                            .memory_len = sizeof(struct run_flow)};
-
-    if (streams->names != NULL)
-        collecting.names =
-            name_batch_begin(&mine->names, streams->names, streams->of_flow[shard], batch, shard);
-    begin_ended(&mine->shard[shard]);
-    stream_shard_begin(collecting.shard, &mine->shard[shard].output, batch->bytes);
-    sl_flow_visit_shard(streams->flows, batch, keys, shard, &visitor);
-    stream_shard_end(collecting.shard);
-}
-
-/* ---- the end of a run ------------------------------------------------------------------------ */
-
-enum sl_status run_streams_finish(struct run_streams *streams, const struct run_apps *apps,
-                                  const struct sl_flow_keys *keys, struct stream_batch *mine,
-                                  struct app_batch *said, struct sl_diag *diag)
-{
-    struct sl_batch empty = {.n_items = 1, .max_items = 1};
-
-    for (uint32_t i = 0; i < streams->n_shards; i++) {
-        struct app_collecting collecting = {0};
-
-        if (apps != NULL)
-            collecting = app_batch_begin(said, apps, streams->of_flow[i], &empty, i);
-        stream_batch_collect(mine, streams, &empty, keys, NULL, apps != NULL ? &collecting : NULL,
-                             i);
-    }
-    if (apps != NULL)
-        app_batch_apply(said, &empty, streams->n_shards);
-    stream_batch_apply(mine, &empty, streams->n_shards);
-    stream_batch_list_ended(mine, streams->n_shards);
-    stream_batch_count(mine, streams);
-    return !mine->no_memory && !said->no_memory
-               ? SL_OK
-               : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the ends of streams");
-}
-
 /* ---- parts ----------------------------------------------------------------------------------- */
 
 static bool reserve(struct stream_parts *parts)
@@ -365,14 +325,8 @@ static bool adds_bytes(const struct stream_record *record)
     return record->kind == STREAM_PACKET || record->kind == STREAM_COPIED;
 }
 
-/* Which half the packet's sender sends. */
-static uint32_t half_of(const struct sl_origin *origin)
-{
-    return (origin->flow_flags & SL_FLOW_TO_SERVER) != 0 ? 0 : 1;
-}
-
 /* The part of record r, behind those of the records before it. */
-static void fill_part(struct stream_parts *parts, const struct sl_batch *batch, uint32_t r)
+static void fill_part(const struct stream_parts *parts, const struct sl_batch *batch, uint32_t r)
 {
     const struct stream_record *record = &parts->output.record[r];
     const struct sl_stream_part *before =
@@ -404,9 +358,8 @@ static void link_packet(struct linking *linking, uint32_t r)
 {
     struct stream_parts *const parts = linking->parts;
     const struct stream_record *const record = &parts->output.record[r];
-    const struct sl_origin *const origin = &linking->batch->origin[record->item];
 
-    if (record->flow != origin->flow) {
+    if (record->mark == 0) {
         parts->unevaluated += record->len;
         return;
     }
@@ -417,7 +370,10 @@ static void link_packet(struct linking *linking, uint32_t r)
         parts->part[linking->last].next = &parts->part[r];
     }
     linking->last = r;
-    parts->part[r].reversed = record->half != half_of(origin);
+    linking->mine->makes[record->item] |= parts->part[r].known != 0 ||
+                                          record->kind != STREAM_PACKET ||
+                                          record->source != record->item;
+    parts->part[r].reversed = record->mark != (record->half != 0 ? MARK_HALF_1 : MARK_HALF_0);
     if (record->kind == STREAM_PACKET && record->source == record->item)
         parts->part[linking->first].whole |=
             record->len == linking->batch->payload[record->item].len;
@@ -439,19 +395,6 @@ static void link_ended(struct linking *linking, uint32_t r)
     linking->last_of[half] = r;
 }
 
-/* Fetches what a record behind r is linked by. Inlined by force: gcc drops calls to functions that
- * only prefetch. */
-__attribute__((always_inline)) static inline void fetch_links(const struct linking *linking,
-                                                              uint32_t r)
-{
-    const struct stream_output *const output = &linking->parts->output;
-    const uint32_t item = r + AHEAD < output->n ? output->record[r + AHEAD].item : 0;
-
-    __builtin_prefetch(&linking->mine->of_item[item], 1);
-    __builtin_prefetch(&linking->batch->origin[item]);
-    __builtin_prefetch(&linking->batch->payload[item]);
-}
-
 /* Fills the parts of a shard, and lists those of each packet and each flow that ended. */
 static void link_parts(struct stream_batch *mine, struct stream_parts *parts,
                        const struct sl_batch *batch)
@@ -462,7 +405,6 @@ static void link_parts(struct stream_batch *mine, struct stream_parts *parts,
     for (uint32_t r = 1; parts->part != NULL && r < parts->output.n; r++) {
         const struct stream_record *record = &parts->output.record[r];
 
-        fetch_links(&linking, r);
         if (!adds_bytes(record) && record->kind != STREAM_CONTEXT)
             continue;
         fill_part(parts, batch, r);
@@ -477,28 +419,97 @@ static void link_parts(struct stream_batch *mine, struct stream_parts *parts,
     }
 }
 
-static void note_events(struct stream_batch *mine, const struct stream_output *output,
-                        const struct sl_batch *batch)
+static void note_events(const struct stream_batch *mine, const struct stream_output *output)
 {
     for (uint32_t r = 1; r < output->n; r++) {
         const struct stream_record *record = &output->record[r];
 
-        if (record->kind == STREAM_EVENT && record->flow == batch->origin[record->item].flow)
+        if (record->kind == STREAM_EVENT && record->mark != 0)
             mine->facts[record->item].events |= UINT64_C(1) << record->cause;
     }
 }
 
-void stream_batch_apply(struct stream_batch *mine, const struct sl_batch *batch, uint32_t n_shards)
+static void list_parts(struct stream_batch *mine, const struct sl_batch *batch, uint32_t shard)
+{
+    struct stream_parts *const parts = &mine->shard[shard];
+
+    parts->no_memory |= !reserve(parts);
+    if (!parts->no_memory && !parts->output.no_memory)
+        link_parts(mine, parts, batch);
+    if (mine->facts != NULL)
+        note_events(mine, &parts->output);
+}
+
+/* ---- a shard --------------------------------------------------------------------------------- */
+
+void stream_batch_collect(struct stream_batch *mine, struct run_streams *streams,
+                          const struct sl_batch *batch, const struct sl_flow_keys *keys,
+                          const struct sl_header_table *checks, const struct app_collecting *apps,
+                          uint32_t shard)
+{
+    struct collecting collecting = {.hosts = streams->hosts,
+                                    .checks = checks,
+                                    .mine = mine,
+                                    .batch = batch,
+                                    .keys = keys,
+                                    .shard = stream_shard_at(streams->shards, shard),
+                                    .of_flow = streams->of_flow[shard],
+                                    .output = &mine->shard[shard].output,
+                                    .apps = apps,
+                                    .index = shard};
+    const bool datagrams = apps != NULL && apps->reads_quic;
+    const struct sl_flow_visitor visitor = {.segment = take,
+                                            .datagram = datagrams ? take_datagram : NULL,
+                                            .ended = end,
+                                            .user = &collecting,
+                                            .memory = collecting.of_flow,
+                                            .memory_len = sizeof(struct run_flow)};
+
+    if (streams->names != NULL)
+        collecting.names =
+            name_batch_begin(&mine->names, streams->names, streams->of_flow[shard], batch, shard);
+    begin_ended(&mine->shard[shard]);
+    stream_shard_begin(collecting.shard, &mine->shard[shard].output, batch->bytes);
+    sl_flow_visit_shard(streams->flows, batch, keys, shard, &visitor);
+    stream_shard_end(collecting.shard);
+    if (mine->takes_parts)
+        list_parts(mine, batch, shard);
+}
+
+/* ---- the end of a run ------------------------------------------------------------------------ */
+
+enum sl_status run_streams_finish(struct run_streams *streams, const struct run_apps *apps,
+                                  const struct sl_flow_keys *keys, struct stream_batch *mine,
+                                  struct app_batch *said, struct sl_diag *diag)
+{
+    struct sl_batch empty = {.n_items = 1, .max_items = 1};
+
+    mine->takes_parts = true;
+    for (uint32_t i = 0; i < streams->n_shards; i++) {
+        struct app_collecting collecting = {0};
+
+        if (apps != NULL)
+            collecting = app_batch_begin(said, apps, streams->of_flow[i], &empty, i);
+        stream_batch_collect(mine, streams, &empty, keys, NULL, apps != NULL ? &collecting : NULL,
+                             i);
+    }
+    if (apps != NULL)
+        app_batch_apply(said, &empty, streams->n_shards);
+    stream_batch_apply(mine, streams->n_shards);
+    stream_batch_list_ended(mine, streams->n_shards);
+    stream_batch_count(mine, streams);
+    return !mine->no_memory && !said->no_memory
+               ? SL_OK
+               : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the ends of streams");
+}
+
+/* ---- all shards ------------------------------------------------------------------------------ */
+
+void stream_batch_apply(struct stream_batch *mine, uint32_t n_shards)
 {
     mine->no_memory = false;
-    for (uint32_t i = 0; i < n_shards; i++) {
-        mine->no_memory |= mine->shard[i].output.no_memory || mine->shard[i].no_memory ||
-                           !reserve(&mine->shard[i]);
-        if (!mine->no_memory)
-            link_parts(mine, &mine->shard[i], batch);
-        if (!mine->no_memory && mine->facts != NULL)
-            note_events(mine, &mine->shard[i].output, batch);
-    }
+    for (uint32_t i = 0; i < n_shards; i++)
+        mine->no_memory |= mine->shard[i].output.no_memory || mine->shard[i].no_memory;
 }
 
 static int compare_ended(const void *a, const void *b)
@@ -627,34 +638,64 @@ __attribute__((always_inline)) static inline void fetch_seam(const struct sl_str
     __builtin_prefetch(part->before->bytes + part->before->len - 1);
 }
 
-/* Made items are counted: a packet's from 0 on. Each part of a packet may have up to 2^12. */
-uint64_t run_streams_make(const struct sl_stream_part *const *of_item, const struct sl_batch *batch,
-                          uint32_t seam_len, uint32_t first, struct sl_batch *to, uint64_t from)
+/* The first item from this one on that something may be made of; n_items: there is none. */
+static uint32_t next_made(const uint8_t *makes, uint32_t item, uint32_t n_items)
 {
-    uint32_t n_parts = (uint32_t)from >> 16, skip = (uint32_t)from & 0xFFFF;
+    uint64_t some = 0;
 
-    for (uint32_t item = (uint32_t)(from >> 32); item < batch->n_items; item++, n_parts = 0) {
-        const struct sl_stream_part *const head = of_item[item];
-        uint32_t i = 0;
+    for (; makes != NULL && item < n_items; item += MAKES_AT_ONCE) {
+        memcpy(&some, makes + item, sizeof some);
+        if (some != 0)
+            return item + (uint32_t)__builtin_ctzll(some) / 8;
+    }
+    return item < n_items ? item : n_items;
+}
 
-        if (item + 2 * AHEAD < batch->n_items)
-            __builtin_prefetch(of_item[item + 2 * AHEAD]);
-        if (item + AHEAD < batch->n_items)
-            fetch_seam(of_item[item + AHEAD], seam_len);
-        if (head == NULL || head->len == 0)
+/* Makes the items of a packet's parts behind the first n_parts, and of the next one behind the
+ * first `skip`. UINT64_MAX: all were made. */
+static uint64_t make_packet(struct making *making, const struct sl_stream_part *head,
+                            uint32_t n_parts, uint32_t skip)
+{
+    uint32_t i = 0;
+
+    for (const struct sl_stream_part *part = head; part != NULL; part = part->next, i++) {
+        if (i < n_parts)
             continue;
-        for (const struct sl_stream_part *part = head; part != NULL; part = part->next, i++) {
-            const struct making making = {
-                batch, to, seam_len, item, first + item, stream_part_first(head, part->reversed),
-                part};
+        making->first = stream_part_first(head, part->reversed);
+        making->part = part;
+        skip = make_part(making, skip);
+        if (skip != UINT32_MAX)
+            return (uint64_t)making->item << 32 | i << 16 | skip;
+        skip = 0;
+    }
+    return UINT64_MAX;
+}
 
-            if (i < n_parts)
-                continue;
-            skip = make_part(&making, skip);
-            if (skip != UINT32_MAX)
-                return (uint64_t)item << 32 | i << 16 | skip;
-            skip = 0;
-        }
+/* Made items are counted: a packet's from 0 on. Each part of a packet may have up to 2^12. */
+uint64_t run_streams_make(const struct sl_stream_part *const *of_item, const uint8_t *makes,
+                          const struct sl_batch *batch, uint32_t seam_len, uint32_t first,
+                          struct sl_batch *to, uint64_t from)
+{
+    const uint32_t n = batch->n_items;
+    uint32_t n_parts = (uint32_t)from >> 16 & 0xFFFF, skip = (uint32_t)from & 0xFFFF;
+    uint32_t item = next_made(makes, (uint32_t)(from >> 32), n);
+    uint32_t next = next_made(makes, item + 1, n), behind;
+
+    for (; item < n; item = next, next = behind, n_parts = skip = 0) {
+        struct making making = {batch, to, seam_len, item, first + item, NULL, NULL};
+
+        behind = next_made(makes, next + 1, n);
+        if (behind < n)
+            __builtin_prefetch(of_item[behind]);
+        if (next < n)
+            fetch_seam(of_item[next], seam_len);
+        if (of_item[item] == NULL || of_item[item]->len == 0)
+            continue;
+
+        const uint64_t left = make_packet(&making, of_item[item], n_parts, skip);
+
+        if (left != UINT64_MAX)
+            return left;
     }
     return UINT64_MAX;
 }

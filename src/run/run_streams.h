@@ -63,8 +63,10 @@ struct stream_parts {
 /* The parts of a batch. Zeroed at first. */
 struct stream_batch {
     const struct sl_stream_part **of_item; /* see sl_evaluator_set_streams; NULL: no streams */
-    struct sl_stream_facts *facts;         /* of each item; NULL: no rule asks */
+    uint8_t *makes; /* of each item, and of the 8 behind the last: 0 where no made item is of it */
+    struct sl_stream_facts *facts; /* of each item; NULL: no rule asks */
     struct sl_stream_facts *facts_memory;
+    bool takes_parts; /* somebody looks at them */
     uint32_t max_items, max_facts;
     struct late_flow **ended; /* in the order of late_flow_compare */
     uint32_t n_ended, max_ended;
@@ -75,11 +77,13 @@ struct stream_batch {
 
 void stream_batch_clear(struct stream_batch *mine);
 
-/* Ordering: no packet of the batch is in a stream so far. Rules may ask for facts. SL_ENOMEM. */
+/* Arranging: no packet of the batch is in a stream so far. Rules may ask for parts, and for facts.
+ * SL_ENOMEM. */
 enum sl_status stream_batch_begin(struct stream_batch *mine, const struct sl_batch *batch,
-                                  bool asks_facts, struct sl_diag *diag);
+                                  bool takes_parts, bool asks_facts, struct sl_diag *diag);
 
-/* Collecting, after flows were tracked. Segments with a wrong checksum are left out, unless
+/* Collecting, after flows were tracked: lists the parts of each packet and of flows that ended.
+ * Segments with a wrong checksum are left out, unless
  * `checks` is NULL. The parts that streams get are given to `apps`, unless it is NULL. One thread a
  * shard. */
 void stream_batch_collect(struct stream_batch *mine, struct run_streams *streams,
@@ -94,9 +98,8 @@ enum sl_status run_streams_finish(struct run_streams *streams, const struct run_
                                   const struct sl_flow_keys *keys, struct stream_batch *mine,
                                   struct app_batch *said, struct sl_diag *diag);
 
-/* Lists the parts of each packet and of flows that ended, once all shards were collected and flows
- * applied. */
-void stream_batch_apply(struct stream_batch *mine, const struct sl_batch *batch, uint32_t n_shards);
+/* Once all shards were collected: whether parts are missing. */
+void stream_batch_apply(struct stream_batch *mine, uint32_t n_shards);
 
 /* Lists the flows that ended. Behind it. */
 void stream_batch_list_ended(struct stream_batch *mine, uint32_t n_shards);
@@ -105,10 +108,11 @@ enum { RUN_SEAM_MAX = SL_RULE_LITERAL_MAX - 1 };
 
 /* Appends made items to `to`, as sl_app_make does: seams, which hold `seam_len` bytes on either
  * side of the place where a part begins, and the parts that do not lie in their packet. `of_item`
- * are the first parts of a batch's items, as sl_evaluator_set_streams has them. Item 0 is `first`
- * in `to`. */
-uint64_t run_streams_make(const struct sl_stream_part *const *of_item, const struct sl_batch *batch,
-                          uint32_t seam_len, uint32_t first, struct sl_batch *to, uint64_t from);
+ * are the first parts of a batch's items, as sl_evaluator_set_streams has them. `makes` is as
+ * above; NULL: each item is looked at. Item 0 is `first` in `to`. */
+uint64_t run_streams_make(const struct sl_stream_part *const *of_item, const uint8_t *makes,
+                          const struct sl_batch *batch, uint32_t seam_len, uint32_t first,
+                          struct sl_batch *to, uint64_t from);
 
 /* Copies the `len` bytes before the part, of which there are as many. */
 void stream_part_copy_before(const struct sl_stream_part *part, uint8_t *to, uint32_t len);

@@ -115,7 +115,7 @@ struct stream_record {
     uint8_t kind;      /* enum stream_record_kind */
     uint8_t half;
     uint8_t cause; /* GAP: enum sl_stream_gap; EVENT: enum stream_event */
-    uint8_t pad;
+    uint8_t mark;  /* the caller's; 0 at first */
 };
 
 /* The output of a batch in a shard. Zeroed at first. Record 0 is none. One thread at a time. */
