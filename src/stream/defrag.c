@@ -4,43 +4,29 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/core.h"
 #include "base/diag.h"
+#include "defrag_inside.h"
 #include "stream_pieces.h"
 
-enum {
-    MEMORY_MIN = 256 << 10,
-    DATAGRAM_MAX = 65535, /* bytes with the IPv4 header, or behind the IPv6 header */
-    IPV6_LEN = 40,
-    MAC_LEN = 12
-};
-
-struct key {
-    struct sl_addr src, dst;
-    uint32_t id;
-    uint16_t vlan[2];
-    uint8_t protocol; /* IPv6: 0 */
-    uint8_t is_ipv6;
-    uint8_t pad[6]; /* words of 8 bytes */
-};
+enum { MEMORY_MIN = 256 << 10 };
 
 /* A datagram that is not whole. It is a block of its own. */
 struct entry {
     uint32_t next_block;
     uint32_t chain;        /* next of the bucket; 0: none */
     uint32_t older, newer; /* in the order of first fragments */
-    struct key key;
+    struct defrag_key key;
+    uint64_t hash;
     struct stream_pieces pieces;
     uint32_t headers; /* chain of blocks; 0: the first fragment is missing */
-    uint32_t headers_len, protocol_at;
-    uint32_t end; /* bytes of the datagram; 0: unknown */
+    struct defrag_head head;
     int64_t time; /* the clock at its first fragment */
-    uint8_t mac[MAC_LEN];
-    uint8_t protocol; /* behind the headers */
+
+    struct defrag_ready *ready; /* of the batch at hand, whose bytes are not copied; else NULL */
+    uint32_t n_counted;         /* blocks that they would take */
 };
 
 _Static_assert(sizeof(struct entry) <= STREAM_BLOCK_LEN, "an entry is a block");
-_Static_assert(sizeof(struct key) % 8 == 0, "a key is words");
 
 struct defrag {
     struct stream_arena arena;
@@ -50,8 +36,9 @@ struct defrag {
     uint64_t hash_key[2];
     uint64_t timeout_ns;
     int64_t clock;
+    struct defrag_list *list; /* of the batch at hand */
     struct sl_fragment_stats stats;
-    uint8_t out[DEFRAG_LINK_MAX + IPV6_LEN + DATAGRAM_MAX];
+    uint8_t out[DEFRAG_LINK_MAX + DEFRAG_IPV6_LEN + DEFRAG_DATAGRAM_MAX];
 };
 
 void defrag_config_init(struct defrag_config *config)
@@ -110,45 +97,37 @@ static struct entry *entry_at(const struct defrag *defrag, uint32_t index)
     return (struct entry *)stream_block_at(&defrag->arena, index);
 }
 
-static struct key key_of(const struct defrag_fragment *f)
+static uint32_t *bucket_of(const struct defrag *defrag, uint64_t hash)
 {
-    struct key key;
-
-    memset(&key, 0, sizeof key);
-    key.src = f->src;
-    key.dst = f->dst;
-    key.id = f->id;
-    memcpy(key.vlan, f->vlan, sizeof key.vlan);
-    key.protocol = f->is_ipv6 ? 0 : f->protocol;
-    key.is_ipv6 = f->is_ipv6;
-    return key;
+    return &defrag->buckets[hash & defrag->bucket_mask];
 }
 
-static uint32_t *bucket_of(const struct defrag *defrag, const struct key *key)
+static uint32_t find(const struct defrag *defrag, const struct defrag_key *key, uint64_t hash)
 {
-    uint64_t word[sizeof *key / 8], sum = 0;
+    uint32_t index = *bucket_of(defrag, hash);
 
-    memcpy(word, key, sizeof word);
-    for (size_t i = 0; i < sizeof word / sizeof *word; i++)
-        sum = core_fold(sum ^ word[i] ^ defrag->hash_key[0],
-                        defrag->hash_key[1] ^ UINT64_C(0x9E3779B97F4A7C15));
-    return &defrag->buckets[sum & defrag->bucket_mask];
-}
-
-static uint32_t find(const struct defrag *defrag, const struct key *key)
-{
-    uint32_t index = *bucket_of(defrag, key);
-
-    while (index != 0 && memcmp(&entry_at(defrag, index)->key, key, sizeof *key) != 0)
+    while (index != 0 && !defrag_key_equal(&entry_at(defrag, index)->key, key))
         index = entry_at(defrag, index)->chain;
     return index;
+}
+
+/* The bytes of the entry's datagram, which is ready, are counted no more. */
+static void end_ready(struct defrag *defrag, struct entry *entry)
+{
+    if (entry->ready == NULL)
+        return;
+    defrag->arena.n_free += entry->n_counted;
+    entry->n_counted = 0;
+    entry->ready->entry = 0;
+    entry->ready = NULL;
 }
 
 static void end_entry(struct defrag *defrag, uint32_t index)
 {
     struct entry *entry = entry_at(defrag, index);
-    uint32_t *link = bucket_of(defrag, &entry->key);
+    uint32_t *link = bucket_of(defrag, entry->hash);
 
+    end_ready(defrag, entry);
     while (*link != index)
         link = &entry_at(defrag, *link)->chain;
     *link = entry->chain;
@@ -176,17 +155,20 @@ static bool make_room(struct defrag *defrag, uint32_t n, uint32_t except)
     return true;
 }
 
-static uint32_t new_entry(struct defrag *defrag, const struct key *key)
+static uint32_t new_entry(struct defrag *defrag, const struct defrag_key *key, uint64_t hash)
 {
-    uint32_t *bucket = bucket_of(defrag, key);
+    uint32_t *bucket = bucket_of(defrag, hash);
     uint32_t index;
     struct entry *entry;
 
     (void)make_room(defrag, 1, 0);
     index = stream_blocks_take(&defrag->arena, 1);
     entry = entry_at(defrag, index);
-    *entry = (struct entry){
-        .chain = *bucket, .older = defrag->newest, .key = *key, .time = defrag->clock};
+    *entry = (struct entry){.chain = *bucket,
+                            .older = defrag->newest,
+                            .key = *key,
+                            .hash = hash,
+                            .time = defrag->clock};
     *bucket = index;
     defrag->stats.waiting++;
     *(defrag->newest != 0 ? &entry_at(defrag, defrag->newest)->newer : &defrag->oldest) = index;
@@ -212,94 +194,34 @@ static void advance(struct defrag *defrag, int64_t time)
 
 /* ---- datagrams ------------------------------------------------------------------------------- */
 
-static void store_be16(uint8_t *to, uint32_t value)
-{
-    to[0] = (uint8_t)(value >> 8);
-    to[1] = (uint8_t)value;
-}
-
-/* Ethernet with the VLAN tags that the fragments had. */
-static uint32_t put_link(uint8_t *out, const struct entry *entry)
-{
-    uint32_t len = MAC_LEN;
-
-    memcpy(out, entry->mac, MAC_LEN);
-    for (uint32_t i = 0; i < 2; i++)
-        if (entry->key.vlan[i] != SL_NO_VLAN) {
-            store_be16(out + len, 0x8100);
-            store_be16(out + len + 2, entry->key.vlan[i]);
-            len += 4;
-        }
-    store_be16(out + len, entry->key.is_ipv6 ? 0x86DD : 0x0800);
-    return len + 2;
-}
-
-static uint16_t checksum(const uint8_t *bytes, uint32_t len)
-{
-    uint32_t sum = 0;
-
-    for (uint32_t i = 0; i + 1 < len; i += 2)
-        sum += (uint32_t)bytes[i] << 8 | bytes[i + 1];
-    while (sum >> 16 != 0)
-        sum = (sum & 0xFFFF) + (sum >> 16);
-    return (uint16_t)~sum;
-}
-
-/* The headers of a datagram that was never cut. */
-static void mend_headers(uint8_t *ip, const struct entry *entry)
-{
-    if (entry->key.is_ipv6) {
-        ip[entry->protocol_at] = entry->protocol;
-        store_be16(ip + 4, entry->headers_len - IPV6_LEN + entry->end);
-        return;
-    }
-    store_be16(ip + 2, entry->headers_len + entry->end);
-    store_be16(ip + 6, 0);
-    store_be16(ip + 10, 0);
-    store_be16(ip + 10, checksum(ip, entry->headers_len));
-}
-
 static void join(struct defrag *defrag, const struct entry *entry, struct defrag_datagram *datagram)
 {
     const struct stream_arena *arena = &defrag->arena;
-    uint8_t *ip = defrag->out + put_link(defrag->out, entry);
-    uint8_t *payload = ip + entry->headers_len;
+    const struct defrag_head *head = &entry->head;
+    uint8_t *ip = defrag->out + defrag_put_link(defrag->out, head);
+    uint8_t *payload = ip + head->headers_len;
 
-    stream_blocks_read(arena, entry->headers, 0, ip, entry->headers_len);
-    mend_headers(ip, entry);
+    stream_blocks_read(arena, entry->headers, 0, ip, head->headers_len);
+    defrag_mend_headers(ip, head);
     for (uint32_t i = entry->pieces.first; i != 0; i = stream_piece_at(arena, i)->after) {
         const struct stream_piece *piece = stream_piece_at(arena, i);
 
         stream_blocks_read(arena, i, piece->skip, payload + piece->begin, piece->len);
     }
     datagram->bytes = defrag->out;
-    datagram->len = (uint32_t)(payload - defrag->out) + entry->end;
+    datagram->len = (uint32_t)(payload - defrag->out) + head->end;
 }
 
 static bool is_whole(const struct defrag *defrag, const struct entry *entry)
 {
     const struct stream_pieces *pieces = &entry->pieces;
 
-    return entry->end != 0 && entry->headers != 0 && pieces->first != 0 && pieces->n_breaks == 0 &&
-           stream_piece_at(&defrag->arena, pieces->first)->begin == 0 &&
-           stream_piece_end(stream_piece_at(&defrag->arena, pieces->last)) == entry->end;
+    return entry->head.end != 0 && entry->headers != 0 && pieces->first != 0 &&
+           pieces->n_breaks == 0 && stream_piece_at(&defrag->arena, pieces->first)->begin == 0 &&
+           stream_piece_end(stream_piece_at(&defrag->arena, pieces->last)) == entry->head.end;
 }
 
 /* ---- fragments ------------------------------------------------------------------------------- */
-
-/* SL_N_FRAGMENT_FAULTS: none. */
-static enum sl_fragment_fault fault_of(const struct defrag_fragment *f)
-{
-    const uint32_t headers_len = f->headers_len - (f->is_ipv6 ? IPV6_LEN : 0);
-
-    if (f->is_snapped)
-        return SL_FRAGMENT_SNAPPED;
-    if (f->len == 0 || (f->more && f->len % 8 != 0))
-        return SL_FRAGMENT_LENGTH;
-    if (headers_len + f->offset + f->len > DATAGRAM_MAX)
-        return SL_FRAGMENT_TOO_LONG;
-    return f->headers_len > DEFRAG_HEADERS_MAX ? SL_FRAGMENT_HEADERS : SL_N_FRAGMENT_FAULTS;
-}
 
 /* Notes where the datagram ends. False: an earlier fragment says otherwise. */
 static bool note_end(const struct defrag *defrag, struct entry *entry,
@@ -308,33 +230,28 @@ static bool note_end(const struct defrag *defrag, struct entry *entry,
     const uint32_t end = f->offset + f->len;
     const uint32_t last = entry->pieces.last;
 
-    if (entry->end != 0)
-        return f->more ? end <= entry->end : end == entry->end;
+    if (entry->head.end != 0)
+        return f->more ? end <= entry->head.end : end == entry->head.end;
     if (f->more)
         return true;
     if (last != 0 && stream_piece_end(stream_piece_at(&defrag->arena, last)) > end)
         return false;
-    entry->end = end;
+    entry->head.end = end;
     return true;
 }
 
-/* Keeps the headers of the first fragment. The ports of tiny ones lie in the next. */
+/* Keeps the headers of the first fragment. */
 static void keep_headers(struct defrag *defrag, struct entry *entry,
                          const struct defrag_fragment *f)
 {
-    const uint32_t transport_len = f->protocol == SL_IP_TCP ? 20 : 8;
     const uint32_t headers = stream_blocks_take(&defrag->arena, stream_blocks_of(f->headers_len));
 
     if (headers == 0)
         return;
-    defrag->stats.tiny += f->len < transport_len;
+    defrag->stats.tiny += defrag_is_tiny(f);
     stream_blocks_write(&defrag->arena, headers, 0, f->headers, f->headers_len);
     entry->headers = headers;
-    entry->headers_len = f->headers_len;
-    entry->protocol_at = f->protocol_at;
-    entry->protocol = f->protocol;
-    if (f->mac != NULL)
-        memcpy(entry->mac, f->mac, MAC_LEN);
+    defrag_head_read(&entry->head, f);
 }
 
 /* Lays the fragment among those of its datagram. */
@@ -349,13 +266,18 @@ static void lay(struct defrag *defrag, uint32_t index, const struct defrag_fragm
         .policy = f->policy,
         .new_wins = defrag_policy_new_wins};
 
-    (void)make_room(defrag, stream_blocks_of(f->len) + stream_blocks_of(f->headers_len) + 1, index);
     if (f->offset == 0 && entry->headers == 0)
         keep_headers(defrag, entry, f);
     stream_pieces_lay(&laying);
     defrag->stats.overlaps += laying.overlaps;
     defrag->stats.conflicts += laying.conflicts;
     defrag->stats.dropped += laying.dropped;
+}
+
+/* The blocks that are free before the fragment is laid. */
+static uint32_t room_of(uint32_t len, uint32_t headers_len)
+{
+    return stream_blocks_of(len) + stream_blocks_of(headers_len) + 1;
 }
 
 /* Where all fragments are there: joins them, unless the headers of the first make them too long. */
@@ -366,7 +288,7 @@ static bool settle(struct defrag *defrag, uint32_t index, struct defrag_datagram
 
     if (!is_whole(defrag, entry))
         return false;
-    fits = entry->headers_len - (entry->key.is_ipv6 ? IPV6_LEN : 0) + entry->end <= DATAGRAM_MAX;
+    fits = defrag_head_fits(&entry->head);
     if (fits)
         join(defrag, entry, datagram);
     end_entry(defrag, index);
@@ -374,12 +296,32 @@ static bool settle(struct defrag *defrag, uint32_t index, struct defrag_datagram
     return fits;
 }
 
+/* Copies the fragments of a datagram that was ready: another joins it, or memory is short. */
+static void hold_ready(struct defrag *defrag, uint32_t index)
+{
+    struct entry *entry = entry_at(defrag, index);
+    const struct defrag_list *list = defrag->list;
+    const struct defrag_ready *ready = entry->ready;
+    struct defrag_fragment f;
+
+    end_ready(defrag, entry);
+    defrag->stats.tiny -= ready->is_tiny; /* laying it counts it again */
+    for (uint32_t i = ready->first; i < ready->last; i++) {
+        const struct defrag_listed *listed = &list->fragment[i];
+
+        if (listed->ready == ready - list->ready && listed->is_held &&
+            defrag_read(&f, list->batch, listed->item))
+            lay(defrag, index, &f);
+    }
+}
+
 struct defrag_taken defrag_take(struct defrag *defrag, const struct defrag_fragment *f,
                                 struct defrag_datagram *datagram)
 {
-    const enum sl_fragment_fault fault = fault_of(f);
+    const enum sl_fragment_fault fault = defrag_fault_of(f);
     const uint64_t n_overlaps = defrag->stats.overlaps;
-    const struct key key = key_of(f);
+    const struct defrag_key key = defrag_key_of(f);
+    const uint64_t hash = defrag_hash(&key, defrag->hash_key);
     struct defrag_taken taken = {0};
     uint32_t index;
 
@@ -389,9 +331,11 @@ struct defrag_taken defrag_take(struct defrag *defrag, const struct defrag_fragm
         defrag->stats.faults[fault]++;
         return taken;
     }
-    index = find(defrag, &key);
+    index = find(defrag, &key, hash);
     if (index == 0)
-        index = new_entry(defrag, &key);
+        index = new_entry(defrag, &key, hash);
+    else if (entry_at(defrag, index)->ready != NULL)
+        hold_ready(defrag, index);
     if (!note_end(defrag, entry_at(defrag, index), f)) {
         defrag->stats.faults[SL_FRAGMENT_ENDS]++;
         taken.overlaps = stream_pieces_overlap(&defrag->arena, &entry_at(defrag, index)->pieces,
@@ -399,9 +343,46 @@ struct defrag_taken defrag_take(struct defrag *defrag, const struct defrag_fragm
         defrag->stats.overlaps += taken.overlaps;
         return taken;
     }
+    (void)make_room(defrag, room_of(f->len, f->headers_len), index);
     lay(defrag, index, f);
     taken.is_held = true;
     taken.overlaps = defrag->stats.overlaps != n_overlaps;
     taken.is_whole = settle(defrag, index, datagram);
     return taken;
+}
+
+/* ---- datagrams that are ready ---------------------------------------------------------------- */
+
+const uint64_t *defrag_hash_key(const struct defrag *defrag)
+{
+    return defrag->hash_key;
+}
+
+bool defrag_take_ready(struct defrag *defrag, struct defrag_list *list, uint32_t i)
+{
+    struct defrag_listed *listed = &list->fragment[i];
+    struct defrag_ready *ready = &list->ready[listed->ready];
+    uint32_t n_blocks = stream_blocks_of(listed->len);
+
+    defrag->list = list;
+    advance(defrag, listed->time_ns);
+    if (i == ready->first && find(defrag, &ready->key, ready->hash) == 0) {
+        ready->entry = new_entry(defrag, &ready->key, ready->hash);
+        entry_at(defrag, ready->entry)->ready = ready;
+        n_blocks += stream_blocks_of(listed->headers_len);
+        defrag->stats.tiny += ready->is_tiny;
+    }
+    if (ready->entry == 0)
+        return false;
+    if (!make_room(defrag, room_of(listed->len, listed->headers_len), ready->entry))
+        return false;
+    defrag->arena.n_free -= n_blocks;
+    entry_at(defrag, ready->entry)->n_counted += n_blocks;
+    defrag->stats.fragments++;
+    listed->is_held = true;
+    if (i == ready->last) {
+        end_entry(defrag, ready->entry);
+        defrag->stats.joined++;
+    }
+    return true;
 }

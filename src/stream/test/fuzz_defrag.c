@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* Packets of any bytes, each with a length before it: the bytes read lie in them, and memory is
- * bounded. Joined datagrams are dissected again. */
+ * bounded. Joined datagrams are dissected again. A list gives what single fragments do. */
 #include <stdlib.h>
 #include <string.h>
 
-#include "stream/defrag.h"
+#include "stream/test/defrag_trial.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t input_len);
 
@@ -29,14 +29,26 @@ static void take(struct defrag *defrag, struct sl_batch *batch)
         abort(); /* IPv6 may have a second fragment header */
 }
 
+/* All packets in one batch. */
+static void take_list(const struct defrag_config *config, const struct sl_batch *packets)
+{
+    struct defrag_trial trial;
+
+    if (!defrag_trial_open(&trial, config) || !defrag_trial_take(&trial, packets, NULL))
+        abort();
+    defrag_trial_close(&trial);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *input, size_t input_len)
 {
     const struct defrag_config config = {.memory = 256 << 10, .timeout_seconds = 60};
     struct defrag *defrag;
-    struct sl_batch *batch;
+    struct sl_dissect_stats stats = {0};
+    struct sl_batch *batch, *packets;
 
     if (defrag_create(&defrag, &config, NULL) != SL_OK ||
-        sl_batch_create(&batch, 1 << 17, 4, NULL) != SL_OK)
+        sl_batch_create(&batch, 1 << 17, 4, NULL) != SL_OK ||
+        sl_batch_create(&packets, 1 << 17, 1024, NULL) != SL_OK)
         abort();
     for (size_t at = 0; input_len - at >= 3;) {
         const size_t rest = input_len - at - 2;
@@ -48,11 +60,19 @@ int LLVMFuzzerTestOneInput(const uint8_t *input, size_t input_len)
         batch->origin[0].wire_len = len + (input[at] & 1);
         batch->origin[0].link_type = (input[at] & 2) != 0 ? 1 : 101;
         batch->origin[0].time_ns = (int64_t)input[at] << 32;
+        if (sl_batch_fits(packets, len)) {
+            const uint32_t item = sl_batch_add(packets, input + at + 2, len, 0);
+
+            packets->origin[item] = batch->origin[0];
+        }
         at += 2 + len;
         take(defrag, batch);
         if (defrag_held(defrag) > config.memory)
             abort();
     }
+    sl_dissect(packets, &stats);
+    take_list(&config, packets);
+    sl_batch_free(packets);
     sl_batch_free(batch);
     defrag_free(defrag);
     return 0;

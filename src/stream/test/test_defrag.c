@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
-#include "stream/defrag.h"
+#include "stream/test/defrag_trial.h"
 
 enum { LINK_LEN = 14, IPV4_LEN = 24 /* with an option */, IPV6_LEN = 48 /* with hop-by-hop */ };
 
@@ -308,11 +308,144 @@ static void test_memory(void **state)
     end(&joining);
 }
 
+/* ---- lists ----------------------------------------------------------------------------------- */
+
+enum { N_SENDERS = 4, PAYLOAD_MAX = 20000, MANY = 6000 };
+
+/* A sender of one datagram after another. */
+struct sender {
+    uint8_t frame[PAYLOAD_MAX + 100];
+    uint32_t len, cut, at; /* of the payload; bytes of a fragment; where the next begins */
+};
+
+static void add_frame(struct sl_batch *batch, const uint8_t *frame, uint32_t len, int64_t time)
+{
+    const uint32_t item = sl_batch_add(batch, frame, len, 0);
+
+    batch->origin[item].wire_len = len;
+    batch->origin[item].link_type = 1;
+    batch->origin[item].time_ns = time;
+}
+
+static void begin_datagram(struct sender *sender, uint32_t trial, uint64_t *random)
+{
+    static const uint8_t protocol[8] = {SL_IP_IPIP, SL_IP_TCP, SL_IP_TCP, SL_IP_UDP,
+                                        SL_IP_UDP,  SL_IP_UDP, SL_IP_UDP, SL_IP_UDP};
+    static uint8_t payload[PAYLOAD_MAX];
+
+    for (uint32_t i = 0; i < 64; i++)
+        payload[test_below(random, sizeof payload)] = (uint8_t)test_below(random, 256);
+    sender->len = 16 + test_below(random, trial % 3 == 0 ? PAYLOAD_MAX - 16 : 2000);
+    sender->cut = 8 * (1 + test_below(random, trial % 4 == 0 ? 2 : 100));
+    sender->at = 0;
+    make_frame(sender->frame, test_below(random, 4) == 0, payload, sender->len);
+    if (sender->frame[12] == 0x08) {
+        put16(sender->frame + LINK_LEN + 4, test_below(random, trial % 2 == 0 ? 3 : 50000));
+        sender->frame[LINK_LEN + 9] = protocol[test_below(random, 8)];
+    }
+}
+
+/* The next fragment of a datagram, or at times something else. */
+static uint32_t next_fragment(struct sender *sender, uint32_t trial, uint8_t *out, uint64_t *random)
+{
+    const uint32_t what = test_below(random, trial % 12 == 0 ? 20000 : 40);
+    uint32_t at = sender->at, n = sender->cut;
+
+    if (what != 0) /* else it comes twice */
+        sender->at += sender->cut;
+    if (what == 1 && at >= 8) /* it overlaps */
+        at -= 8;
+    if (what == 2 && sender->at < sender->len) { /* the one before is lost */
+        at = sender->at;
+        sender->at += sender->cut;
+    }
+    n = n < sender->len - at ? n : sender->len - at;
+    const bool more = at + n < sender->len;
+    const uint32_t len =
+        make_fragment(out, sender->frame, at, what == 3 && n > 4 ? n - 4 : n, more);
+
+    if (what == 4 || sender->at >= sender->len)
+        begin_datagram(sender, trial, random);
+    return len;
+}
+
+static int64_t next_time(int64_t time, uint64_t *random)
+{
+    const uint32_t what = test_below(random, 4000);
+
+    if (what == 0)
+        return time > INT64_C(100000000000) ? time - INT64_C(100000000000) : time;
+    return time + (what < 8 ? INT64_C(40000000000) : 1000000);
+}
+
+/* A list gives what fragments one after another do: the same fates, datagrams, counters and memory,
+ * wherever batches end, and whatever comes between. */
+static void test_lists(void **state)
+{
+    static struct sender sender[N_SENDERS];
+    static uint8_t frame[PAYLOAD_MAX + 200];
+    struct sl_fragment_stats sum = {0};
+    uint32_t n_ready = 0;
+    uint64_t random = 11;
+
+    (void)state;
+    for (uint32_t trial = 0; trial < 60; trial++) {
+        struct joining outside = begin(1 << 20);
+        struct defrag_config config;
+        struct defrag_trial both;
+        struct defrag_fragment fragment;
+        struct sl_dissect_stats stats = {0};
+        struct sl_batch *batch;
+        int64_t time = 1;
+
+        defrag_config_init(&config);
+        config.memory = trial % 3 == 2 ? 1 << 20 : 256 << 10;
+        assert_true(defrag_trial_open(&both, &config));
+        assert_int_equal(sl_batch_create(&batch, 1 << 22, MANY, NULL), SL_OK);
+        for (uint32_t i = 0; i < N_SENDERS; i++)
+            begin_datagram(&sender[i], trial, &random);
+        for (uint32_t i = 0; i < 60; i++) {
+            const uint32_t n = 1 + test_below(&random, trial % 12 == 0 ? MANY
+                                                       : i % 2 == 0    ? 10
+                                                                       : 150);
+            struct sender *other = &sender[test_below(&random, N_SENDERS)];
+
+            sl_batch_reset(batch);
+            for (uint32_t k = 0; k < n; k++) {
+                const uint32_t who = test_below(&random, 3) == 0 ? k % N_SENDERS : 0;
+
+                time = next_time(time, &random);
+                add_frame(batch, frame, next_fragment(&sender[who], trial, frame, &random), time);
+            }
+            sl_dissect(batch, &stats);
+            sl_batch_reset(outside.batch);
+            add_frame(outside.batch, frame, make_fragment(frame, other->frame, 8, 8, true), time);
+            sl_dissect(outside.batch, &stats);
+            assert_true(defrag_read(&fragment, outside.batch, 0));
+            const struct defrag_other between = {&fragment, test_below(&random, n)};
+            assert_true(
+                defrag_trial_take(&both, batch, test_below(&random, 4) == 0 ? &between : NULL));
+        }
+        n_ready += both.n_ready;
+        sum.joined += defrag_get_stats(both.single)->joined;
+        sum.evicted += defrag_get_stats(both.single)->evicted;
+        sum.timed_out += defrag_get_stats(both.single)->timed_out;
+        sum.dropped += defrag_get_stats(both.single)->dropped;
+        sum.conflicts += defrag_get_stats(both.single)->conflicts;
+        defrag_trial_close(&both);
+        sl_batch_free(batch);
+        end(&outside);
+    }
+    assert_in_range(n_ready, 1000, sum.joined - 100);
+    assert_true(sum.evicted != 0 && sum.timed_out != 0 && sum.conflicts != 0 && sum.dropped != 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_join), cmocka_unit_test(test_overlap), cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_tiny), cmocka_unit_test(test_timeout), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_join),  cmocka_unit_test(test_overlap), cmocka_unit_test(test_faults),
+        cmocka_unit_test(test_tiny),  cmocka_unit_test(test_timeout), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_lists),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
