@@ -6,6 +6,7 @@
 #include "run_datagrams.h"
 #include "run_hosts.h"
 #include "sluice/header.h"
+#include "stream/defrag.h"
 
 /* Bytes of a batch that are kept free for datagrams. Fragments that were taken are cut to their
  * headers. So the datagrams of a batch find room, as long as all of the run, at any time, have at
@@ -25,14 +26,31 @@ enum sl_status run_fragments_create(struct run_fragments **out, const struct run
                                     const uint64_t hash_key[2], struct sl_diag *diag);
 void run_fragments_free(struct run_fragments *fragments); /* accepts NULL */
 
-/* Lists the items of a dissected batch that are fragments; there is room for all. Any thread. */
-uint32_t run_fragments_list(const struct sl_batch *batch, uint32_t *items);
+/* The fragments of a batch. Zeroed at first; memory is kept from batch to batch. */
+struct run_fragment_list {
+    struct defrag_list list;
+    uint32_t *room;     /* bytes that the batch has more once fragment i is cut to its headers */
+    uint32_t *datagram; /* of those that are ready: its place among those made, or UINT32_MAX */
+    uint32_t room_max, datagram_max;
+    uint64_t bad_checksums; /* fragments that are not listed */
+};
 
-/* Takes these n fragments of a batch, and appends the datagrams that they make whole to *made,
- * which is empty. They are counted in *dissected. Batch by batch, in order. SL_ENOMEM. */
+void run_fragment_list_clear(struct run_fragment_list *list);
+
+/* Lists the fragments of a dissected batch, of which there are at most n. Any thread. SL_ENOMEM. */
+enum sl_status run_fragments_list(const struct run_fragments *fragments, struct sl_batch *batch,
+                                  uint32_t n, struct run_fragment_list *list, struct sl_diag *diag);
+
+/* Takes the fragments of a batch, and appends the datagrams that they make whole to *made, which is
+ * empty. Batch by batch, in order. SL_ENOMEM. */
 enum sl_status run_fragments_join(struct run_fragments *fragments, struct sl_batch *batch,
-                                  const uint32_t *items, uint32_t n, struct run_datagrams *made,
+                                  struct run_fragment_list *list, struct run_datagrams *made,
                                   struct sl_dissect_stats *dissected, struct sl_diag *diag);
+
+/* Copies the bytes of datagrams that were ready, and cuts their fragments. All datagrams are
+ * counted in *dissected then. Any thread. */
+void run_fragments_build(const struct run_fragment_list *list, struct sl_batch *batch,
+                         struct run_datagrams *made, struct sl_dissect_stats *dissected);
 
 /* The counters so far. */
 void run_fragments_stats(const struct run_fragments *fragments, struct sl_fragment_stats *stats);

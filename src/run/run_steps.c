@@ -29,9 +29,7 @@ static enum sl_status prepare(void *user, struct sl_batch *batch, struct sl_diag
 {
     struct run_batch *mine = batch->filler;
 
-    (void)diag;
-    source_batch_prepare(&mine->source, &((struct sl_run *)user)->source, batch);
-    return SL_OK;
+    return source_batch_prepare(&mine->source, &((struct sl_run *)user)->source, batch, diag);
 }
 
 static enum sl_status order(void *user, struct sl_batch *batch, struct sl_diag *diag)

@@ -15,8 +15,7 @@ enum sl_status source_batch_init(struct source_batch *part, uint32_t max_items,
     enum sl_status status = SL_OK;
 
     part->mark = malloc(((size_t)max_items + 1) * sizeof *part->mark);
-    part->fragments = malloc((size_t)max_items * sizeof *part->fragments);
-    if (part->mark == NULL || part->fragments == NULL)
+    if (part->mark == NULL)
         status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory to read packets");
     if (status == SL_OK)
         status = sl_flow_keys_create(&part->keys, max_items, diag);
@@ -36,7 +35,7 @@ void source_batch_clear(struct source_batch *part)
 {
     sl_flow_keys_free(part->keys);
     run_datagrams_clear(&part->made);
-    free(part->fragments);
+    run_fragment_list_clear(&part->fragments);
     free(part->mark);
 }
 
@@ -135,45 +134,45 @@ enum sl_status source_batch_fill(struct source_batch *part, struct run_source *s
 /* ---- prepare to apply ------------------------------------------------------------------------ */
 
 /* Items move where fragments are taken. So keys are read behind that. */
-static bool joins_some(const struct source_batch *part, const struct run_source *source)
+static enum sl_status dissect(struct source_batch *part, const struct run_source *source,
+                              struct sl_batch *batch, struct sl_diag *diag)
 {
-    return source->joins && part->n_fragments != 0;
-}
+    const uint64_t *n_of = part->dissected.packets;
+    enum sl_status status = SL_OK;
 
-static void dissect(struct source_batch *part, const struct run_source *source,
-                    struct sl_batch *batch)
-{
     memset(&part->dissected, 0, sizeof part->dissected);
     sl_dissect(batch, &part->dissected);
-    part->n_fragments = part->dissected.packets[SL_PROTOCOL_FRAGMENT] != 0
-                            ? run_fragments_list(batch, part->fragments)
-                            : 0;
-    if (!joins_some(part, source))
+    part->joins = source->joins && n_of[SL_PROTOCOL_FRAGMENT] != 0;
+    if (part->joins)
+        status = run_fragments_list(source->fragments, batch, (uint32_t)n_of[SL_PROTOCOL_FRAGMENT],
+                                    &part->fragments, diag);
+    else
         sl_flow_keys_read(part->keys, source->flows, batch);
     part->bytes = 0;
     for (uint32_t i = 0; i < batch->n_items; i++)
         part->bytes += batch->packet[i].len;
+    return status;
 }
 
-void source_batch_prepare(struct source_batch *part, const struct run_source *source,
-                          struct sl_batch *batch)
+enum sl_status source_batch_prepare(struct source_batch *part, const struct run_source *source,
+                                    struct sl_batch *batch, struct sl_diag *diag)
 {
     if (part->capture != NULL)
         sl_capture_load(&part->part, batch);
-    dissect(part, source, batch);
+    return dissect(part, source, batch, diag);
 }
 
-static void join(struct source_batch *part, struct run_source *source, struct sl_batch *batch)
+static enum sl_status join(struct source_batch *part, struct run_source *source,
+                           struct sl_batch *batch, struct sl_diag *diag)
 {
-    struct sl_diag diag = {0};
+    struct sl_diag why = {0};
     bool changed;
-    const enum sl_status status = sl_capture_join(&part->part, batch, &changed, &diag);
+    const enum sl_status status = sl_capture_join(&part->part, batch, &changed, &why);
 
-    if (changed)
-        dissect(part, source, batch);
     if (status != SL_OK && status != SL_END)
-        run_source_fail_file(source, &diag);
+        run_source_fail_file(source, &why);
     source_batch_abandon(part, source);
+    return changed ? dissect(part, source, batch, diag) : SL_OK;
 }
 
 static void add_dissected(struct sl_dissect_stats *sum, const struct sl_dissect_stats *more)
@@ -191,9 +190,8 @@ static void add_dissected(struct sl_dissect_stats *sum, const struct sl_dissect_
 static enum sl_status join_fragments(struct source_batch *part, struct run_source *source,
                                      struct sl_batch *batch, struct sl_diag *diag)
 {
-    const enum sl_status status =
-        run_fragments_join(source->fragments, batch, part->fragments, part->n_fragments,
-                           &part->made, &part->dissected, diag);
+    const enum sl_status status = run_fragments_join(source->fragments, batch, &part->fragments,
+                                                     &part->made, &part->dissected, diag);
 
     pthread_mutex_lock(&source->lock);
     run_fragments_stats(source->fragments, &source->fragment_stats);
@@ -204,20 +202,22 @@ static enum sl_status join_fragments(struct source_batch *part, struct run_sourc
 enum sl_status source_batch_order(struct source_batch *part, struct run_source *source,
                                   struct sl_batch *batch, struct sl_diag *diag)
 {
-    if (part->capture != NULL)
-        join(part, source, batch);
+    const enum sl_status status = part->capture != NULL ? join(part, source, batch, diag) : SL_OK;
+
     part->made.n = part->made.len = 0;
     part->made.took = false;
-    return joins_some(part, source) ? join_fragments(part, source, batch, diag) : SL_OK;
+    return status == SL_OK && part->joins ? join_fragments(part, source, batch, diag) : status;
 }
 
 void source_batch_arrange(struct source_batch *part, const struct run_source *source,
                           struct sl_batch *batch)
 {
-    if (!joins_some(part, source))
+    if (!part->joins)
         return;
-    if (part->made.took)
+    if (part->made.took) {
+        run_fragments_build(&part->fragments, batch, &part->made, &part->dissected);
         run_datagrams_lay(&part->made, batch);
+    }
     sl_flow_keys_read(part->keys, source->flows, batch);
 }
 

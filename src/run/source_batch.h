@@ -14,8 +14,8 @@ struct source_batch {
     struct sl_flow_keys *keys;
     struct sl_flow_mark *mark; /* of packets, while they are listed */
     uint64_t bytes;            /* captured, of its packets */
-    uint32_t *fragments;       /* its items that are fragments */
-    uint32_t n_fragments;
+    bool joins;                /* it has fragments that are joined */
+    struct run_fragment_list fragments;
     struct run_datagrams made; /* packets that were not captured */
 };
 
@@ -33,8 +33,8 @@ void source_batch_clear(struct source_batch *part);
  * or not to their end, are notices, and the next one follows. */
 enum sl_status source_batch_fill(struct source_batch *part, struct run_source *source,
                                  struct sl_batch *batch, struct sl_diag *diag);
-void source_batch_prepare(struct source_batch *part, const struct run_source *source,
-                          struct sl_batch *batch);
+enum sl_status source_batch_prepare(struct source_batch *part, const struct run_source *source,
+                                    struct sl_batch *batch, struct sl_diag *diag);
 enum sl_status source_batch_order(struct source_batch *part, struct run_source *source,
                                   struct sl_batch *batch, struct sl_diag *diag);
 void source_batch_arrange(struct source_batch *part, const struct run_source *source,

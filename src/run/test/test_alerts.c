@@ -186,16 +186,17 @@ static void take_batch(struct plain *plain)
     struct sl_dissect_stats stats = {0};
     struct sl_diag diag;
     struct run_datagrams made = {0};
-    uint32_t *items = malloc(plain->batch->max_items * sizeof *items), n_fragments;
+    struct run_fragment_list list = {0};
     size_t n_alerts, h = 0, a = 0;
 
-    assert_non_null(items);
     sl_dissect(plain->batch, &stats);
-    n_fragments = run_fragments_list(plain->batch, items);
-    assert_int_equal(run_fragments_join(plain->fragments, plain->batch, items, n_fragments, &made,
-                                        &stats, &diag),
-                     SL_OK);
-    free(items);
+    assert_int_equal(
+        run_fragments_list(plain->fragments, plain->batch, plain->batch->n_items, &list, &diag),
+        SL_OK);
+    assert_int_equal(
+        run_fragments_join(plain->fragments, plain->batch, &list, &made, &stats, &diag), SL_OK);
+    run_fragments_build(&list, plain->batch, &made, &stats);
+    run_fragment_list_clear(&list);
     run_datagrams_lay(&made, plain->batch);
     run_datagrams_clear(&made);
     sl_flow_track(plain->flows, plain->batch);
