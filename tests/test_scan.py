@@ -60,6 +60,28 @@ class Databases(case.Case):
         return sorted(line.split(": ")[1].removesuffix(".UNOFFICIAL FOUND")
                       for line in result.stdout.decode().splitlines())
 
+    def test_names_of_hashes_stay_as_they_are(self):
+        names = ["Win.A-1-0", "Win.A-12-0", "Win.A-123456789-0", "Win.A-1234567890-0", "B.007",
+                 "B.0", "B", "12", "9", "Win.\1-5", "C" * 200 + "7", "{MD5}php.1.23", "Win.A-1-0"]
+        words = [f"word {i}" for i in range(len(names))]
+        lines = [f"{hashlib.md5(word.encode()).hexdigest()}:{len(word)}:{name}\n"
+                 for word, name in zip(words, names)]
+        source = self.path("a.hdb", "".join(lines).encode())
+        files = [self.path(word, word.encode()) for word in words]
+        compiled = self.path("compiled")
+        sluice("scan", "-d", source, "--compile", compiled)
+        other = self.path("other.ndb", b"Other:0:*:7365636f6e64\n")
+        ignored = self.path("a.ign2", b"Win.A-12-0\n12\n")
+        for ignoring in ((), ("-d", ignored)):
+            for databases in (("-d", source), ("-d", compiled), ("-d", compiled, "-d", other)):
+                if ignoring and databases == ("-d", compiled):
+                    continue  # lists combine with what is compiled anew
+                lines = sluice("scan", "--no-summary", "-i", *databases, *ignoring,
+                               *files).stdout.decode().splitlines()
+                self.assertEqual(lines, [f"{file}: {name}.UNOFFICIAL FOUND"
+                                         for file, name in zip(files, names)
+                                         if not ignoring or name not in ("Win.A-12-0", "12")])
+
     def test_compiled_databases_combine(self):
         first = self.compiled("first.sluicedb", b"First:0:*:6669727374\n")
         second = self.compiled("second.cdb", b"Second:0:*:7365636f6e64\n")

@@ -247,15 +247,17 @@ static const uint32_t clam_hash_len[CLAM_HASHES] = {16, 20, 32};
 enum { CLAM_URL_ALLOWED, CLAM_URL_FOUND };
 
 /* A hash signature. Those of a purpose and a kind lie together, sorted by size and digest. They are
- * the most of a database, so that each is as short as its digest allows. */
+ * the most of a database, so that each is as short as its digest allows. Most names differ in a
+ * number alone. They share a text that has CLAM_NUMBER_MARK in its place. */
 struct clam_hash {
     uint64_t size;      /* bytes, or CLAM_ANY_SIZE */
     uint32_t name : 31; /* in the text pool */
     uint32_t official : 1;
+    uint32_t number; /* of the name; CLAM_NONE: its text is whole */
     uint8_t digest[];
 } __attribute__((packed, aligned(4)));
 
-enum { CLAM_HASH_NAME_MAX = INT32_MAX };
+enum { CLAM_HASH_NAME_MAX = INT32_MAX, CLAM_NUMBER_MARK = 1 };
 
 /* Bytes from one hash of a kind to the next. */
 static inline size_t clam_hash_step(int kind)

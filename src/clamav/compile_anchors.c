@@ -104,7 +104,7 @@ bool compile_choose_anchors(struct compile *c)
         const size_t before = c->pairs.n;
         uint32_t *searched;
 
-        if (compile_is_ignored(c, sig->name))
+        if (compile_is_ignored_text(c, sig->name))
             continue;
         if (!isinf(compile_node_cost(c, sig, sig->node))) {
             bool fixed = true, in_parts = true;

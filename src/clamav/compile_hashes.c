@@ -5,6 +5,7 @@
 
 #include "base/pages.h"
 #include "clamav/compile_internal.h"
+#include "clamav/hash_name.h"
 
 /* ---- ignored names --------------------------------------------------------------------------- */
 
@@ -13,12 +14,15 @@ static int compare_names(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-bool compile_is_ignored(const struct compile *c, uint32_t name)
+bool compile_is_ignored(const struct compile *c, const char *name)
 {
-    const char *text = (const char *)c->set->records[CLAM_A_TEXT].at + name;
-
     return c->n_ignored > 0 &&
-           bsearch(&text, c->ignored, c->n_ignored, sizeof *c->ignored, compare_names) != NULL;
+           bsearch(&name, c->ignored, c->n_ignored, sizeof *c->ignored, compare_names) != NULL;
+}
+
+bool compile_is_ignored_text(const struct compile *c, uint32_t text)
+{
+    return compile_is_ignored(c, (const char *)c->set->records[CLAM_A_TEXT].at + text);
 }
 
 bool compile_take_ignored(struct compile *c)
@@ -46,7 +50,9 @@ static int compare_hashes(const void *a, const void *b, void *kind)
     const int order = memcmp(x->digest, y->digest, clam_hash_len[*(const int *)kind]);
     if (order != 0)
         return order;
-    return x->name < y->name ? -1 : x->name > y->name;
+    if (x->name != y->name)
+        return x->name < y->name ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
 }
 
 /* Takes those of a set that is spent, or a copy. */
@@ -67,24 +73,37 @@ static bool take_records(struct compile *c, int purpose, int kind)
     return hashes->at != NULL;
 }
 
-/* Counts the others. */
-static void drop_ignored(struct compile *c, struct clam_records *hashes, int purpose, int kind)
+static bool is_hash_ignored(const struct compile *c, const struct clam_hash *hash, bool *good)
+{
+    if (c->n_ignored == 0)
+        return false;
+    char *const name = clam_hash_name_copy(c->set->records[CLAM_A_TEXT].at, hash);
+    const bool is = name != NULL && compile_is_ignored(c, name);
+    *good &= name != NULL;
+    free(name);
+    return is;
+}
+
+/* Counts the others. False: no memory. */
+static bool drop_ignored(struct compile *c, struct clam_records *hashes, int purpose, int kind)
 {
     const size_t step = clam_hash_step(kind), n = hashes->n;
     uint8_t *at = hashes->at;
+    bool good = true;
 
     hashes->n = 0;
     for (size_t i = 0; i < n; i++) {
         const struct clam_hash *hash = clam_hash_in(at, kind, i);
         const bool allows = clam_hash_allows(purpose, hash);
 
-        if (!allows && compile_is_ignored(c, hash->name))
+        if (!allows && is_hash_ignored(c, hash, &good))
             continue;
         c->n_hashes += !allows;
         if (i > hashes->n)
             memcpy(at + hashes->n * step, at + i * step, step);
         hashes->n++;
     }
+    return good;
 }
 
 bool compile_take_hashes(struct compile *c)
@@ -94,9 +113,8 @@ bool compile_take_hashes(struct compile *c)
         int kind = i % CLAM_HASHES;
         struct clam_records *hashes = &c->hashes[purpose][kind];
 
-        if (!take_records(c, purpose, kind))
+        if (!take_records(c, purpose, kind) || !drop_ignored(c, hashes, purpose, kind))
             return false;
-        drop_ignored(c, hashes, purpose, kind);
         if (hashes->n > 0)
             qsort_r(hashes->at, hashes->n, clam_hash_step(kind), compare_hashes, &kind);
         c->ranges[purpose][kind][0] = c->hashes_len;
@@ -124,7 +142,7 @@ bool compile_take_members(struct compile *c)
     const struct clam_member *members = all->at;
 
     for (size_t i = 0; i < all->n; i++) {
-        if (compile_is_ignored(c, members[i].name))
+        if (compile_is_ignored_text(c, members[i].name))
             continue;
         struct clam_member *member = clam_grow(&c->members, sizeof *member, 1);
         if (member == NULL)

@@ -36,7 +36,8 @@ struct compile {
 /* Reads the names that lists ignore, with all their lines. False: no memory. */
 bool compile_take_members(struct compile *c);
 bool compile_take_ignored(struct compile *c);
-bool compile_is_ignored(const struct compile *c, uint32_t name);
+bool compile_is_ignored(const struct compile *c, const char *name);
+bool compile_is_ignored_text(const struct compile *c, uint32_t text);
 
 /* ---- costs ----------------------------------------------------------------------------------- */
 

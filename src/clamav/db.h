@@ -10,6 +10,7 @@ struct sl_clamav_db {
     const struct clam_block *block;
     const struct sl_mpm_table *mpm; /* inside the block */
     bool loaded;                    /* from a file; else allocated */
+    struct clam_hash_names *names;
 };
 
 /* Takes a block: checks the matcher's table in it and frees the block where that fails. */

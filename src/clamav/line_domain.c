@@ -153,6 +153,7 @@ static enum clam_taken read_address(struct sl_clamav_set *set, char kind, struct
         return CLAM_NO_MEMORY;
     hash->size = use.at[0] == 'W' ? CLAM_URL_ALLOWED : CLAM_URL_FOUND;
     hash->name = name & CLAM_HASH_NAME_MAX;
+    hash->number = CLAM_NONE;
     hash->official = 1;
     memcpy(hash->digest, digest, sizeof digest);
     set->n_allowed += use.at[0] == 'W';

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "clamav/hash_name.h"
 #include "clamav/set.h"
 
 struct merge {
@@ -264,10 +265,15 @@ static bool is_hash_named(const struct merge *merge, int purpose, int kind, cons
     const uint64_t *range = merge->block->hashes[purpose][kind];
     const uint8_t *hashes = (const uint8_t *)clam_at(merge->block, CLAM_A_HASHES) + range[0];
 
-    for (uint64_t i = 0; i < range[1]; i++)
-        if (strcmp(text + clam_hash_in(hashes, kind, i)->name, name) == 0)
-            return true;
-    return false;
+    bool is = false;
+
+    for (uint64_t i = 0; i < range[1] && !is; i++) {
+        char *const one = clam_hash_name_copy(text, clam_hash_in(hashes, kind, i));
+
+        is = one == NULL || strcmp(one, name) == 0; /* without memory it is not let in */
+        free(one);
+    }
+    return is;
 }
 
 static bool is_named(const struct merge *merge, const char *name)

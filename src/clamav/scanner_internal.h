@@ -61,7 +61,7 @@ enum sl_status scanner_end_part(struct sl_clamav_scanner *scanner);
 
 /* ---- reports -------------------------------------------------------------------------------- */
 
-void scanner_report(struct sl_clamav_scanner *scanner, uint32_t name, bool official);
+void scanner_report(struct sl_clamav_scanner *scanner, const char *name, bool official);
 
 /* Whether files of this size have hash signatures. */
 bool scanner_has_size(const struct clam_block *block, uint64_t size);

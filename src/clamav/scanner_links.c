@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "clamav/hash_name.h"
 #include "clamav/place.h"
 #include "clamav/scanner_internal.h"
 #include "clamav/url.h"
@@ -210,7 +211,7 @@ static const char *look_up(const struct sl_clamav_scanner *scanner, const char *
         find_hash(block, CLAM_URL_ALLOWED, digest) != NULL)
         return NULL;
     const struct clam_hash *found = find_hash(block, CLAM_URL_FOUND, digest);
-    return found != NULL ? scanner->match.text + found->name : NULL;
+    return found != NULL ? clam_hash_name(scanner->db, found) : NULL;
 }
 
 /* Without a scheme, an address is not looked at further where the database has hashes. */

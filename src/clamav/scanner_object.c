@@ -164,7 +164,8 @@ static void match_candidates_of(struct sl_clamav_scanner *scanner, unsigned logi
 
         if ((sig->flags & CLAM_LOGICAL) == logical && (sig->target == CLAM_GENERIC) == generic &&
             holds(scanner, number))
-            scanner_report(scanner, sig->name, (sig->flags & CLAM_OFFICIAL) != 0);
+            scanner_report(scanner, scanner->match.text + sig->name,
+                           (sig->flags & CLAM_OFFICIAL) != 0);
     }
 }
 

@@ -5,6 +5,7 @@
 #include <openssl/evp.h>
 #include <string.h>
 
+#include "clamav/hash_name.h"
 #include "clamav/scanner_internal.h"
 
 /* ---- hashes ---------------------------------------------------------------------------------- */
@@ -70,6 +71,16 @@ static bool hash_part(struct clam_match *match, int purpose, uint64_t at, uint64
     return made && whole;
 }
 
+static void report_hash(struct sl_clamav_scanner *scanner, const struct clam_hash *hash)
+{
+    const char *const name = clam_hash_name(scanner->db, hash);
+
+    if (name != NULL)
+        scanner_report(scanner, name, hash->official);
+    else
+        scanner->object.error = ENOMEM;
+}
+
 /* Whether a part of the object has a hash of that purpose; each is reported, but for allowed ones.
  */
 bool scanner_match_hashes(struct sl_clamav_scanner *scanner, int purpose, uint64_t at, uint64_t len)
@@ -97,7 +108,7 @@ bool scanner_match_hashes(struct sl_clamav_scanner *scanner, int purpose, uint64
                     continue;
                 found = true;
                 if (purpose != CLAM_OF_ALLOWED)
-                    scanner_report(scanner, hash->name, hash->official);
+                    report_hash(scanner, hash);
             }
         }
     }
@@ -157,7 +168,7 @@ void scanner_match_certificates(struct sl_clamav_scanner *scanner)
     if (signature == NULL)
         return;
     while ((found = clam_authenticode_blocked(signature, block, &at)) != NULL)
-        scanner_report(scanner, found->name, true);
+        scanner_report(scanner, scanner->match.text + found->name, true);
     scanner->signature = signature;
 }
 
@@ -173,9 +184,9 @@ static bool is_allowed(struct sl_clamav_scanner *scanner)
             clam_authenticode_trusted(scanner->signature, block, &scanner->object));
 }
 
-void scanner_report(struct sl_clamav_scanner *scanner, uint32_t name, bool official)
+void scanner_report(struct sl_clamav_scanner *scanner, const char *name, bool official)
 {
-    const struct sl_clamav_match match = {scanner->match.text + name, official};
+    const struct sl_clamav_match match = {name, official};
 
     if (scanner->over)
         return;

@@ -59,6 +59,8 @@ static inline bool clam_hash_allows(int purpose, const struct clam_hash *hash)
     return purpose == CLAM_OF_ALLOWED || (purpose == CLAM_OF_URL && hash->size == CLAM_URL_ALLOWED);
 }
 
+enum { CLAM_STEMS = 1 << 14 };
+
 struct sl_clamav_set {
     struct clam_records records[CLAM_A_READ];
     struct clam_records hashes[CLAM_HASHED][CLAM_HASHES]; /* struct clam_hash */
@@ -78,6 +80,7 @@ struct sl_clamav_set {
     struct clam_chains bodies;      /* equal bodies are one pattern */
     struct clam_chains expressions; /* equal expressions are one tree */
     struct clam_records trees;      /* struct clam_tree, one an expression */
+    uint32_t stems[CLAM_STEMS];     /* texts of names without their numbers, by a hash: the last */
 
     struct sl_diag *shown; /* the result of sl_clamav_skipped and _bad_line */
 

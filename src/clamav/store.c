@@ -5,6 +5,7 @@
 #include "base/diag.h"
 #include "base/mapped_file.h"
 #include "clamav/db.h"
+#include "clamav/hash_name.h"
 #include "clamav/place.h"
 
 /* ---- databases ------------------------------------------------------------------------------- */
@@ -30,17 +31,22 @@ enum sl_status clam_db_create(struct sl_clamav_db **db, const struct clam_block 
                               const char *path, struct sl_diag *diag)
 {
     struct sl_clamav_db *made = calloc(1, sizeof *made);
+    struct clam_hash_names *const names = clam_hash_names_create();
 
-    if (made == NULL) {
+    if (made == NULL || names == NULL) {
         free_block(block, loaded);
+        clam_hash_names_free(names);
+        free(made);
         return diag_set(diag, SL_ENOMEM, path, 0, "out of memory");
     }
+    made->names = names;
     enum sl_status status =
         sl_mpm_attach(&made->mpm, clam_at(block, CLAM_A_MPM), block->n[CLAM_A_MPM], path, diag);
     if (status == SL_OK && !has_uses_of_all(block, made->mpm))
         status = diag_set(diag, SL_EFORMAT, path, 0, "cannot be used: its matcher is of another");
     if (status != SL_OK) {
         free_block(block, loaded);
+        clam_hash_names_free(names);
         free(made);
         return status;
     }
@@ -52,8 +58,10 @@ enum sl_status clam_db_create(struct sl_clamav_db **db, const struct clam_block 
 
 void sl_clamav_free(struct sl_clamav_db *db)
 {
-    if (db != NULL)
-        free_block(db->block, db->loaded);
+    if (db == NULL)
+        return;
+    free_block(db->block, db->loaded);
+    clam_hash_names_free(db->names);
     free(db);
 }
 
@@ -390,7 +398,7 @@ static bool sum_block(const void *memory, uint64_t *sum)
 const struct block_kind clam_block_kind = {
     .name = "compiled database",
     .magic = UINT64_C(0x31304D414C434C53), /* "SLCLAM01" */
-    .version = 9,
+    .version = 10,
     .pointer_len = sizeof(void *),
     .len_min = sizeof(struct clam_block),
     .read_max = 16 << 20, /* the matcher's part for GPUs need not be in memory */
