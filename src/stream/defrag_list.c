@@ -12,14 +12,14 @@ void defrag_list_clear(struct defrag_list *list)
     free(list->slot);
 }
 
-/* Room for n fragments. False: no memory. */
+/* Room for n fragments and one: there are arrays where n is 0, too. False: no memory. */
 static bool reserve(struct defrag_list *list, uint32_t n)
 {
     uint32_t n_slots = 64;
 
-    if (n <= list->max)
+    if (n < list->max)
         return true;
-    while (n_slots < 2 * n)
+    while (n_slots <= 2 * n)
         n_slots *= 2;
     defrag_list_clear(list);
     *list = (struct defrag_list){.n_slots = n_slots, .max = n_slots / 2};
