@@ -37,9 +37,10 @@ static void hold_contexts(const struct stream_site *site, const uint64_t before[
 {
     for (uint32_t half = 0; half < 2; half++) {
         const struct stream_half *h = stream_half_of(site, half);
-        const bool fits = stream_has(h, STREAM_CONTEXT_FITS) &&
-                          stream_context_blocks(site->shard, before[half]) ==
-                              stream_context_blocks(site->shard, h->next);
+        const bool fits =
+            stream_has(h, STREAM_CONTEXT_FITS) &&
+            (before[half] == h->next || stream_context_blocks(site->shard, before[half]) ==
+                                            stream_context_blocks(site->shard, h->next));
 
         if (h->next != 0 && !stream_has(h, STREAM_CONTEXT_HELD) && !fits)
             stream_context_hold(site, half);
@@ -300,13 +301,13 @@ static void take_fin(const struct stream_site *site, const struct stream_segment
     from->flags |= STREAM_FIN_NOTED;
 }
 
-/* A FIN counts once all before it came. Bytes that pass it win. */
+/* A FIN that was noted counts once all before it came. Bytes that pass it win. */
 static void settle_fin(const struct stream_site *site, uint32_t half)
 {
     struct stream_half *h = stream_half_of(site, half);
     const int32_t passed = stream_behind(h->seq, site->stream->rest[half].fin);
 
-    if (!stream_has(h, STREAM_FIN_NOTED) || passed < 0)
+    if (passed < 0)
         return;
     h->flags &= (uint16_t)~STREAM_FIN_NOTED;
     if (passed != 0)
@@ -409,8 +410,9 @@ static void settle_edge(const struct stream_site *site, uint32_t half, uint64_t 
 /* The bytes to hold and the edge to report of each half behind a segment. */
 static void finish(const struct stream_site *site, const struct before *before)
 {
-    settle_fin(site, 0);
-    settle_fin(site, 1);
+    for (uint32_t half = 0; half < 2; half++)
+        if (stream_has(&site->stream->half[half], STREAM_FIN_NOTED))
+            settle_fin(site, half);
     hold_contexts(site, before->next);
     settle_edge(site, 0, before->edge[0]);
     settle_edge(site, 1, before->edge[1]);
