@@ -6,13 +6,18 @@
 
 #include "sluice/app.h"
 
-enum { FREE_MAX = 1 << 20 /* bytes that a shard keeps */ };
+enum {
+    LEN_MIN = 256,                 /* bytes of a block; each size is twice the one before, */
+    LARGEST = APP_BLOCK_SIZES - 1, /* but for this one, which has room for each body */
+    FREE_MAX = 1 << 20             /* bytes that a shard keeps */
+};
 
-_Static_assert(APP_BLOCK_MIN << (APP_BLOCK_SIZES - 1) >= SL_APP_BODY_MAX, "a block holds a body");
+/* Steps of a body are shown in a block that it never grows out of: none is copied once more. */
+_Static_assert(LEN_MIN << (LARGEST - 1) < SL_APP_BODY_STEP, "steps are shown in the largest");
 
 static size_t len_of(uint32_t size)
 {
-    return (size_t)APP_BLOCK_MIN << size;
+    return size == LARGEST ? (size_t)SL_APP_BODY_MAX : (size_t)LEN_MIN << size;
 }
 
 static struct app_block *take(struct app_blocks *blocks, uint32_t size)

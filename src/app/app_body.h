@@ -8,11 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { APP_BLOCK_SIZES = 10, APP_BLOCK_MIN = 256 /* bytes; each size is twice the one before */ };
+enum { APP_BLOCK_SIZES = 8 };
 
 struct app_block {
     struct app_block *next;
-    uint32_t size; /* APP_BLOCK_MIN << size bytes */
+    uint32_t size; /* below APP_BLOCK_SIZES */
     uint8_t bytes[];
 };
 
