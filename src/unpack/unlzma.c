@@ -203,15 +203,16 @@ INLINE uint32_t take_match(struct unlzma *lzma, struct lzma_range *range, unsign
 INLINE size_t copy_match(struct unlzma *lzma, uint8_t *out, size_t at, size_t end, size_t len)
 {
     const size_t distance = (size_t)lzma->last[0] + 1, room = end - at, n = len < room ? len : room;
-    uint8_t *to = out + at;
+    uint8_t *const to = out + at;
+    const uint8_t *const from = to - distance;
 
     lzma->match_left = len - n;
     if (distance >= COPY && room >= n + COPY)
         for (size_t i = 0; i < n; i += COPY)
-            memcpy(to + i, to + i - distance, COPY);
+            memcpy(to + i, from + i, COPY);
     else
         for (size_t i = 0; i < n; i++)
-            to[i] = to[i - distance];
+            to[i] = from[i];
     return at + n;
 }
 
