@@ -103,6 +103,23 @@ class Bench(case.Case):
         self.assertIn("scan", {row["bench"] for row in rows})
         self.assertIn(6, {row.get("hits") for row in rows if row["bench"].startswith("anchors")})
 
+    @takes_long
+    @measures
+    def test_bench_scan_of_generated_documents(self):
+        """Without clamscan, which would take minutes."""
+        result = sluice("bench", "scan", "--runs", "1", "--json",
+                        env={"PATH": self.path("nowhere"), "TMPDIR": self.path("")})
+        self.assertEqual(result.returncode, 0, result.stderr)
+        lines = [json.loads(line) for line in result.stdout.splitlines()]
+        rates = {(row["bench"], row["role"]): row["median"] for row in lines if "median" in row}
+        scans = ("plain", "mail", "stored", "deflated", "mixed", "bz2", "xz", "7z", "all of them")
+        self.assertEqual({key for key in rates if key[1] == "engine"},
+                         {(f"scan {name}", "engine") for name in scans})
+        self.assertEqual({key for key in rates if key[1] == "ceiling"},
+                         {(f"scan {name}", "ceiling") for name in ("bz2", "xz", "7z")})
+        self.assertGreater(min(rates.values()), 0)
+        self.assertEqual([row["variant"] for row in lines if "why" in row], ["clamscan"])
+
     def test_bench_run(self):
         rules = self.path("bench.rules", b'alert tcp any any -> any any (content:"GET"; sid:1;)\n')
         database = self.path("run.ndb", b"A:0:*:68656c6c6f2c20776f726c64\n")

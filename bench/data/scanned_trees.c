@@ -12,7 +12,6 @@
 
 #include "cli/console.h"
 #include "random.h"
-#include "temporary.h"
 #include "tunnel_content.h"
 
 enum {
@@ -24,7 +23,17 @@ enum {
 };
 
 const char *const scanned_tree_names[SCANNED_TREES] = {"plain", "mail", "stored", "deflated",
-                                                       "bz2",   "xz",   "7z"};
+                                                       "mixed", "bz2",  "xz",     "7z"};
+
+/* How the documents of a file are written. */
+enum form { PLAIN, MAIL, STORED, DEFLATED, BZ2, XZ, SEVENZIP, TAR, TAR_GZIP, SCRIPTS, PROGRAMS };
+
+static const enum form forms[SCANNED_TREES] = {PLAIN, MAIL, STORED, DEFLATED,
+                                               PLAIN, BZ2,  XZ,     SEVENZIP};
+
+/* Of the mixed tree. */
+static const enum form mixed[FILES] = {PLAIN, MAIL,     STORED,  DEFLATED,
+                                       TAR,   TAR_GZIP, SCRIPTS, PROGRAMS};
 
 struct document {
     uint8_t *bytes;
@@ -52,13 +61,30 @@ static bool make_document(struct document *document, uint32_t number)
 
 /* ---- files ----------------------------------------------------------------------------------- */
 
-static bool write_plain(const char *path, const struct document *documents)
+/* Closes a file. False: an error was printed. */
+static bool end_file(FILE *file, const char *path)
+{
+    const bool written = file != NULL && ferror(file) == 0;
+
+    if (file != NULL && fclose(file) == 0 && written)
+        return true;
+    cli_error("%s: %s", path, strerror(errno));
+    return false;
+}
+
+/* A file each, which begins with a magic number, or with none. */
+static bool write_plain(const char *path, const char *magic, const struct document *documents)
 {
     char name[PATH_LEN + 8];
 
     for (int i = 0; i < IN_EACH; i++) {
         snprintf(name, sizeof name, "%s.%d", path, i);
-        if (!bench_write_file(name, documents[i].bytes, documents[i].len))
+        FILE *file = fopen(name, "wb");
+        if (file != NULL) {
+            fputs(magic, file);
+            fwrite(documents[i].bytes, 1, documents[i].len, file);
+        }
+        if (!end_file(file, name))
             return false;
     }
     return true;
@@ -94,28 +120,36 @@ static bool write_mail(const char *path, const struct document *documents)
         }
         fputs("--next--\r\n", file);
     }
-    if (file != NULL && fclose(file) == 0)
-        return true;
-    cli_error("%s: %s", path, strerror(errno));
-    return false;
+    return end_file(file, path);
 }
 
-static bool set_format(struct archive *archive, enum scanned_tree kind)
+static int set_filter(struct archive *archive, enum form form)
 {
-    switch (kind) {
-    case TREE_STORED:
-    case TREE_DEFLATED:
+    switch (form) {
+    case BZ2:
+        return archive_write_add_filter_bzip2(archive);
+    case XZ:
+        return archive_write_add_filter_xz(archive);
+    case TAR_GZIP:
+        return archive_write_add_filter_gzip(archive);
+    default:
+        return ARCHIVE_OK;
+    }
+}
+
+static bool set_format(struct archive *archive, enum form form)
+{
+    switch (form) {
+    case STORED:
+    case DEFLATED:
         return archive_write_set_format_zip(archive) == ARCHIVE_OK &&
-               archive_write_set_options(archive, kind == TREE_STORED
+               archive_write_set_options(archive, form == STORED
                                                       ? "zip:compression=store"
                                                       : "zip:compression=deflate") == ARCHIVE_OK;
-    case TREE_SEVENZIP:
+    case SEVENZIP:
         return archive_write_set_format_7zip(archive) == ARCHIVE_OK;
-    case TREE_BZ2:
-        return archive_write_add_filter_bzip2(archive) == ARCHIVE_OK &&
-               archive_write_set_format_ustar(archive) == ARCHIVE_OK;
     default:
-        return archive_write_add_filter_xz(archive) == ARCHIVE_OK &&
+        return set_filter(archive, form) == ARCHIVE_OK &&
                archive_write_set_format_ustar(archive) == ARCHIVE_OK;
     }
 }
@@ -135,12 +169,11 @@ static bool put_document(struct archive *archive, struct archive_entry *entry, i
            archive_write_data(archive, document->bytes, document->len) == (la_ssize_t)document->len;
 }
 
-static bool write_archive(const char *path, const struct document *documents,
-                          enum scanned_tree kind)
+static bool write_archive(const char *path, const struct document *documents, enum form form)
 {
     struct archive *archive = archive_write_new();
     struct archive_entry *entry = archive_entry_new();
-    bool good = archive != NULL && entry != NULL && set_format(archive, kind) &&
+    bool good = archive != NULL && entry != NULL && set_format(archive, form) &&
                 archive_write_open_filename(archive, path) == ARCHIVE_OK;
 
     for (int i = 0; i < IN_EACH && good; i++)
@@ -154,19 +187,30 @@ static bool write_archive(const char *path, const struct document *documents,
     return good;
 }
 
+static bool write_as(enum form form, const char *path, const struct document *documents)
+{
+    switch (form) {
+    case PLAIN:
+        return write_plain(path, "", documents);
+    case SCRIPTS:
+        return write_plain(path, "#!/bin/sh\n", documents);
+    case PROGRAMS:
+        return write_plain(path, "\177ELF", documents);
+    case MAIL:
+        return write_mail(path, documents);
+    default:
+        return write_archive(path, documents, form);
+    }
+}
+
 static bool write_file_of(const char *folder, const struct document *documents, int number)
 {
     char path[PATH_LEN];
     bool good = true;
 
-    for (int kind = 0; kind < SCANNED_TREES && good; kind++) {
-        snprintf(path, sizeof path, "%.80s/%s/%d", folder, scanned_tree_names[kind], number);
-        if (kind == TREE_PLAIN)
-            good = write_plain(path, documents);
-        else if (kind == TREE_MAIL)
-            good = write_mail(path, documents);
-        else
-            good = write_archive(path, documents, (enum scanned_tree)kind);
+    for (int tree = 0; tree < SCANNED_TREES && good; tree++) {
+        snprintf(path, sizeof path, "%.80s/%s/%d", folder, scanned_tree_names[tree], number);
+        good = write_as(tree == TREE_MIXED ? mixed[number] : forms[tree], path, documents);
     }
     return good;
 }

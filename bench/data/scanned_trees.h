@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* The same generated documents, plain and in each kind of container, a folder each. */
+/* The same generated documents, plain, in each kind of container, and mixed, a folder each. */
 #ifndef BENCH_SCANNED_TREES_H
 #define BENCH_SCANNED_TREES_H
 
@@ -11,6 +11,7 @@ enum scanned_tree {
     TREE_MAIL,
     TREE_STORED,
     TREE_DEFLATED,
+    TREE_MIXED, /* each file in another form, and some as scripts and as programs */
     TREE_BZ2,
     TREE_XZ,
     TREE_SEVENZIP,
