@@ -59,14 +59,10 @@ static inline uint32_t stream_blocks_of(uint32_t n)
 /* Takes n blocks, linked and with a zeroed head; 0: there are not so many. */
 uint32_t stream_blocks_take(struct stream_arena *arena, uint32_t n);
 
-/* Counts n blocks as taken; false: there are not so many. Whoever takes them uncounts them first.
- */
-static inline bool stream_blocks_count(struct stream_arena *arena, uint32_t n)
+/* Counts n blocks as taken, of which there are as many. Whoever takes them uncounts them first. */
+static inline void stream_blocks_count(struct stream_arena *arena, uint32_t n)
 {
-    if (n > arena->n_free)
-        return false;
     arena->n_free -= n;
-    return true;
 }
 
 static inline void stream_blocks_uncount(struct stream_arena *arena, uint32_t n)

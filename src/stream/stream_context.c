@@ -99,7 +99,8 @@ static void give_up(const struct stream_site *site, struct stream *stream, uint3
 
 bool stream_context_evict(const struct stream_site *site)
 {
-    stream_context_settle(site->shard);
+    if (site->shard->contexts.oldest == 0) /* the halves of claims are newer */
+        stream_context_settle(site->shard);
 
     const uint32_t oldest = site->shard->contexts.oldest;
 
@@ -112,52 +113,48 @@ bool stream_context_evict(const struct stream_site *site)
 }
 
 /* Claims blocks for a half that has none. */
-static bool claim_blocks(const struct stream_site *site, uint32_t half, uint32_t n)
+static void claim_blocks(const struct stream_site *site, uint32_t half, uint32_t n)
 {
     struct stream_shard *shard = site->shard;
 
-    if (!stream_blocks_count(&shard->arena, n))
-        return false;
     if (shard->n_claims == STREAM_CLAIMS_MAX)
         stream_context_settle(shard);
+    stream_blocks_count(&shard->arena, n);
     site->stream->rest[half].context = shard->arena.n_blocks + shard->n_claims;
     shard->claim[shard->n_claims++] = (struct stream_claim){site->stream, n, half};
-    return true;
 }
 
-/* Adds n blocks to the half's, behind the others, so that bytes stay where they are. */
-static bool add_blocks(const struct stream_site *site, uint32_t half, uint32_t n)
+/* Adds n blocks to the half's, behind the others, so that bytes stay where they are. The shard has
+ * as many. */
+static void add_blocks(const struct stream_site *site, uint32_t half, uint32_t n)
 {
     struct stream_shard *shard = site->shard;
     const uint32_t context = site->stream->rest[half].context;
 
-    if (context == 0)
-        return claim_blocks(site, half, n);
-    if (is_claim(shard, context)) {
-        if (!stream_blocks_count(&shard->arena, n))
-            return false;
+    if (context == 0) {
+        claim_blocks(site, half, n);
+    } else if (is_claim(shard, context)) {
+        stream_blocks_count(&shard->arena, n);
         claim_at(shard, context)->n_blocks += n;
-        return true;
+    } else {
+        stream_blocks_append(&shard->arena, context, stream_blocks_take(&shard->arena, n));
+        held_by(shard, context)->n_blocks += n;
     }
-    const uint32_t added = stream_blocks_take(&shard->arena, n);
-
-    if (added == 0)
-        return false;
-    stream_blocks_append(&shard->arena, context, added);
-    held_by(shard, context)->n_blocks += n;
-    return true;
 }
 
-/* One block after another, where there are not so many. */
 static bool hold_more(const struct stream_site *site, uint32_t half, uint32_t wanted)
 {
+    const struct stream_arena *arena = &site->shard->arena;
     uint32_t held = stream_context_held(site->shard, site->stream, half);
 
     while (held < wanted) {
-        if (!add_blocks(site, half, wanted - held) && !add_blocks(site, half, 1) &&
-            !stream_context_evict(site))
+        const uint32_t more = wanted - held < arena->n_free ? wanted - held : arena->n_free;
+
+        if (more != 0)
+            add_blocks(site, half, more);
+        else if (!stream_context_evict(site))
             return false;
-        held = stream_context_held(site->shard, site->stream, half);
+        held = more != 0 ? held + more : stream_context_held(site->shard, site->stream, half);
     }
     return true;
 }
@@ -169,8 +166,7 @@ void stream_context_hold(const struct stream_site *site, uint32_t half)
     const uint32_t wanted = stream_context_blocks(shard, h->next);
 
     if (hold_more(site, half, wanted))
-        h->flags |= wanted == stream_blocks_of(shard->context_len) ? STREAM_CONTEXT_HELD
-                                                                   : STREAM_CONTEXT_FITS;
+        h->flags |= wanted == shard->context_blocks ? STREAM_CONTEXT_HELD : STREAM_CONTEXT_FITS;
     else
         give_up(site, site->stream, half);
 }

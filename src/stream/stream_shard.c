@@ -35,6 +35,7 @@ static bool open_shard(struct stream_shard *shard, uint64_t memory,
                                    .keeps_urgent = config->keeps_urgent,
                                    .min_ttl = config->min_ttl,
                                    .context_len = config->context_len,
+                                   .context_blocks = stream_blocks_of(config->context_len),
                                    .overlap_len = config->overlap_len};
     return stream_arena_open(&shard->arena,
                              n_blocks < BLOCKS_MAX ? (uint32_t)n_blocks : BLOCKS_MAX);

@@ -71,6 +71,7 @@ struct stream_shard {
     bool keeps_urgent;
     uint8_t min_ttl;
     uint32_t context_len, overlap_len;
+    uint32_t context_blocks; /* of context_len bytes */
 
     struct stream_arena arena;
     struct stream_holders queues, contexts; /* the halves of claims are newer */
