@@ -1001,6 +1001,11 @@ class Opened(case.Case):
                          (1, "Heuristics.Encrypted.Zip FOUND"))
         self.assertEqual(self.result(self.zip_of({"a": locked, "b": b"world"}),
                                      "--alert-encrypted"), self.FOUND)
+        self.assertEqual(self.result(self.zip_of({"b": b"world", "a": locked}), "--alert-encrypted",
+                                     "--heuristic-scan-precedence"),
+                         (1, "Heuristics.Encrypted.Zip FOUND"))
+        self.assertEqual(self.result(self.zip_of({"b": b"world"}), "--alert-encrypted",
+                                     "--heuristic-scan-precedence"), self.FOUND)
         whole = self.zip_of({"a": os.urandom(3000)})
         self.assertIn("INCOMPLETE (zip: ", self.result(whole[:2000])[1])
 

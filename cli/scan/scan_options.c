@@ -44,6 +44,7 @@ static const char usage[] =
     "                           Heuristics.Limits.Exceeded.MaxScanTime (MaxFileSize, MaxScanSize)\n"
     "      --alert-encrypted, --alert-encrypted-archive, --alert-encrypted-doc\n"
     "                           what is encrypted is found, as Heuristics.Encrypted.Zip\n"
+    "      --heuristic-scan-precedence  such alerts come before signatures, and end a file's scan\n"
     "      --alert-macros       macros in documents are found\n"
     "      --alert-broken, --alert-broken-media  damaged programs, or images, are found\n"
     "      --alert-phishing-ssl, --alert-phishing-cloak  in any link of a mail: shown with TLS "
@@ -76,7 +77,7 @@ static const char usage[] =
     "INCOMPLETE (zip: encrypted), INCOMPLETE (Heuristics.Limits.Exceeded.MaxScanTime: ...).\n\n"
     "Options of clamscan without effect: -a -v --verbose --archive-verbose --bytecode\n"
     "--bytecode-timeout --bytecode-unsigned --force-to-disk --gen-json "
-    "--heuristic-alerts --heuristic-scan-precedence\n"
+    "--heuristic-alerts\n"
     "--leave-temps --max-embeddedpe --max-iconspe --max-partitions --max-rechwp3\n"
     "--max-ziptypercg\n"
     "--pcre-match-limit --pcre-max-filesize --pcre-recmatch-limit (clamscan's defaults)\n"
@@ -164,6 +165,7 @@ enum {
     OPT_MAX_SCANSIZE,
     OPT_MAX_SCANTIME,
     OPT_ALERT_EXCEEDS,
+    OPT_ALERTS_FIRST,
     OPT_MAX_LEVELS,
     OPT_MAX_MEMBERS,
     OPT_MAX_HTML,
@@ -283,7 +285,7 @@ static const struct option long_options[] = {
     {"force-to-disk", optional_argument, NULL, OPT_UNUSED_YES},
     {"gen-json", optional_argument, NULL, OPT_UNUSED_YES},
     {"heuristic-alerts", optional_argument, NULL, OPT_UNUSED_YES},
-    {"heuristic-scan-precedence", optional_argument, NULL, OPT_UNUSED_YES},
+    {"heuristic-scan-precedence", optional_argument, NULL, OPT_ALERTS_FIRST},
     {"leave-temps", optional_argument, NULL, OPT_UNUSED_YES},
     {"max-embeddedpe", required_argument, NULL, OPT_UNUSED_SIZE},
     {"max-iconspe", required_argument, NULL, OPT_UNUSED_NUMBER},
@@ -443,6 +445,8 @@ static bool *flag_of(struct scan_options *options, int option)
         return &options->report.infected_only;
     case 'o':
         return &options->report.suppress_ok;
+    case OPT_ALERTS_FIRST:
+        return &options->config.alerts_first;
     case OPT_JSON:
         return &options->report.json;
     case OPT_QUIET:

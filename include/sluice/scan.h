@@ -144,6 +144,7 @@ struct sl_scan_config {
     uint32_t closed;      /* bits of enum sl_scan_group: not opened, which their files' lines say */
     uint32_t alerts;      /* bits of enum sl_scan_alert: the last one is found in a file without a
                            * match, as a name, and with all_matches each one in any file */
+    bool alerts_first;    /* an alert ends a file's scan, and comes before its matches */
     bool ignores_certificates; /* of programs (.crb) */
     bool ignores_links;        /* of mails: they are not looked for in lists of phishing */
     bool no_cache;             /* else a container whose content was clean is not scanned again */

@@ -31,11 +31,13 @@ static enum sl_status scan_object(struct scan_job *job, const struct scan_thread
 }
 
 /* A signature that matches comes before alerts, and the last alert before others, as clamscan has
- * it. */
+ * it. Where alerts come first, they end a scan as signatures do. */
 static void add_alert(const struct scan_job *job, struct scan_entry *entry, const char *name,
                       const char *inside)
 {
-    if (job->config.all_matches)
+    const bool first = job->scan->config.alerts_first && scan_entry_wants(job, entry);
+
+    if (job->config.all_matches || first)
         scan_entry_add(entry, name, "", inside);
     else
         snprintf(entry->alert, sizeof entry->alert, "%s", name);
