@@ -107,7 +107,8 @@ def opening(packet, sender_is_client, established):
     if packet.protocol == "tcp":
         syn = wide.with_fields(flags=SYN, seq=999, ack=0)
         if not established:  # without a SYN, a sensor may take the flow up in its middle
-            return [syn], packet
+            refusal = wide.answer().with_fields(flags=ACK, seq=4999, ack=999)
+            return [syn, refusal], packet  # a client whose server is not seen may be established
         seqs = {"seq": 1000, "ack": 5000} if sender_is_client else {"seq": 5000, "ack": 1000}
         packet = packet.changed(fields={**seqs, **packet.fields})
         return [syn, wide.answer().with_fields(flags=SYN | ACK, seq=4999, ack=1000),
