@@ -16,7 +16,7 @@
     X(MHD_queue_response)              \
     X(MHD_destroy_response)
 
-#define METRICS_FUNCTION(name) __typeof__(name) *name;
+#define METRICS_FUNCTION(name) __typeof__(name) *(name);
 struct metrics_library {
     METRICS_FUNCTIONS(METRICS_FUNCTION)
 };
