@@ -92,7 +92,7 @@ static void apply(void *user, struct sl_batch *batch)
         stream_batch_apply(&mine->streams, run->streams->n_shards);
     if (run->apps != NULL)
         app_batch_apply(&mine->apps, batch, run->apps->n_shards);
-    if (mine->policy->sees_streams || mine->policy->hears) {
+    if (run->streams != NULL && (mine->policy->sees_streams || mine->policy->hears)) {
         stream_batch_list_ended(&mine->streams, run->streams->n_shards);
         app_batch_stand_in(&mine->apps, mine->streams.ended, mine->streams.n_ended, source->totals);
     }

@@ -121,10 +121,9 @@ void defrag_list_add(struct defrag_list *list, const struct defrag_fragment *f, 
     const struct defrag_key key = defrag_key_of(f);
     const uint64_t hash = defrag_hash(&key, list->hash_key);
     uint32_t *slot = slot_of(list, &key, hash);
-    struct defrag_ready *newest = *slot != 0 ? &list->ready[*slot - 1] : NULL;
 
-    if (newest != NULL && newest->is_open) {
-        go_on(list, newest, f);
+    if (*slot != 0 && list->ready[*slot - 1].is_open) {
+        go_on(list, &list->ready[*slot - 1], f);
     } else if (f->offset == 0 && f->more && !may_nest(f)) {
         begin(list, &key, hash, f);
         *slot = list->n_ready;

@@ -149,19 +149,17 @@ static bool serve(struct worker *worker, struct unpack *unpack)
     if (worker->file == NULL)
         worker->file = malloc(READ_MAX);
     const bool is_read = len <= READ_MAX && worker->file != NULL;
-    void *bytes = worker->file;
+    void *const mapped = is_read ? NULL : mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0);
     if (is_read)
         len = read_file(worker, fd, len);
-    else
-        bytes = mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0);
     (void)close(fd);
-    if (len == 0 || bytes == MAP_FAILED) {
+    if (len == 0 || mapped == MAP_FAILED) {
         snprintf(failed.text, sizeof failed.text, "the unpacker cannot read it");
         return send_event(&failed, -1);
     }
-    unpack_file(unpack, &request, bytes, len);
+    unpack_file(unpack, &request, is_read ? worker->file : mapped, len);
     if (!is_read)
-        (void)munmap(bytes, len);
+        (void)munmap(mapped, len);
     return true;
 }
 
