@@ -1004,6 +1004,10 @@ class Opened(case.Case):
         self.assertEqual(self.result(self.zip_of({"b": b"world", "a": locked}), "--alert-encrypted",
                                      "--heuristic-scan-precedence"),
                          (1, "Heuristics.Encrypted.Zip FOUND"))
+        far = self.zip_of({"b": b"world", "long": os.urandom(3 << 20), "a": locked})
+        self.assertEqual(self.result(far, "--alert-encrypted", "--heuristic-scan-precedence"),
+                         (1, "Heuristics.Encrypted.Zip FOUND"))
+        self.assertEqual(self.result(far, "--alert-encrypted"), self.FOUND)
         self.assertEqual(self.result(self.zip_of({"b": b"world"}), "--alert-encrypted",
                                      "--heuristic-scan-precedence"), self.FOUND)
         whole = self.zip_of({"a": os.urandom(3000)})

@@ -96,12 +96,18 @@ void scan_entry_report(struct sl_scan *scan, const struct scan_entry *entry)
         scan->config.file(scan->config.user, &file);
 }
 
-void scan_entry_free(struct scan_entry *entry)
+void scan_entry_drop_names(struct scan_entry *entry)
 {
     for (size_t i = 0; i < entry->n_names; i++) {
         free(entry->names[i]);
         free(entry->inside[i]);
     }
+    entry->n_names = 0;
+}
+
+void scan_entry_free(struct scan_entry *entry)
+{
+    scan_entry_drop_names(entry);
     while (entry->parts != NULL) {
         struct scan_part *const part = entry->parts;
 
@@ -173,7 +179,9 @@ void scan_entry_add(struct scan_entry *entry, const char *name, const char *suff
 
 bool scan_entry_wants(const struct scan_job *job, const struct scan_entry *entry)
 {
-    return entry->n_names == 0 || job->config.all_matches;
+    if (job->config.all_matches)
+        return true;
+    return job->scan->config.alerts_first ? entry->alert[0] == '\0' : entry->n_names == 0;
 }
 
 void scan_entry_add_limit(const struct sl_scan *scan, struct scan_entry *entry)

@@ -15,10 +15,11 @@ enum { CPU_BATCH_LEN = 1 << 20 }; /* bytes, which a core keeps near */
 
 static void on_match(void *user, void *token, const struct sl_clamav_match *match)
 {
+    const struct scan_job *job = user;
     const struct scan_part *part = token;
     struct scan_entry *entry = part->entry;
 
-    if (scan_entry_wants(user, entry))
+    if (entry->n_names == 0 || job->config.all_matches)
         scan_entry_add(entry, match->name, match->official ? "" : ".UNOFFICIAL", part->inside);
 }
 
@@ -51,7 +52,9 @@ static void on_done(void *user, void *token, const struct sl_clamav_result *resu
         scan_entry_fail(entry, "changed while it was scanned");
     if (!part->is_file)
         return;
-    if (entry->alert[0] != '\0' && entry->n_names == 0)
+    if (job->scan->config.alerts_first && entry->alert[0] != '\0')
+        scan_entry_drop_names(entry);
+    if (entry->n_names == 0 && entry->alert[0] != '\0')
         scan_entry_add(entry, entry->alert, "", "");
     scan_entry_add_limit(job->scan, entry);
     if (entry->has_digest && scan_entry_is_clean(entry))

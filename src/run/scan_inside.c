@@ -30,16 +30,14 @@ static enum sl_status scan_object(struct scan_job *job, const struct scan_thread
     return given.token != NULL ? clam_scan_given(thread->scanner, &given) : SL_ENOMEM;
 }
 
-/* A signature that matches comes before alerts, and the last alert before others, as clamscan has
- * it. Where alerts come first, they end a scan as signatures do. */
+/* The last alert comes before others, as clamscan has it, but where alerts come first: there the
+ * first one ends the scan. */
 static void add_alert(const struct scan_job *job, struct scan_entry *entry, const char *name,
                       const char *inside)
 {
-    const bool first = job->scan->config.alerts_first && scan_entry_wants(job, entry);
-
-    if (job->config.all_matches || first)
+    if (job->config.all_matches)
         scan_entry_add(entry, name, "", inside);
-    else
+    else if (entry->alert[0] == '\0' || !job->scan->config.alerts_first)
         snprintf(entry->alert, sizeof entry->alert, "%s", name);
 }
 

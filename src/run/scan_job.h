@@ -31,8 +31,9 @@ struct scan_entry {
     char
         not_opened[UNPACK_TEXT_LEN]; /* why it was not fully opened; "": it was, or holds nothing */
     char limit[UNPACK_TEXT_LEN];     /* that was reached inside it; "": none */
-    char alert[UNPACK_TEXT_LEN];     /* the last one, which is found where nothing else is */
-    char **names, **inside;          /* of matches, and where each was found */
+    char
+        alert[UNPACK_TEXT_LEN]; /* the one that is found, where nothing else is or it comes first */
+    char **names, **inside;     /* of matches, and where each was found */
     size_t n_names;
     struct sl_clamav_result result;
     uint8_t digest[SCAN_DIGEST_LEN]; /* of its content, */
@@ -97,7 +98,10 @@ void scan_entry_fail(struct scan_entry *entry, const char *reason);
 void scan_entry_add(struct scan_entry *entry, const char *name, const char *suffix,
                     const char *inside);
 
-/* The first match ends a file, but its other objects may be in the same batch. */
+void scan_entry_drop_names(struct scan_entry *entry);
+
+/* The first match ends a file, but its other objects may be in the same batch. Where alerts come
+ * first, an alert alone does. */
 bool scan_entry_wants(const struct scan_job *job, const struct scan_entry *entry);
 
 /* A limit is reported beside a signature only where all matches are wanted, as clamscan does. */
