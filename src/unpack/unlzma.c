@@ -322,10 +322,12 @@ static bool begin_packed(struct unlzma2 *lzma2, const uint8_t *head, size_t left
     lzma2->needs_properties = false;
     if (head[0] >= RESET)
         unlzma_reset(&lzma2->lzma);
+    if (!unlzma_begin(&lzma2->lzma, head + head_len, packed_len))
+        return false;
     lzma2->left = ((size_t)(head[0] & 0x1F) << 16 | (size_t)head[1] << 8 | head[2]) + 1;
     lzma2->at += head_len + packed_len;
     lzma2->is_packed = true;
-    return unlzma_begin(&lzma2->lzma, head + head_len, packed_len);
+    return true;
 }
 
 bool unlzma2_next(struct unlzma2 *lzma2, size_t at)
@@ -339,7 +341,7 @@ bool unlzma2_next(struct unlzma2 *lzma2, size_t at)
     lzma2->left = 0;
     lzma2->is_packed = false;
     if (head[0] == 0) {
-        lzma2->at++;
+        lzma2->len = ++lzma2->at; /* nothing follows */
         return true;
     }
     if (head[0] == NEW_PLAIN || head[0] >= NEW_PACKED) {
@@ -353,9 +355,12 @@ bool unlzma2_next(struct unlzma2 *lzma2, size_t at)
         return begin_packed(lzma2, head, left);
     if (head[0] > PLAIN || left < PLAIN_HEAD)
         return false;
-    lzma2->left = ((size_t)head[1] << 8 | head[2]) + 1;
+    const size_t plain_len = ((size_t)head[1] << 8 | head[2]) + 1;
+    if (plain_len > left - PLAIN_HEAD)
+        return false;
+    lzma2->left = plain_len;
     lzma2->at += PLAIN_HEAD;
-    return lzma2->left <= lzma2->len - lzma2->at;
+    return true;
 }
 
 size_t unlzma2_run(struct unlzma2 *lzma2, uint8_t *out, size_t at, size_t end)

@@ -78,7 +78,7 @@ struct unlzma2 {
 void unlzma2_begin(struct unlzma2 *lzma2, const uint8_t *in, size_t len, uint32_t dictionary_len);
 
 /* Reads the head of the next chunk, where the present one is over and the output has `at` bytes.
- * False: it is wrong. lzma2->left is then its length, 0 at the end of all. */
+ * True: lzma2->left is its length, 0 at the end of all. False: it is wrong, and left is 0. */
 bool unlzma2_next(struct unlzma2 *lzma2, size_t at);
 
 /* Unpacks of the present chunk what fits. Returns as unlzma_run. */

@@ -117,7 +117,7 @@ static bool take_request(struct unpack_request *request, int *fd)
     return true;
 }
 
-/* Returns how many bytes were read, which are less than all where the file shrinks. */
+/* Returns how many bytes were read: less than all where the file shrinks, 0 where it cannot be. */
 static size_t read_file(const struct worker *worker, int fd, size_t len)
 {
     size_t have = 0;
@@ -127,7 +127,9 @@ static size_t read_file(const struct worker *worker, int fd, size_t len)
 
         if (n < 0 && errno == EINTR)
             continue;
-        if (n <= 0)
+        if (n < 0)
+            return 0;
+        if (n == 0)
             break;
         have += (size_t)n;
     }

@@ -35,6 +35,7 @@ static uint32_t take_head(struct unxz *xz, lzma_block *block)
         dictionary_len = ((const lzma_options_lzma *)filters[0].options)->dict_size;
     for (unsigned i = 0; filters[i].id != LZMA_VLI_UNKNOWN; i++)
         free(filters[i].options);
+    block->filters = NULL;
     xz->at += block->header_size;
     return dictionary_len;
 }
@@ -59,6 +60,11 @@ static bool take_chunks(struct unxz *xz)
     return false;
 }
 
+static bool is_known(lzma_check check)
+{
+    return check == LZMA_CHECK_NONE || check == LZMA_CHECK_CRC32 || check == LZMA_CHECK_CRC64;
+}
+
 /* The sum of what the block holds, which is `len` bytes. */
 static bool take_sum(struct unxz *xz, size_t len)
 {
@@ -68,16 +74,9 @@ static bool take_sum(struct unxz *xz, size_t len)
     if (xz->len - xz->at < sum_len)
         return false;
     xz->at += sum_len;
-    switch (xz->flags.check) {
-    case LZMA_CHECK_NONE:
-        return true;
-    case LZMA_CHECK_CRC32:
+    if (xz->flags.check == LZMA_CHECK_CRC32)
         return lzma_crc32(bytes, len, 0) == little32(sum);
-    case LZMA_CHECK_CRC64:
-        return lzma_crc64(bytes, len, 0) == little64(sum);
-    default:
-        return false;
-    }
+    return xz->flags.check == LZMA_CHECK_NONE || lzma_crc64(bytes, len, 0) == little64(sum);
 }
 
 /* Whether a length is what the head of a block says, where it says it. */
@@ -129,7 +128,7 @@ static bool take_end(struct unxz *xz)
 static bool take_stream(struct unxz *xz)
 {
     if (xz->index == NULL || xz->len < LZMA_STREAM_HEADER_SIZE ||
-        lzma_stream_header_decode(&xz->flags, xz->in) != LZMA_OK)
+        lzma_stream_header_decode(&xz->flags, xz->in) != LZMA_OK || !is_known(xz->flags.check))
         return false;
     xz->at = LZMA_STREAM_HEADER_SIZE;
     while (xz->at < xz->len && xz->in[xz->at] != 0)
