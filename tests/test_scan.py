@@ -615,6 +615,7 @@ class Opened(case.Case):
                                  names)
         self.assertEqual(self.result(several), self.FOUND)
         self.assertEqual(self.result(several.replace(b"first", b"First")), self.FOUND)
+        self.assertEqual(self.result(self.seven_zip([(copy, text, parts)], names[:1])), self.FOUND)
         self.assertEqual(self.result(several.replace(b"world", b"World")),
                          (0, "INCOMPLETE (7z: a member is damaged)"))
         for end in range(7, len(archive), 30):
@@ -636,7 +637,7 @@ class Opened(case.Case):
         files = b"\5\1\x11\5\0a\0\0\0\0"
         self.assertEqual(self.result(archive(b"\1\4" + streams + b"\x08\0\0" + files + b"\0")),
                          self.FOUND)
-        for header in (b"\1\4" + streams + b"\x08\0\x08\0\0" + files + b"\0",
+        for header in (b"\1\0", b"\1\4" + streams + b"\x08\0\x08\0\0" + files + b"\0",
                        b"\1\4" + streams + b"\0\4\0" + files + b"\0",
                        b"\1\4" + streams + b"\0" + files + files + b"\0"):
             content = archive(header).replace(b"hello", b"later").replace(b"world", b"w0rld")
@@ -1010,6 +1011,10 @@ class Opened(case.Case):
         self.assertEqual(self.result(far, "--alert-encrypted"), self.FOUND)
         self.assertEqual(self.result(self.zip_of({"b": b"world"}), "--alert-encrypted",
                                      "--heuristic-scan-precedence"), self.FOUND)
+        hidden = bytearray(self.zip_of({"a": b"w0rld"}))
+        for at in (18, hidden.index(b"PK\1\2") + 20):  # the packed length
+            hidden[at:at + 4] = bytes(4)
+        self.assertEqual(self.result(hidden), (0, "INCOMPLETE (zip: a member has no bytes)"))
         whole = self.zip_of({"a": os.urandom(3000)})
         self.assertIn("INCOMPLETE (zip: ", self.result(whole[:2000])[1])
 

@@ -150,8 +150,8 @@ static bool is_old_tar(const uint8_t *head, size_t len)
     return sum == stated;
 }
 
-/* Properties of at most 224, a dictionary of 2^n or 2^n + 2^(n - 1) bytes, a length of at most 2^40
- * bytes, or none, and a zero. */
+/* Properties of at most 224, a dictionary of 2^n, 2^n + 2^(n - 1) or 2^32 - 1 bytes, a length of at
+ * most 2^40 bytes, or none, and a zero. */
 static bool is_lzma(const uint8_t *head, size_t len)
 {
     uint64_t full_len = 0;
@@ -165,7 +165,7 @@ static bool is_lzma(const uint8_t *head, size_t len)
         full_len |= (uint64_t)head[5 + i] << 8 * i;
     const int bits = __builtin_popcount(dictionary);
     return dictionary >= 1 << 12 &&
-           (bits == 1 || (bits == 2 && (dictionary & dictionary << 1) != 0)) &&
+           (bits == 1 || bits == 32 || (bits == 2 && (dictionary & dictionary << 1) != 0)) &&
            (full_len == UINT64_MAX || (head[0] == 0x5D && full_len >> 40 == 0));
 }
 

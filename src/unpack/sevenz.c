@@ -189,8 +189,12 @@ static void give_members(struct opening *opening)
     const uint8_t *name_at = archive->names;
     char name[UNPACK_TEXT_LEN];
 
-    for (uint64_t i = 0; i < archive->n_members && !unpack_is_over(opening->unpack); i++) {
-        const bool is_empty = archive->empty != NULL && sevenz_bit(archive->empty, i);
+    /* Streams behind those of the members have no name. */
+    for (uint64_t i = 0; (i < archive->n_members || opening->stream < archive->n_streams) &&
+                         !unpack_is_over(opening->unpack);
+         i++) {
+        const bool is_empty =
+            i < archive->n_members && archive->empty != NULL && sevenz_bit(archive->empty, i);
 
         take_name(&name_at, archive->names_end, name);
         if (!is_empty && opening->stream == archive->n_streams) {
@@ -213,6 +217,8 @@ bool sevenz_give(struct unpack *unpack, const struct unpack_object *object)
     const uint64_t most = unpack_wishes(unpack)->limits.scan_len_max;
     const bool good = read_header(unpack, object, &archive, &header);
 
+    if (good && archive.n_members == 0 && archive.n_streams == 0 && object->len > SEVENZ_HEADER_LEN)
+        unpack_incomplete(unpack, object, "its header names nothing");
     if (good)
         give_members(&(struct opening){.unpack = unpack,
                                        .object = object,

@@ -194,6 +194,8 @@ static uint64_t take_member(struct unpack *unpack, const struct unpack_object *o
             unpack_incomplete(unpack, object, "encrypted");
         return at + len;
     }
+    if (len == 0 && member->len > 0)
+        unpack_incomplete(unpack, object, "a member has no bytes");
     return at + (len > 0 ? give_data(unpack, object, member, object->bytes + at, (size_t)len) : 0);
 }
 
