@@ -78,7 +78,8 @@ static inline bool app_span_split(struct app_span *rest, uint8_t at, struct app_
 
     *first = *rest;
     if (found == NULL) {
-        rest->bytes += rest->len;
+        if (rest->len != 0) /* an empty span may have no bytes to count from */
+            rest->bytes += rest->len;
         rest->len = 0;
         return false;
     }
