@@ -501,6 +501,18 @@ class Opened(case.Case):
             self.assertEqual(self.result(content), self.FOUND, content)
         self.assertIn("encrypted", self.result(b"%PDF-1.4\ntrailer<</Encrypt 1 0 R>>")[1])
 
+    def test_a_damaged_stream_of_a_pdf(self):
+        def pdf(packed):
+            return (b"%PDF-1.4\n1 0 obj<</Filter/FlateDecode/Length 9>>stream\n" + packed +
+                    b"\nendstream endobj\n")
+
+        packed = zlib.compress(b"hello world")
+        self.assertEqual(self.result(pdf(packed[:-4] + bytes(4))), self.FOUND)  # the checksum
+        packer = zlib.compressobj()
+        begin = packer.compress(b"hello w0rld") + packer.flush(zlib.Z_FULL_FLUSH)
+        self.assertEqual(self.result(pdf(begin + b"\7")),  # a block of no type
+                         (0, "INCOMPLETE (pdf: a stream is damaged)"))
+
     def test_what_lies_behind_and_between(self):
         text = b"hello world " * 10
         hidden = self.zip_of({"a": text})

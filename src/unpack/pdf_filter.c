@@ -37,7 +37,7 @@ enum pdf_filter pdf_filter_of(const uint8_t *name, size_t len)
     return PDF_OTHER;
 }
 
-/* Streams whose head or checksum is wrong are inflated as far as they go, as readers do. */
+/* The head and the checksum of a stream may be wrong, as readers have it. */
 static bool run_flate(const uint8_t *in, size_t len, struct unpack_buffer *buffer)
 {
     const size_t before = buffer->len;
@@ -47,8 +47,9 @@ static bool run_flate(const uint8_t *in, size_t len, struct unpack_buffer *buffe
         in++;
         len--;
     }
-    if (stream_inflate(in, len, MAX_WBITS, buffer, &used) || buffer->len > before)
+    if (stream_inflate(in, len, MAX_WBITS, buffer, &used))
         return true;
+    buffer->len = before;
     return len > 2 && stream_inflate(in + 2, len - 2, -MAX_WBITS, buffer, &used);
 }
 
