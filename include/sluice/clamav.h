@@ -108,7 +108,7 @@ SL_CHECK SL_API enum sl_status sl_clamav_compile(struct sl_clamav_db **db,
                                                  enum sl_device_kind device, struct sl_diag *diag);
 
 /* Save and load a database, as sl_mpm_save and sl_mpm_load do a table, but that a file of more than
- * 16 MiB is mapped (sluice/mapped.h): it may be replaced or removed, and must not be written to.
+ * 16 MiB is mapped (sluice/mapped.h). Such a file may be replaced or removed, not written to.
  * Loading checks the checksum and every index in the block. */
 SL_CHECK SL_API enum sl_status sl_clamav_save(const struct sl_clamav_db *db, const char *path,
                                               struct sl_diag *diag);

@@ -326,7 +326,7 @@ SL_CHECK SL_API enum sl_status sl_flow_table_create(struct sl_flow_table **table
  *
  * A TCP flow is established after the SYN, the server's SYN+ACK and the client's ACK, or at once
  * where its first packet was no SYN. Where only the client was seen, its first ACK without a SYN
- * establishes the flow; so does a SYN+ACK that acknowledges bytes of the client's SYN (RFC 7413).
+ * establishes the flow. A SYN+ACK that acknowledges bytes of the client's SYN does, too (RFC 7413).
  * A flow is closed by a RST, or when both FINs were acknowledged. A SYN to a closed flow begins a
  * new flow. */
 SL_API void sl_flow_track(struct sl_flow_table *table, struct sl_batch *batch);

@@ -16,7 +16,8 @@ struct app_block {
     uint8_t bytes[];
 };
 
-/* Free memory of a shard. Zeroed at first. */
+/* Free memory of a shard, at most 1 MiB. Neither it nor what was left counts as held. Zeroed at
+ * first. */
 struct app_blocks {
     struct app_block *first[APP_BLOCK_SIZES];
     size_t len; /* bytes */

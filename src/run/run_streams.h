@@ -83,9 +83,8 @@ enum sl_status stream_batch_begin(struct stream_batch *mine, const struct sl_bat
                                   bool takes_parts, bool asks_facts, struct sl_diag *diag);
 
 /* Collecting, after flows were tracked: lists the parts of each packet and of flows that ended.
- * Segments with a wrong checksum are left out, unless
- * `checks` is NULL. The parts that streams get are given to `apps`, unless it is NULL. One thread a
- * shard. */
+ * Segments with a wrong checksum are left out, unless `checks` is NULL. The parts that streams get
+ * are given to `apps`, unless it is NULL. One thread a shard. */
 void stream_batch_collect(struct stream_batch *mine, struct run_streams *streams,
                           const struct sl_batch *batch, const struct sl_flow_keys *keys,
                           const struct sl_header_table *checks, const struct app_collecting *apps,

@@ -93,7 +93,7 @@ struct defrag_taken defrag_take(struct defrag *defrag, const struct defrag_fragm
  * holds no further fragments. Any thread makes the list of a batch, and copies the bytes of ready
  * datagrams from it. The table takes the fragments in their turn: it has an entry for a ready
  * datagram and counts its blocks, but copies nothing. If that entry gives way, or another fragment
- * joins it, its fragments are taken singly. So what the table does is what it does with one
+ * joins it, its fragments are taken singly. So the table does what it does with one
  * fragment after another, wherever batches end.
  *
  * There are no shards: the datagram of a tunnel may be a fragment of any other datagram. */

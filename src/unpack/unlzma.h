@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* LZMA and LZMA2, unpacked into memory that keeps all that came before: no dictionary is copied,
- * and the bits of trees are taken without jumps, which nobody can predict. */
+ * and no jump depends on the bits of trees, which nobody can predict. */
 #ifndef UNPACK_UNLZMA_H
 #define UNPACK_UNLZMA_H
 
