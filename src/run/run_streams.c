@@ -677,7 +677,7 @@ uint64_t run_streams_make(const struct sl_stream_part *const *of_item, const uin
                           struct sl_batch *to, uint64_t from)
 {
     const uint32_t n = batch->n_items;
-    uint32_t n_parts = (uint32_t)from >> 16 & 0xFFFF, skip = (uint32_t)from & 0xFFFF;
+    uint32_t n_parts = (uint32_t)from >> 16, skip = (uint32_t)from & 0xFFFF;
     uint32_t item = next_made(makes, (uint32_t)(from >> 32), n);
     uint32_t next = next_made(makes, item + 1, n), behind;
 

@@ -116,7 +116,7 @@ static void end_ready(struct defrag *defrag, struct entry *entry)
 {
     if (entry->ready == NULL)
         return;
-    defrag->arena.n_free += entry->n_counted;
+    stream_blocks_uncount(&defrag->arena, entry->n_counted);
     entry->n_counted = 0;
     entry->ready->entry = 0;
     entry->ready = NULL;
@@ -376,7 +376,7 @@ bool defrag_take_ready(struct defrag *defrag, struct defrag_list *list, uint32_t
         return false;
     if (!make_room(defrag, room_of(listed->len, listed->headers_len), ready->entry))
         return false;
-    defrag->arena.n_free -= n_blocks;
+    stream_blocks_count(&defrag->arena, n_blocks);
     entry_at(defrag, ready->entry)->n_counted += n_blocks;
     defrag->stats.fragments++;
     listed->is_held = true;

@@ -8,7 +8,7 @@
 /* Bytes of a ring that has all its blocks. */
 static uint32_t ring_len(const struct stream_shard *shard)
 {
-    return stream_blocks_of(shard->context_len) * (STREAM_BLOCK_LEN - STREAM_NEXT_LEN) -
+    return shard->context_blocks * (STREAM_BLOCK_LEN - STREAM_NEXT_LEN) -
            (STREAM_HEAD_LEN - STREAM_NEXT_LEN);
 }
 
