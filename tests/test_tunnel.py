@@ -330,7 +330,10 @@ class Boxes(case.Case):
             thread.join()
             self.assertEqual(done[0].returncode, 0, self.log(0) + self.log(1))
             self.assertEqual(self.fetched(), content)
-        self.wait(lambda: "has begun anew" in self.log(0) + self.log(1))
+        # The other box tells it, once both have long been there.
+        self.wait(lambda: self.carrier(0) and self.carrier(1))
+        self.kill_or_stop(0)
+        self.wait(lambda: "has begun anew" in self.log(1))
 
     def test_caches_outlive_a_restart(self):
         content = random.Random(3).randbytes(3000000)
