@@ -39,7 +39,7 @@ static void note_syn(const struct stream_site *site, const struct stream_segment
     }
 }
 
-static void start(const struct stream_site *site, const struct stream_segment *segment)
+void stream_handshake_start(const struct stream_site *site, const struct stream_segment *segment)
 {
     struct stream_half *from = stream_half_of(site, segment->half);
     struct stream_half *to = stream_half_of(site, segment->half ^ 1);
@@ -104,7 +104,7 @@ static bool take_syn_again(const struct stream_site *site, const struct stream_s
     if (stream_has(from, STREAM_ESTABLISHED) || from->next != 0)
         return false;
     stream_queue_drop(site, segment->half);
-    start(site, segment);
+    stream_handshake_start(site, segment);
     return true;
 }
 
@@ -142,7 +142,7 @@ bool stream_handshake(const struct stream_site *site, const struct stream_segmen
         return false;
     }
     if (!stream_has(stream_half_of(site, segment->half), STREAM_STARTED))
-        start(site, segment);
+        stream_handshake_start(site, segment);
     else if (is_syn)
         return take_syn_again(site, segment);
     return true;

@@ -50,21 +50,44 @@ static void hold_contexts(const struct stream_site *site, const uint64_t before[
 /* ---- the plain case -------------------------------------------------------------------------- */
 
 enum {
-    PLAIN_LONE = STREAM_STARTED | STREAM_ESTABLISHED, /* where the other side was not seen */
+    PLAIN_LONE = STREAM_STARTED, /* where the other side was not seen */
     PLAIN_HEARD = PLAIN_LONE | STREAM_WINDOW,
-    PLAIN_REFUSED = STREAM_FIN_NOTED | STREAM_FIN_DONE | STREAM_RST | STREAM_QUEUED | STREAM_URGENT
+    PLAIN_REFUSED = STREAM_FIN_NOTED | STREAM_RST | STREAM_QUEUED | STREAM_URGENT
 };
+
+/* A FIN counts as a byte: what its half has used, with it. */
+static uint32_t used_by(const struct stream_half *half)
+{
+    return half->seq + (stream_has(half, STREAM_FIN_DONE) ? 1 : 0);
+}
 
 /* Whether what the segment says to the other side, which was seen, is as plain as its bytes. Bytes
  * that are acknowledged before they come are not. */
 static bool is_plain_answer(const struct stream_shard *shard, const struct stream_half *from,
                             const struct stream_half *to, const struct stream_segment *segment)
 {
-    return (to->flags & (STREAM_QUEUED | STREAM_FIN_DONE)) == 0 &&
-           (segment->len == 0 || stream_behind(from->window_end, segment->seq) > 0) &&
+    const bool is_fin = (segment->flags & TCP_FIN) != 0;
+    const int32_t room = stream_behind(from->window_end, segment->seq);
+
+    return !stream_has(to, STREAM_QUEUED) && (segment->len == 0 || room > 0) &&
+           (!is_fin || room >= (int32_t)segment->len) &&
            stream_behind(segment->ack, to->acked) >= 0 &&
-           stream_behind(to->seq, segment->ack) >= 0 &&
-           (uint64_t)(from->seq - from->acked) + segment->len <= shard->unacked_len;
+           stream_behind(used_by(to), segment->ack) >= 0 &&
+           (uint64_t)(segment->seq - from->acked) + segment->len <= shard->unacked_len;
+}
+
+/* Whether no event tells of the segment that ends the handshake, if it does. */
+static bool is_plain_end(const struct stream_half *from, const struct stream_half *to,
+                         uint32_t half)
+{
+    return half == 0 || ((from->flags | to->flags) & STREAM_ESTABLISHED) != 0;
+}
+
+/* Behind a FIN no more than acknowledgements are plain. */
+static bool is_plain_fin(const struct stream_half *from, const struct stream_segment *segment)
+{
+    return !stream_has(from, STREAM_FIN_DONE) ||
+           (segment->len == 0 && (segment->flags & TCP_FIN) == 0);
 }
 
 /* Whether the segment has the next bytes of its half, and acknowledges only what was seen. */
@@ -76,9 +99,10 @@ static bool is_plain(const struct stream_shard *shard, const struct stream_half 
     const uint32_t wanted = heard ? PLAIN_HEARD : PLAIN_LONE;
 
     return (from->flags & (wanted | PLAIN_REFUSED)) == wanted &&
-           (segment->flags & (TCP_FIN | TCP_SYN | TCP_RST | TCP_URG | TCP_ACK)) == TCP_ACK &&
-           segment->seq == from->seq && segment->snapped == 0 && !segment->bad_checksum &&
+           (segment->flags & (TCP_SYN | TCP_RST | TCP_URG | TCP_ACK)) == TCP_ACK &&
+           segment->seq == used_by(from) && segment->snapped == 0 && !segment->bad_checksum &&
            segment->ttl >= shard->min_ttl && !shard->is_inline &&
+           is_plain_end(from, to, segment->half) && is_plain_fin(from, segment) &&
            (!timed ||
             (segment->has_timestamp && stream_behind(segment->timestamp, from->timestamp) >= 0)) &&
            (!heard || is_plain_answer(shard, from, to, segment));
@@ -89,14 +113,24 @@ static void answer_plain(const struct stream_site *site, const struct stream_seg
     const struct stream_half *from = &site->stream->half[segment->half];
     struct stream_half *to = &site->stream->half[segment->half ^ 1];
     const uint32_t window_end = segment->ack + ((uint32_t)segment->window << from->wscale);
-    const bool moves = segment->ack != to->acked;
+    const bool moves = segment->ack != to->acked && stream_behind(to->seq, to->acked) > 0;
 
     if (stream_behind(window_end, to->window_end) > 0 || !stream_has(to, STREAM_WINDOW))
         to->window_end = window_end;
     to->flags |= STREAM_WINDOW;
     to->acked = segment->ack;
     if (moves)
-        report_edge(site, segment->half ^ 1, to->next - (to->seq - to->acked));
+        report_edge(site, segment->half ^ 1, edge_of(site, segment->half ^ 1));
+}
+
+/* The FIN of a half came, and all bytes before it. */
+static void end_half(const struct stream_site *site, uint32_t half)
+{
+    struct stream_half *h = stream_half_of(site, half);
+
+    h->flags |= STREAM_FIN_DONE;
+    if (!stream_has(stream_half_of(site, half ^ 1), STREAM_FIN_DONE))
+        h->flags |= STREAM_FIN_FIRST;
 }
 
 /* Takes bytes that are next in sequence. */
@@ -118,7 +152,8 @@ static void take_plain(const struct stream_site *site, const struct stream_segme
     struct stream_half *from = &site->stream->half[segment->half];
 
     stream_stats(site)->plain++;
-    if (segment->has_timestamp)
+    from->flags |= STREAM_ESTABLISHED;
+    if (segment->has_timestamp && !stream_has(from, STREAM_FIN_DONE))
         from->timestamp = segment->timestamp;
     if (segment->len != 0)
         take_next(site, segment);
@@ -128,6 +163,35 @@ static void take_plain(const struct stream_site *site, const struct stream_segme
         from->acked = from->seq;
         report_edge(site, segment->half, from->next);
     }
+    if ((segment->flags & TCP_FIN) != 0)
+        end_half(site, segment->half);
+}
+
+/* Whether a half begins with this SYN, or this answer to one, and nothing is odd about it. */
+static bool is_plain_syn(const struct stream_shard *shard, const struct stream_half *from,
+                         const struct stream_half *to, const struct stream_segment *segment)
+{
+    const uint32_t asked = STREAM_STARTED | STREAM_SYN;
+    const bool answers = (segment->flags & TCP_ACK) != 0;
+
+    return (segment->flags & (TCP_FIN | TCP_SYN | TCP_RST | TCP_URG)) == TCP_SYN &&
+           !stream_has(from, STREAM_STARTED) && segment->len + segment->snapped == 0 &&
+           !segment->bad_checksum && segment->ttl >= shard->min_ttl &&
+           (to->flags & (asked | STREAM_ESTABLISHED | STREAM_FIN_DONE | PLAIN_REFUSED)) ==
+               (answers ? asked : 0) &&
+           to->next == 0 && segment->ack == (answers ? to->seq : 0);
+}
+
+static void take_plain_syn(const struct stream_site *site, const struct stream_segment *segment)
+{
+    struct stream_half *to = stream_half_of(site, segment->half ^ 1);
+
+    stream_handshake_start(site, segment);
+    if ((segment->flags & TCP_ACK) == 0)
+        return;
+    to->acked = segment->ack;
+    to->window_end = segment->ack + segment->window;
+    to->flags |= STREAM_WINDOW;
 }
 
 /* ---- doubt ----------------------------------------------------------------------------------- */
@@ -310,11 +374,8 @@ static void settle_fin(const struct stream_site *site, uint32_t half)
     if (passed < 0)
         return;
     h->flags &= (uint16_t)~STREAM_FIN_NOTED;
-    if (passed != 0)
-        return;
-    h->flags |= STREAM_FIN_DONE;
-    if (!stream_has(stream_half_of(site, half ^ 1), STREAM_FIN_DONE))
-        h->flags |= STREAM_FIN_FIRST;
+    if (passed == 0)
+        end_half(site, half);
 }
 
 static void take_rst(const struct stream_site *site, const struct stream_segment *segment)
@@ -424,6 +485,11 @@ __attribute__((noinline)) static void take_any(const struct stream_site *site,
 {
     if (segment->bad_checksum || segment->ttl < site->shard->min_ttl) {
         stream_stats(site)->doubts[segment->bad_checksum ? SL_DOUBT_CHECKSUM : SL_DOUBT_TTL]++;
+        return;
+    }
+    if (is_plain_syn(site->shard, stream_half_of(site, segment->half),
+                     stream_half_of(site, segment->half ^ 1), segment)) {
+        take_plain_syn(site, segment);
         return;
     }
     const struct before before = before_segment(site);
