@@ -6,9 +6,10 @@ enum { AHEAD = 4 /* packets, or runs */, LINE = 64, TCP_LEN = 20 };
 
 _Static_assert((int)N_LISTS <= (int)SL_FLOW_ENTRIES_MORE, "the lists' ends are no flows");
 
-/* Calls for the ends from *next on that come before the item. */
-static void visit_ends(const struct flow_ends *ends, size_t *next, uint32_t item,
-                       const struct sl_flow_visitor *visitor)
+/* Calls for the ends from *next on that come before the item. Apart, as most packets have none. */
+__attribute__((noinline)) static void visit_ends(const struct flow_ends *ends, size_t *next,
+                                                 uint32_t item,
+                                                 const struct sl_flow_visitor *visitor)
 {
     for (; *next < ends->n && ends->end[*next].item <= item; ++*next) {
         const struct flow_end *end = &ends->end[*next];
@@ -80,7 +81,8 @@ static void visit_run(const struct sl_batch *batch, const struct sl_flow_keys *k
 
         if (item + AHEAD < run->end)
             fetch_headers(batch, item + AHEAD);
-        visit_ends(ends, next, item, visitor);
+        if (*next < ends->n && ends->end[*next].item <= item)
+            visit_ends(ends, next, item, visitor);
         call(visitor->user, &segment);
     }
 }
