@@ -117,6 +117,45 @@ static uint32_t narrowed(struct content_search *search, const uint8_t *text, uin
     return places;
 }
 
+/* Of 16 places, those with the first byte and the last as vectors: bytes of ones. */
+static __m128i both(const struct wanted *first, const struct wanted *last, const uint8_t *text,
+                    uint32_t span)
+{
+    return _mm_and_si128(equal(first, text), equal(last, text + span));
+}
+
+/* The first block from `from` on that may have some, or may be the last. Four are passed over at
+ * once, as long as the search may. The effort is a local: text could alias that of the search. */
+static size_t pass_over(struct content_search *search, const struct wanted *first,
+                        const struct wanted *last, size_t from)
+{
+    enum { STEP = 4 * PLACES, EFFORT_OF_STEP = 4 * EFFORT_OF_BLOCK };
+    const uint8_t *const text = search->text;
+    const size_t end = search->n_places - PLACES;
+    const uint32_t span = search->sought.len - 1;
+    uint64_t left = search->most - search->effort;
+
+    for (; from + STEP <= end && left >= EFFORT_OF_STEP; from += STEP) {
+        const __m128i a = both(first, last, text + from, span);
+        const __m128i b = both(first, last, text + from + PLACES, span);
+        const __m128i c = both(first, last, text + from + 2 * PLACES, span);
+        const __m128i d = both(first, last, text + from + 3 * PLACES, span);
+
+        if (_mm_movemask_epi8(_mm_or_si128(_mm_or_si128(a, b), _mm_or_si128(c, d))) != 0) {
+            const uint32_t ab = (uint32_t)_mm_movemask_epi8(_mm_or_si128(a, b));
+            const uint32_t empty =
+                ab == 0 ? 2 + (_mm_movemask_epi8(c) == 0) : (uint32_t)(_mm_movemask_epi8(a) == 0);
+
+            from += (size_t)empty * PLACES;
+            left -= (uint64_t)empty * EFFORT_OF_BLOCK;
+            break;
+        }
+        left -= EFFORT_OF_STEP;
+    }
+    search->effort = search->most - left;
+    return from;
+}
+
 /* Looks for the next block that has some, at `from` or later. There are 16 places at least. */
 static void find_block(struct content_search *search, size_t from)
 {
@@ -124,14 +163,14 @@ static void find_block(struct content_search *search, size_t from)
     const struct wanted first = wanted_of(sought->bytes[0], sought->nocase);
     const struct wanted last = wanted_of(sought->bytes[sought->len - 1], sought->nocase);
     const size_t last_block = search->n_places - PLACES;
-    const uint8_t *text;
     uint32_t places;
 
     for (;; from += PLACES) {
-        from = from < last_block ? from : last_block;
-        text = search->text + from;
-        places = (uint32_t)_mm_movemask_epi8(
-            _mm_and_si128(equal(&first, text), equal(&last, text + sought->len - 1)));
+        from = pass_over(search, &first, &last, from < last_block ? from : last_block);
+
+        const uint8_t *const text = search->text + from;
+
+        places = (uint32_t)_mm_movemask_epi8(both(&first, &last, text, sought->len - 1));
         search->effort += EFFORT_OF_BLOCK;
         if (places != 0)
             places = narrowed(search, text, places);
