@@ -403,6 +403,12 @@ struct rule_payload {
     uint32_t fast_offset, fast_len; /* the part of `bytes` that the matcher gets */
 };
 
+/* The steps of a section. */
+struct rule_section {
+    const struct rule_payload *steps;
+    size_t n;
+};
+
 struct rule {
     uint16_t protocol; /* RULE_*, any of them suffices */
     uint8_t app;       /* enum sl_app of the packet; SL_APP_UNKNOWN: any */
@@ -424,6 +430,8 @@ struct rule {
     size_t n_checks;
     const struct rule_payload *payload;
     size_t n_payloads;
+    const struct rule_section *walk; /* once compiled: its sections, as they are walked */
+    size_t n_sections;
     const struct rule_payload *literal; /* the content that the matcher searches for, or NULL */
     const struct rule_payload *opening; /* a content that a value of the message must begin with;
                                            NULL: there is none, or the set is not compiled */

@@ -12,6 +12,7 @@
 #include "detect/state/rule_state.h"
 #include "detect/state/state_data.h"
 #include "rule_literal.h"
+#include "rule_order.h"
 
 void rule_index_free(struct rule_index *index)
 {
@@ -359,6 +360,8 @@ static bool place(struct compiler *compiler, uint32_t i)
 
     rule->opening = opening_of(rule);
     rule->size = size_of(rule);
+    if (!rule_order_sections(rule, &compiler->rules->arena))
+        return false;
     compiler->index->any_app |= rule->app != SL_APP_UNKNOWN || asks(rule, RULE_APP, RULE_APP) ||
                                 (rule->sees & RULE_SEES_MESSAGES) != 0;
     compiler->index->any_stream |= asks_stream(rule);

@@ -141,9 +141,6 @@ static bool meets_size(const struct rule_payload *size, const struct rule_view *
 static bool meets_contents(struct sl_evaluator *work, const struct rule *rule,
                            const struct rule_view *view)
 {
-    const struct rule_payload *steps = rule->payload;
-    size_t end;
-
     if (rule->opening != NULL && view->message != NULL && !meets_opening(rule->opening, view))
         return false;
     if (rule->size != NULL && view->message != NULL && !meets_size(rule->size, view))
@@ -152,12 +149,12 @@ static bool meets_contents(struct sl_evaluator *work, const struct rule *rule,
         return false;
     rule_work_begin(&work->work, view->message == NULL ? view->scan->len : view->said);
     work->findings.values.n = work->findings.values.n_kept; /* those of a rule that failed go */
-    for (size_t i = 0; i < rule->n_payloads; i = end) {
-        for (end = i + 1; end < rule->n_payloads && steps[end].section == steps[i].section; end++)
-            ;
-        if (steps[i].section == 0
-                ? !meets_payload(work, &steps[i], end - i, view)
-                : !rule_buffers_match(&work->buffers, view, &steps[i], end - i, &work->work))
+    for (size_t i = 0; i < rule->n_sections; i++) {
+        const struct rule_section section = rule->walk[i];
+
+        if (section.steps[0].section == 0
+                ? !meets_payload(work, section.steps, section.n, view)
+                : !rule_buffers_match(&work->buffers, view, section.steps, section.n, &work->work))
             return false;
     }
     return true;
