@@ -515,17 +515,30 @@ uint32_t automaton_pace(const struct automaton *automaton)
     return 1 + automaton->n_words + automaton->n_words / 4;
 }
 
-uint32_t automaton_count_first(const struct automaton *automaton, const uint8_t *bytes,
-                               uint32_t len)
+/* The same of an automaton that begins at lines. */
+static uint32_t count_lines(const struct automaton *automaton, const uint8_t *bytes, uint32_t len,
+                            uint32_t most)
 {
-    const bool anywhere = !automaton->begins_lines;
-    bool begins = true;
+    const uint8_t *const end = bytes + len;
     uint32_t n = 0;
 
-    for (uint32_t i = 0; i < len; i++) {
-        n += (anywhere | begins) & automaton->first_byte[bytes[i]];
-        begins = bytes[i] == '\n';
+    while (bytes != NULL && bytes < end && n < most) {
+        n += automaton->first_byte[*bytes];
+        bytes = memchr(bytes, '\n', (size_t)(end - bytes));
+        bytes = bytes != NULL ? bytes + 1 : NULL;
     }
+    return n;
+}
+
+uint32_t automaton_count_first(const struct automaton *automaton, const uint8_t *bytes,
+                               uint32_t len, uint32_t most)
+{
+    uint32_t n = 0;
+
+    if (automaton->begins_lines)
+        return count_lines(automaton, bytes, len, most);
+    for (uint32_t i = 0; i < len && n < most; i++)
+        n += automaton->first_byte[bytes[i]];
     return n;
 }
 

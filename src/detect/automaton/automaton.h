@@ -34,9 +34,10 @@ bool automaton_nests(const struct automaton *automaton);
 uint32_t automaton_pace(const struct automaton *automaton);
 
 /* The places of the bytes whose byte may begin a match, counted; of one that begins where lines do,
- * those alone, and none but the first place of the bytes for where a search begins. */
+ * those alone, and none but the first place of the bytes for where a search begins. It counts up to
+ * `most`. */
 uint32_t automaton_count_first(const struct automaton *automaton, const uint8_t *bytes,
-                               uint32_t len);
+                               uint32_t len, uint32_t most);
 
 /* Marks in `starts` (zeroed, room for len + 1 bits) the places from `from` on where a match may
  * begin, and takes what that cost off *effort. A match is anchored ("^") at place 0, or, where it

@@ -301,15 +301,22 @@ static bool is_wide(const struct inquiry *inquiry, uint32_t n_cursors)
         return false;
 
     const uint32_t reach = automaton_reach(automaton);
+    const uint64_t passed = reach < scan->len ? reach : scan->len;
+    const uint64_t of_first = passed * (expression->counted != NULL ? 1 + passed / 16 : 1);
+    const uint64_t calls = (uint64_t)(n_cursors - 1) * CALL * expression->own;
+    const uint64_t run = 8 * CALL + (uint64_t)scan->len * automaton_pace(automaton);
+
+    if (calls > run || of_first == 0)
+        return calls > run;
+
+    const uint64_t enough = (run - calls + 1) * SCANNED / of_first + 1;
+    const uint32_t most = enough < UINT32_MAX ? (uint32_t)enough : UINT32_MAX;
     const uint64_t first =
         expression->anchored
             ? n_cursors
-            : n_cursors - 1 + automaton_count_first(automaton, scan->payload, scan->len);
-    const uint64_t passed = reach < scan->len ? reach : scan->len;
-    const uint64_t scanned = first * passed * (expression->counted != NULL ? 1 + passed / 16 : 1);
-    const uint64_t calls = (uint64_t)(n_cursors - 1) * CALL * expression->own;
+            : n_cursors - 1 + automaton_count_first(automaton, scan->payload, scan->len, most);
 
-    return scanned / SCANNED + calls > 8 * CALL + (uint64_t)scan->len * automaton_pace(automaton);
+    return first * of_first / SCANNED + calls > run;
 }
 
 struct rule_cursors rule_expression_step(const struct rule_payload *step, struct rule_scan *scan,
