@@ -43,6 +43,8 @@ static void put_others(struct explain_text *text, const struct rule *rule)
         explain_put(text, " in %s: ", rule_buffer_name(content->buffer));
         if (unfit != NULL)
             explain_put(text, "%s\n", unfit);
+        else if (content->marked && rule_literal_is_common(rule_literal_of(content)))
+            explain_put(text, "it is common\n");
         else
             explain_put(text, "its rarity is %u\n", rule_literal_rarity(content));
     }

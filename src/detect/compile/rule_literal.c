@@ -97,8 +97,14 @@ uint32_t rule_literal_rarity(const struct rule_payload *content)
     return sum;
 }
 
+bool rule_literal_is_common(struct sl_literal literal)
+{
+    return literal.len <= 2 || memcmp(literal.bytes, literal.bytes + 1, literal.len - 1) == 0;
+}
+
 /* Of the contents, or of the expressions. */
-static const struct rule_payload *rarest(const struct rule *rule, enum rule_payload_kind kind)
+static const struct rule_payload *rarest(const struct rule *rule, enum rule_payload_kind kind,
+                                         bool may_be_common)
 {
     const struct rule_payload *best = NULL;
     uint32_t best_rarity = 0;
@@ -106,7 +112,8 @@ static const struct rule_payload *rarest(const struct rule *rule, enum rule_payl
     for (size_t i = 0; i < rule->n_payloads; i++) {
         const struct rule_payload *content = &rule->payload[i];
 
-        if (content->kind != kind || rule_literal_unfit(rule, content) != NULL)
+        if (content->kind != kind || rule_literal_unfit(rule, content) != NULL ||
+            (!may_be_common && rule_literal_is_common(rule_literal_of(content))))
             continue;
         if (content->marked)
             return content;
@@ -121,13 +128,6 @@ static const struct rule_payload *rarest(const struct rule *rule, enum rule_payl
     return best;
 }
 
-/* Two bytes, or a run of one: such literals occur in many packets, and a matcher would report
- * hardly anything else. */
-static bool is_common(struct sl_literal literal)
-{
-    return literal.len <= 2 || memcmp(literal.bytes, literal.bytes + 1, literal.len - 1) == 0;
-}
-
 /* Whether the rule is rather tried on each packet that its header asks for. One byte occurs more
  * often than packets do. */
 static bool is_dearer(const struct rule *rule, struct sl_literal literal)
@@ -135,16 +135,18 @@ static bool is_dearer(const struct rule *rule, struct sl_literal literal)
     const enum rule_key key = rule_key_of(rule);
 
     return literal.len == 1 ||
-           (is_common(literal) && key != RULE_BY_PROTOCOL && key != RULE_BY_TCP_FLAGS);
+           (rule_literal_is_common(literal) && key != RULE_BY_PROTOCOL && key != RULE_BY_TCP_FLAGS);
 }
 
 const struct rule_payload *rule_literal_choose(const struct rule *rule)
 {
-    const struct rule_payload *content = rarest(rule, RULE_CONTENT);
+    const struct rule_payload *content = rarest(rule, RULE_CONTENT, true);
 
     if (content == NULL)
-        content = rarest(rule, RULE_EXPRESSION);
-    return content != NULL && is_dearer(rule, rule_literal_of(content)) ? NULL : content;
+        content = rarest(rule, RULE_EXPRESSION, true);
+    if (content == NULL || !is_dearer(rule, rule_literal_of(content)))
+        return content;
+    return rule_key_of(rule) == RULE_BY_MESSAGE ? rarest(rule, RULE_CONTENT, false) : NULL;
 }
 
 static bool few_ports(const struct rule_ranges *ports)

@@ -9,7 +9,8 @@
 /* The content that stands for the rule in the matcher: the marked one, or the one that should occur
  * least, of a name rather than of the payload. An expression with a literal takes its place where
  * the rule has none. NULL: the rule has neither that must be there in a buffer that the matcher
- * searches; or just one that fills traffic, while its header asks for few packets. */
+ * searches; or just one that fills traffic, while its header asks for few packets. A rule about
+ * messages takes another content then, where it has one that does not fill traffic. */
 const struct rule_payload *rule_literal_choose(const struct rule *rule);
 
 /* Why a step cannot stand for its rule. NULL: it can. */
@@ -21,6 +22,10 @@ uint32_t rule_literal_rarity(const struct rule_payload *content);
 
 /* The part of a content that the matcher searches for. */
 struct sl_literal rule_literal_of(const struct rule_payload *content);
+
+/* Two bytes, or a run of one: such literals occur in many packets, and a matcher would report
+ * hardly anything else. */
+bool rule_literal_is_common(struct sl_literal literal);
 
 enum { RULE_KEYS_MAX = 64 }; /* ports or ICMP types of a rule that is found by them */
 

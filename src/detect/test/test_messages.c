@@ -2,6 +2,10 @@
 /* Rules about what messages of flows say: on which messages they alert. */
 #include "detect_fixture.h"
 
+#include <stdio.h>
+#include <string.h>
+
+#include "detect/rule.h"
 #include "sluice/app.h"
 
 enum { MESSAGES_MAX = 8, VALUES_MAX = 24, ALL_OF_MESSAGES = (1 << 30) - 1 };
@@ -899,6 +903,54 @@ static void test_values_are_asked_for(void **state)
     sl_rules_free(rules);
 }
 
+static void test_common_contents_are_not_sought(void **state)
+{
+    struct sl_rules *rules =
+        load_rules("alert http any any -> any any (file.data; content:\"object\"; "
+                   "content:\"////////\"; fast_pattern; sid:1;)");
+    char text[1024];
+
+    (void)state;
+    assert_true(sl_rules_explain(rules, 1, 1, text, sizeof text));
+    assert_non_null(strstr(text, "found by the literal \"object\""));
+    assert_non_null(strstr(text, ": it is common\n"));
+    sl_rules_free(rules);
+}
+
+/* A rule that keeps a number goes on in its order. */
+static void test_cheap_sections_are_walked_first(void **state)
+{
+    static const struct {
+        const char *steps;
+        uint32_t order[3]; /* numbers of sections */
+    } rules[] = {
+        {"pkt_data; content:\"a\"; file.data; content:\"b\"; http.method; content:\"c\";",
+         {2, 1, 0}},
+        {"http.method; content:\"a\"; http.uri; content:\"b\"; file.data; content:\"c\";",
+         {1, 2, 3}},
+        {"content:\"a\"; byte_extract:1,0,n; file.data; content:\"b\"; http.method; content:\"c\";",
+         {0, 1, 2}},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < COUNT(rules); i++) {
+        const struct sl_literal *literals;
+        struct sl_diag diag;
+        char text[256];
+        size_t n;
+
+        snprintf(text, sizeof text, "alert http any any -> any any (%s sid:1;)", rules[i].steps);
+
+        struct sl_rules *loaded = load_rules(text);
+
+        assert_int_equal(sl_rules_compile(loaded, &literals, &n, &diag), SL_OK);
+        assert_int_equal(loaded->rule[0]->n_sections, 3);
+        for (size_t k = 0; k < 3; k++)
+            assert_int_equal(loaded->rule[0]->walk[k].steps->section, rules[i].order[k]);
+        sl_rules_free(loaded);
+    }
+}
+
 /* A rule on an event alone needs no other messages, and state of a handshake needs no values. */
 static void test_messages_are_asked_for(void **state)
 {
@@ -967,6 +1019,8 @@ int main(void)
         cmocka_unit_test(test_quic),
         cmocka_unit_test(test_both_sides),
         cmocka_unit_test(test_order),
+        cmocka_unit_test(test_common_contents_are_not_sought),
+        cmocka_unit_test(test_cheap_sections_are_walked_first),
         cmocka_unit_test(test_values_are_asked_for),
         cmocka_unit_test(test_messages_are_asked_for),
         cmocka_unit_test(test_files_are_asked_for),
