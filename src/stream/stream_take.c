@@ -58,7 +58,7 @@ enum {
 /* A FIN counts as a byte: what its half has used, with it. */
 static uint32_t used_by(const struct stream_half *half)
 {
-    return half->seq + (stream_has(half, STREAM_FIN_DONE) ? 1 : 0);
+    return half->seq + half->flags / STREAM_FIN_DONE % 2;
 }
 
 /* Whether what the segment says to the other side, which was seen, is as plain as its bytes. Bytes
@@ -66,28 +66,26 @@ static uint32_t used_by(const struct stream_half *half)
 static bool is_plain_answer(const struct stream_shard *shard, const struct stream_half *from,
                             const struct stream_half *to, const struct stream_segment *segment)
 {
-    const bool is_fin = (segment->flags & TCP_FIN) != 0;
-    const int32_t room = stream_behind(from->window_end, segment->seq);
+    const uint32_t wanted = (segment->flags & TCP_FIN) != 0 ? segment->len : segment->len != 0;
 
-    return !stream_has(to, STREAM_QUEUED) && (segment->len == 0 || room > 0) &&
-           (!is_fin || room >= (int32_t)segment->len) &&
+    return !stream_has(to, STREAM_QUEUED) &&
+           stream_behind(from->window_end, segment->seq) >= (int32_t)wanted &&
            stream_behind(segment->ack, to->acked) >= 0 &&
            stream_behind(used_by(to), segment->ack) >= 0 &&
            (uint64_t)(segment->seq - from->acked) + segment->len <= shard->unacked_len;
 }
 
-/* Whether no event tells of the segment that ends the handshake, if it does. */
-static bool is_plain_end(const struct stream_half *from, const struct stream_half *to,
-                         uint32_t half)
+/* Whether the half goes on as most do: the segment does not end the handshake with an event, and
+ * has nothing behind a FIN. */
+static bool goes_on(const struct stream_half *from, const struct stream_half *to,
+                    const struct stream_segment *segment)
 {
-    return half == 0 || ((from->flags | to->flags) & STREAM_ESTABLISHED) != 0;
-}
-
-/* Behind a FIN no more than acknowledgements are plain. */
-static bool is_plain_fin(const struct stream_half *from, const struct stream_segment *segment)
-{
-    return !stream_has(from, STREAM_FIN_DONE) ||
-           (segment->len == 0 && (segment->flags & TCP_FIN) == 0);
+    if ((from->flags & (STREAM_ESTABLISHED | STREAM_FIN_DONE)) == STREAM_ESTABLISHED)
+        return true;
+    return (segment->half == 0 || stream_has(from, STREAM_ESTABLISHED) ||
+            stream_has(to, STREAM_ESTABLISHED)) &&
+           (!stream_has(from, STREAM_FIN_DONE) ||
+            (segment->len == 0 && (segment->flags & TCP_FIN) == 0));
 }
 
 /* Whether the segment has the next bytes of its half, and acknowledges only what was seen. */
@@ -102,7 +100,7 @@ static bool is_plain(const struct stream_shard *shard, const struct stream_half 
            (segment->flags & (TCP_SYN | TCP_RST | TCP_URG | TCP_ACK)) == TCP_ACK &&
            segment->seq == used_by(from) && segment->snapped == 0 && !segment->bad_checksum &&
            segment->ttl >= shard->min_ttl && !shard->is_inline &&
-           is_plain_end(from, to, segment->half) && is_plain_fin(from, segment) &&
+           goes_on(from, to, segment) &&
            (!timed ||
             (segment->has_timestamp && stream_behind(segment->timestamp, from->timestamp) >= 0)) &&
            (!heard || is_plain_answer(shard, from, to, segment));
@@ -113,7 +111,8 @@ static void answer_plain(const struct stream_site *site, const struct stream_seg
     const struct stream_half *from = &site->stream->half[segment->half];
     struct stream_half *to = &site->stream->half[segment->half ^ 1];
     const uint32_t window_end = segment->ack + ((uint32_t)segment->window << from->wscale);
-    const bool moves = segment->ack != to->acked && stream_behind(to->seq, to->acked) > 0;
+    const bool moves = !site->shard->omits_edges && segment->ack != to->acked &&
+                       stream_behind(to->seq, to->acked) > 0;
 
     if (stream_behind(window_end, to->window_end) > 0 || !stream_has(to, STREAM_WINDOW))
         to->window_end = window_end;
