@@ -16,9 +16,6 @@ enum {
     TCP_SYN = 2
 };
 
-/* Marks of records: which half the packet is of. */
-enum { MARK_HALF_0 = 1, MARK_HALF_1 = 2 };
-
 /* A packet whose payload waits for bytes before it or, beside a SYN that opens fast, for the other
  * side. */
 static const struct sl_stream_part nothing = {.whole = true};
@@ -191,14 +188,6 @@ static void add_waiting(const struct collecting *collecting, const struct sl_flo
     parts->last_waiting = &added->next;
 }
 
-/* Marks the records that a packet of half `half` brought about in its own flow. */
-static void mark(struct stream_output *output, uint32_t begin, uint64_t flow, uint32_t half)
-{
-    for (uint32_t r = begin; r < output->n; r++)
-        if (output->record[r].flow == flow)
-            output->record[r].mark = (uint8_t)(half != 0 ? MARK_HALF_1 : MARK_HALF_0);
-}
-
 static void take(void *user, const struct sl_flow_segment *seen)
 {
     const struct collecting *collecting = user;
@@ -214,7 +203,6 @@ static void take(void *user, const struct sl_flow_segment *seen)
         set_policies(collecting, stream, seen);
     segment.bad_checksum = has_bad_checksum(collecting, seen->item);
     stream_take(collecting->shard, stream, seen->flow, &segment);
-    mark(collecting->output, n_records, seen->flow, half);
     for (uint32_t i = 0; collecting->mine->facts != NULL && i < 2; i++)
         collecting->mine->facts[seen->item].size[i] = stream_size(stream, i);
     if (waits(stream, &segment, collecting->output->stats.queued != n_queued))
@@ -315,7 +303,7 @@ static bool reserve(struct stream_parts *parts)
     if (parts->output.max <= parts->max)
         return true;
     free(parts->part);
-    parts->part = malloc(parts->output.max * sizeof *parts->part);
+    parts->part = calloc(parts->output.max, sizeof *parts->part);
     parts->max = parts->part != NULL ? parts->output.max : 0;
     return parts->part != NULL;
 }
@@ -359,7 +347,7 @@ static void link_packet(struct linking *linking, uint32_t r)
     struct stream_parts *const parts = linking->parts;
     const struct stream_record *const record = &parts->output.record[r];
 
-    if (record->mark == 0) {
+    if (record->sender == 0) {
         parts->unevaluated += record->len;
         return;
     }
@@ -373,7 +361,7 @@ static void link_packet(struct linking *linking, uint32_t r)
     linking->mine->makes[record->item] |= parts->part[r].known != 0 ||
                                           record->kind != STREAM_PACKET ||
                                           record->source != record->item;
-    parts->part[r].reversed = record->mark != (record->half != 0 ? MARK_HALF_1 : MARK_HALF_0);
+    parts->part[r].reversed = record->sender != 1 + record->half;
     if (record->kind == STREAM_PACKET && record->source == record->item)
         parts->part[linking->first].whole |=
             record->len == linking->batch->payload[record->item].len;
@@ -424,7 +412,7 @@ static void note_events(const struct stream_batch *mine, const struct stream_out
     for (uint32_t r = 1; r < output->n; r++) {
         const struct stream_record *record = &output->record[r];
 
-        if (record->kind == STREAM_EVENT && record->mark != 0)
+        if (record->kind == STREAM_EVENT && record->sender != 0)
             mine->facts[record->item].events |= UINT64_C(1) << record->cause;
     }
 }

@@ -114,8 +114,9 @@ struct stream_record {
                           kinds or CONTEXT; 0: there are none, as at a begin or behind a gap */
     uint8_t kind;      /* enum stream_record_kind */
     uint8_t half;
-    uint8_t cause; /* GAP: enum sl_stream_gap; EVENT: enum stream_event */
-    uint8_t mark;  /* the caller's; 0 at first */
+    uint8_t cause;  /* GAP: enum sl_stream_gap; EVENT: enum stream_event */
+    uint8_t sender; /* of the packet: 1 + its half; 0: the packet is none of this flow, which ended
+                       or gave way */
 };
 
 /* The output of a batch in a shard. Zeroed at first. Record 0 is none. One thread at a time. */

@@ -11,7 +11,8 @@ struct stream_site {
     struct stream *stream;
     uint64_t flow;
     uint32_t item;
-    bool is_end; /* of the flow */
+    uint8_t sender; /* of the packet: 1 + its half; 0: it is none of the flow */
+    bool is_end;    /* of the flow */
 };
 
 static inline struct sl_stream_stats *stream_stats(const struct stream_site *site)
@@ -56,6 +57,7 @@ static inline struct stream_record *stream_record_at(const struct stream_site *s
     record->item = record->source = site->item;
     record->len = len;
     record->half = (uint8_t)half;
+    record->sender = site->sender;
     return record;
 }
 

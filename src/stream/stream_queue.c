@@ -182,6 +182,7 @@ static bool evict_oldest(const struct stream_site *site)
     const struct stream_site other = {.shard = site->shard,
                                       .stream = queue->holder.stream,
                                       .flow = queue->flow,
+                                      .sender = queue->flow == site->flow ? site->sender : 0,
                                       .item = site->item};
 
     const uint8_t half = queue->holder.half;

@@ -30,6 +30,7 @@ static void report_edge(const struct stream_site *site, uint32_t half, uint64_t 
     record->offset = edge;
     record->item = record->source = site->item;
     record->half = (uint8_t)half;
+    record->sender = site->sender;
 }
 
 /* Holds the blocks for the last bytes of the halves, which had so many bytes before. */
@@ -99,8 +100,7 @@ static bool is_plain(const struct stream_shard *shard, const struct stream_half 
     return (from->flags & (wanted | PLAIN_REFUSED)) == wanted &&
            (segment->flags & (TCP_SYN | TCP_RST | TCP_URG | TCP_ACK)) == TCP_ACK &&
            segment->seq == used_by(from) && segment->snapped == 0 && !segment->bad_checksum &&
-           segment->ttl >= shard->min_ttl && !shard->is_inline &&
-           goes_on(from, to, segment) &&
+           segment->ttl >= shard->min_ttl && !shard->is_inline && goes_on(from, to, segment) &&
            (!timed ||
             (segment->has_timestamp && stream_behind(segment->timestamp, from->timestamp) >= 0)) &&
            (!heard || is_plain_answer(shard, from, to, segment));
@@ -505,8 +505,11 @@ __attribute__((noinline)) static void take_any(const struct stream_site *site,
 void stream_take(struct stream_shard *shard, struct stream *stream, uint64_t flow,
                  const struct stream_segment *segment)
 {
-    const struct stream_site site = {
-        .shard = shard, .stream = stream, .flow = flow, .item = segment->item};
+    const struct stream_site site = {.shard = shard,
+                                     .stream = stream,
+                                     .flow = flow,
+                                     .item = segment->item,
+                                     .sender = (uint8_t)(1 + segment->half)};
 
     stream_stats(&site)->segments++;
     if (is_plain(shard, &stream->half[segment->half], &stream->half[segment->half ^ 1], segment))
