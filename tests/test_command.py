@@ -120,6 +120,23 @@ class Command(case.Case):
             self.assertEqual(sluice("decode", "-", "-", stdin=None, input=piped.stdout).stdout,
                              content)
 
+    def test_threads_change_no_byte(self):
+        part = os.urandom(5 << 20)
+        content = part + b"x" * 1000 + part[::-1] + part + part  # three rounds, and repeats
+        source, decoded = self.path("in", content), self.path("decoded")
+        outputs = set()
+        for threads in (1, 2, 3, 7):
+            encoded = self.path("encoded")
+            result = sluice("encode", "-f", "--threads", str(threads), source, encoded)
+            self.assertEqual((result.returncode, result.stderr), (0, b""))
+            with open(encoded, "rb") as file:
+                outputs.add(file.read())
+        self.assertEqual(len(outputs), 1)
+        self.assertLess(len(outputs.pop()), 11 << 20)  # of 20 MiB half repeats
+        self.assertEqual(sluice("decode", "-f", encoded, decoded).returncode, 0)
+        with open(decoded, "rb") as file:
+            self.assertEqual(file.read(), content)
+
     def test_lines_come_at_once(self):
         with subprocess.Popen([SLUICE, "encode", "--flush", "-", "-"], stdin=subprocess.PIPE,
                               stdout=subprocess.PIPE) as encode, \
