@@ -172,7 +172,7 @@ static void test_factors(void **state)
 
     (void)state;
     assert_true(one > 10); /* it is counted */
-    assert_true(half_open() < 4 * one);
+    assert_true(half_open() < 2 * one);
     assert_true(tiny() < 2 * one);
     assert_true(tiny_disorder() < 6 * one);
     for (uint32_t len = 1; len <= LEN_MAX; len += LEN_MAX - 1) {
