@@ -308,6 +308,20 @@ class Devices(unittest.TestCase):
             self.assertEqual(result.returncode, 2, fault)
             self.assertIn(b"sluice: ", result.stderr)
 
+    def test_auto_scans_on_a_gpu_what_is_long(self):
+        expected = self.scan()
+        for threads in ("0", "1"):
+            result = self.scan("--device", "auto", "--threads", threads, gpus=1, faults="0:open:1")
+            self.assertEqual(result.stdout, expected.stdout)
+            self.assertEqual(result.returncode, expected.returncode)
+        long = os.path.join(self.folder.name, "long")
+        with open(long, "wb") as file:
+            file.truncate(90 << 20)
+        for threads, status in (("2", 1), ("1", 2)):
+            result = self.scan(long, long, long, "--device", "auto", "--threads", threads, gpus=1,
+                               faults="0:open:1")
+            self.assertEqual(result.returncode, status, result.stderr)
+
     def test_a_scan_ends_where_the_gpu_hangs(self):
         for nth, threads in (1, "1"), (3, "2"):
             result = self.scan("--device", "cuda", "--threads", threads, gpus=1,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /* sluice scan: a virus scan with ClamAV's databases; options, lines and exit statuses are
  * clamscan's where it has them. */
+#include <ftw.h>
 #include <getopt.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 
 #include "cli/cli.h"
@@ -112,6 +114,37 @@ static int execute(struct scan_options *options, struct sl_scan *scan, double be
     return exit_status_of(&counts, good && !report->kept);
 }
 
+/* A core scans about so many bytes before a GPU has started. */
+static const uint64_t gpu_start_len = UINT64_C(256) << 20;
+
+/* nftw hands its function nothing of the caller's. */
+static uint64_t walked_len;
+static bool walks_below;
+
+static int add_len(const char *path, const struct stat *file, int type, struct FTW *at)
+{
+    (void)path;
+    if (type == FTW_D && at->level > 0 && !walks_below)
+        return FTW_SKIP_SUBTREE;
+    if (type == FTW_F && S_ISREG(file->st_mode))
+        walked_len += (uint64_t)file->st_size;
+    return walked_len > gpu_start_len ? FTW_STOP : FTW_CONTINUE;
+}
+
+/* While a GPU starts, a few cores scan what it would, and one core what is short. Bytes of standard
+ * input and of a list are not known to be many. */
+static bool is_for_gpu(const struct sl_scan_config *config)
+{
+    enum { FOLDERS_OPEN = 16 };
+
+    walked_len = 0;
+    walks_below = config->recursive;
+    for (size_t i = 0; config->n_threads == 1 && i < config->n_paths; i++)
+        if (nftw(config->paths[i], add_len, FOLDERS_OPEN, FTW_PHYS | FTW_ACTIONRETVAL) == FTW_STOP)
+            return true;
+    return false;
+}
+
 static int scan(struct scan_options *options, char **paths, int n_paths)
 {
     static const char *const here[] = {"."};
@@ -135,9 +168,8 @@ static int scan(struct scan_options *options, char **paths, int n_paths)
     config->count = scan_report_wants_progress(&options->report);
     config->file = scan_report_file;
     config->user = &options->report;
-    /* While a GPU starts, a few cores scan what it would. */
-    const bool is_auto = strcmp(options->device, "auto") == 0 && config->n_threads != 1;
-    if (sl_device_choose(&config->device, is_auto ? "cpu" : options->device, why, &diag) != SL_OK ||
+    const bool on_cpu = strcmp(options->device, "auto") == 0 && !is_for_gpu(config);
+    if (sl_device_choose(&config->device, on_cpu ? "cpu" : options->device, why, &diag) != SL_OK ||
         sl_scan_open(&scan, config, &diag) != SL_OK) {
         cli_diag(&diag);
         return EXIT_FAILED;
