@@ -44,6 +44,22 @@ int64_t fd_read(int fd, void *bytes, size_t len)
     return (int64_t)done;
 }
 
+int64_t fd_read_at(int fd, void *bytes, size_t len, uint64_t at)
+{
+    size_t done = 0;
+
+    while (done < len) {
+        const ssize_t n = pread(fd, (uint8_t *)bytes + done, len - done, (off_t)(at + done));
+
+        if (n == 0)
+            break;
+        if (n < 0 && errno != EINTR)
+            return -1;
+        done += n > 0 ? (size_t)n : 0;
+    }
+    return (int64_t)done;
+}
+
 int64_t fd_write_some(int fd, const void *bytes, size_t len)
 {
     const ssize_t n = write(fd, bytes, len);

@@ -16,6 +16,10 @@ int64_t fd_read_some(int fd, void *bytes, size_t len);
 /* Reads until `len` bytes are there or the input ends. -1: errno. */
 int64_t fd_read(int fd, void *bytes, size_t len);
 
+/* Reads a regular file from the byte `at` on until `len` bytes are there or the file ends. -1:
+ * errno. */
+int64_t fd_read_at(int fd, void *bytes, size_t len, uint64_t at);
+
 /* Writes once. Returns the bytes that the system took, 0 where it has to be asked again, or -1:
  * errno. */
 int64_t fd_write_some(int fd, const void *bytes, size_t len);

@@ -11,6 +11,7 @@
 
 #include "base/cpu.h"
 #include "base/diag.h"
+#include "base/fd.h"
 #include "base/least.h"
 #include "base/mapped_file.h"
 #include "base/spread.h"
@@ -38,16 +39,11 @@ struct filling {
 /* 0, or errno. */
 static int fill_range(const struct filling *filling, size_t at, size_t end)
 {
-    while (at < end) {
-        const ssize_t n = pread(filling->fd, filling->to + at, end - at, (off_t)at);
+    const int64_t n = fd_read_at(filling->fd, filling->to + at, end - at, at);
 
-        if (n == 0)
-            return ENODATA;
-        if (n < 0 && errno != EINTR)
-            return errno;
-        at += n > 0 ? (size_t)n : 0;
-    }
-    return 0;
+    if (n < 0)
+        return errno;
+    return (size_t)n == end - at ? 0 : ENODATA;
 }
 
 static void fill_share(void *context, unsigned thread, size_t share)

@@ -4,26 +4,20 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
+
+#include "base/fd.h"
 
 /* Reads len bytes. Bytes that are gone read as zeros: the object's length does not change. */
 static void read_bytes(struct clam_object *object, uint64_t at, uint8_t *to, size_t len)
 {
-    size_t have = 0;
+    const int64_t n = fd_read_at(object->fd, to, len, at);
+    const size_t have = n < 0 ? 0 : (size_t)n;
 
-    while (have < len) {
-        const ssize_t n = pread(object->fd, to + have, len - have, (off_t)(at + have));
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0) {
-            object->short_read = true;
-            object->error = n < 0 ? errno : object->error;
-            memset(to + have, 0, len - have);
-            return;
-        }
-        have += (size_t)n;
-    }
+    if (have == len)
+        return;
+    object->short_read = true;
+    object->error = n < 0 ? errno : object->error;
+    memset(to + have, 0, len - have);
 }
 
 bool clam_object_load(struct clam_object *object)

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "clamav/scanner_internal.h"
 
 enum { OVERLAP = 256 /* bytes that pieces share; anchors are shorter */ };
@@ -109,25 +110,18 @@ enum sl_status sl_clamav_flush(struct sl_clamav_scanner *scanner)
 /* Reads up to len bytes, and notes a failure. Returns the bytes read. */
 static size_t read_source(struct scanner_source *source, uint64_t at, uint8_t *to, size_t len)
 {
-    size_t have = 0;
-
     if (source->bytes != NULL) {
         memcpy(to, source->bytes + at, len);
         return len;
     }
-    while (have < len) {
-        const ssize_t n = pread(source->fd, to + have, len - have, (off_t)(at + have));
 
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0) {
-            source->queued.changed = true;
-            source->queued.error = n < 0 ? errno : source->queued.error;
-            break;
-        }
-        have += (size_t)n;
-    }
-    return have;
+    const int64_t n = fd_read_at(source->fd, to, len, at);
+
+    if (n < 0)
+        source->queued.error = errno;
+    if (n != (int64_t)len)
+        source->queued.changed = true;
+    return n < 0 ? 0 : (size_t)n;
 }
 
 static enum sl_status add_small(struct sl_clamav_scanner *scanner, struct scanner_source *source)

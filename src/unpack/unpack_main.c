@@ -14,6 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fd.h"
 #include "unpack/sandbox.h"
 #include "unpack/unpack.h"
 
@@ -117,25 +118,6 @@ static bool take_request(struct unpack_request *request, int *fd)
     return true;
 }
 
-/* Returns how many bytes were read: less than all where the file shrinks, 0 where it cannot be. */
-static size_t read_file(const struct worker *worker, int fd, size_t len)
-{
-    size_t have = 0;
-
-    while (have < len) {
-        const ssize_t n = pread(fd, worker->file + have, len - have, (off_t)have);
-
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return 0;
-        if (n == 0)
-            break;
-        have += (size_t)n;
-    }
-    return have;
-}
-
 /* A mapped file that shrinks meanwhile ends the program: the scan reports it. */
 static bool serve(struct worker *worker, struct unpack *unpack)
 {
@@ -152,8 +134,8 @@ static bool serve(struct worker *worker, struct unpack *unpack)
         worker->file = malloc(READ_MAX);
     const bool is_read = len <= READ_MAX && worker->file != NULL;
     void *const mapped = is_read ? NULL : mmap(NULL, len, PROT_READ, MAP_SHARED, fd, 0);
-    if (is_read)
-        len = read_file(worker, fd, len);
+    const int64_t n = is_read ? fd_read_at(fd, worker->file, len, 0) : (int64_t)len;
+    len = n < 0 ? 0 : (size_t)n;
     (void)close(fd);
     if (len == 0 || mapped == MAP_FAILED) {
         snprintf(failed.text, sizeof failed.text, "the unpacker cannot read it");
