@@ -2,7 +2,6 @@
 /* A file, in rounds of pieces, each in two steps on all threads. First its pieces are loaded and
  * sampled, while those of the round before are matched. Then each part of the cache looks up its
  * samples. The rest goes through zstd on further threads. */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -10,6 +9,7 @@
 
 #include "base/cpu.h"
 #include "base/diag.h"
+#include "base/fd.h"
 #include "base/least.h"
 #include "base/reserved.h"
 #include "crew.h"
@@ -96,22 +96,6 @@ static void close_rounds(struct file_rounds *r)
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static int64_t read_at(int fd, uint8_t *bytes, size_t len, off_t at)
-{
-    size_t done = 0;
-
-    while (done < len) {
-        const ssize_t n = pread(fd, bytes + done, len - done, at + (off_t)done);
-
-        if (n == 0)
-            break;
-        if (n < 0 && errno != EINTR)
-            return -1;
-        done += n > 0 ? (size_t)n : 0;
-    }
-    return (int64_t)done;
-}
-
 static void take_bytes(struct file_piece *piece, int64_t len)
 {
     sl_batch_reset(piece->batch);
@@ -166,8 +150,8 @@ static void load(struct file_rounds *r, unsigned thread, uint32_t i)
     struct file_piece *const piece = &r->now->pieces[i];
 
     if (r->in_place)
-        take_bytes(piece, read_at(r->e->in, piece->batch->bytes, FILE_PACKET_LEN,
-                                  r->at + (off_t)i * FILE_PACKET_LEN));
+        take_bytes(piece, fd_read_at(r->e->in, piece->batch->bytes, FILE_PACKET_LEN,
+                                     r->at + (off_t)i * FILE_PACKET_LEN));
     if (piece->batch->n_items > 0)
         piece_load(piece, &r->tools[thread], &r->cache, r->distance);
 }
