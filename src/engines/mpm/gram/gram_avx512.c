@@ -233,12 +233,14 @@ static inline __m512i fold_unless(__mmask8 exact, __m512i text)
     return _mm512_mask_add_epi8(text, upper, text, to_lower);
 }
 
-/* Of 64 positions from `at` on, those that passed. How many did is as good as random: no branch on
- * that. */
+/* Of 64 positions from `at` on, those that passed. Where some did, their number is as good as
+ * random: there is no branch on it. */
 static inline uint32_t write_some(uint64_t passed, uint32_t at, uint32_t *out, uint32_t n)
 {
     const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
 
+    if (passed == 0)
+        return n;
     for (uint32_t i = 0; i < 64; i += 16) {
         const __mmask16 some = (__mmask16)(passed >> i);
         const __m512i position = _mm512_add_epi32(_mm512_set1_epi32((int)(at + i)), lane);
