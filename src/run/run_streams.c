@@ -303,7 +303,7 @@ static bool reserve(struct stream_parts *parts)
     if (parts->output.max <= parts->max)
         return true;
     free(parts->part);
-    parts->part = calloc(parts->output.max, sizeof *parts->part);
+    parts->part = malloc(parts->output.max * sizeof *parts->part);
     parts->max = parts->part != NULL ? parts->output.max : 0;
     return parts->part != NULL;
 }
