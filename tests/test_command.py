@@ -636,7 +636,7 @@ class Command(case.Case):
         self.assertIn(process.wait(timeout=60), (-signal.SIGINT, -signal.SIGTERM))
 
     def latency_of_a_slow_pipe(self, pause):
-        """Also the microseconds that the packets took to come."""
+        """The latencies, and the microseconds in which the packets came."""
         with open(CAPTURE, "rb") as file:
             capture = file.read()
         eve = self.path("eve.json")
