@@ -10,8 +10,8 @@
 
 enum {
     PORTS = 65536,
-    FLOWS_LOG = 21, /* slots of the table of flows, half of which are used */
-    RTT_MAX = 60000 /* ms */
+    RTT_MAX = 60000, /* ms */
+    FLOWS_AHEAD = 8  /* parts between a prefetch of a flow and its use */
 };
 
 void sl_savings_config_init(struct sl_savings_config *config)
@@ -42,10 +42,9 @@ enum sl_status sl_savings_create(struct sl_savings **savings,
     s->config = *config;
     s->ports[0] = calloc(PORTS, sizeof *s->ports[0]);
     s->ports[1] = calloc(PORTS, sizeof *s->ports[1]);
-    s->flows = calloc((size_t)1 << FLOWS_LOG, sizeof *s->flows);
 
     status = shared_cache_create(&s->cache, &config->redundancy, 1, delay_of(config), diag);
-    if (status == SL_OK && (s->ports[0] == NULL || s->ports[1] == NULL || s->flows == NULL))
+    if (status == SL_OK && (s->ports[0] == NULL || s->ports[1] == NULL))
         status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory to count savings");
     if (status == SL_OK)
         *savings = s;
@@ -70,29 +69,12 @@ void sl_savings_free(struct sl_savings *savings)
     hits_scratch_free(&savings->scratch);
     free(savings->ports[0]);
     free(savings->ports[1]);
-    free(savings->flows);
+    savings_flows_free(&savings->flows);
     free(savings->intervals);
     free(savings);
 }
 
 /* ---- counting -------------------------------------------------------------------------------- */
-
-/* The flow's entry; NULL where the table is full. Ids are never reused and count upwards. */
-static struct savings_flow *find_flow(struct sl_savings *savings, uint64_t id)
-{
-    const size_t mask = ((size_t)1 << FLOWS_LOG) - 1;
-    size_t slot = (size_t)(id * UINT64_C(0x9E3779B97F4A7C15) >> (64 - FLOWS_LOG));
-
-    while (savings->flows[slot].id != 0 && savings->flows[slot].id != id)
-        slot = (slot + 1) & mask;
-    if (savings->flows[slot].id == 0) {
-        if (savings->n_flows > mask / 2)
-            return NULL;
-        savings->n_flows++;
-        savings->flows[slot].id = id;
-    }
-    return &savings->flows[slot];
-}
 
 /* To the protocol, port and flow. */
 static void attribute(struct sl_savings *savings, const struct savings_part *part)
@@ -102,7 +84,8 @@ static void attribute(struct sl_savings *savings, const struct savings_part *par
         if (part->protocol == SL_IP_TCP || part->protocol == SL_IP_UDP)
             savings_sum(&savings->ports[part->protocol == SL_IP_UDP][part->port], &part->count);
     }
-    struct savings_flow *flow = part->flow != 0 ? find_flow(savings, part->flow) : NULL;
+    struct savings_flow *flow =
+        part->flow != 0 ? savings_flows_find(&savings->flows, part->flow) : NULL;
     if (flow != NULL) {
         flow->port = part->port;
         flow->protocol = part->protocol;
@@ -153,10 +136,16 @@ enum sl_status savings_add(struct sl_savings *savings, const struct savings_job 
 
     if (interval == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for one more interval");
+    const enum sl_status status = savings_flows_reserve(&savings->flows, job->n_parts, diag);
+    if (status != SL_OK)
+        return status;
     add_row(&savings->total, &job->row);
     add_row(interval, &job->row);
-    for (uint32_t i = 0; i < job->n_parts; i++)
+    for (uint32_t i = 0; i < job->n_parts; i++) {
+        if (i + FLOWS_AHEAD < job->n_parts)
+            savings_flows_prefetch(&savings->flows, job->parts[i + FLOWS_AHEAD].flow);
         attribute(savings, &job->parts[i]);
+    }
     return SL_OK;
 }
 
@@ -238,8 +227,8 @@ size_t sl_savings_flows(const struct sl_savings *savings, struct sl_savings_row 
 {
     size_t n = 0;
 
-    for (size_t slot = 0; slot < (size_t)1 << FLOWS_LOG; slot++) {
-        const struct savings_flow *flow = &savings->flows[slot];
+    for (size_t slot = 0; slot < savings->flows.n_slots; slot++) {
+        const struct savings_flow *flow = &savings->flows.slots[slot];
         const struct sl_savings_row row = {
             .flow = flow->id, .port = flow->port, .protocol = flow->protocol, .count = flow->count};
 

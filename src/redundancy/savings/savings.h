@@ -5,14 +5,8 @@
 
 #include "batch/hits_sort.h"
 #include "redundancy/match/shared_cache.h"
+#include "savings_flows.h"
 #include "savings_job.h"
-
-struct savings_flow {
-    uint64_t id; /* 0: the slot is free */
-    uint16_t port;
-    uint8_t protocol;
-    struct sl_savings_count count;
-};
 
 struct sl_savings {
     struct sl_savings_config config;
@@ -22,8 +16,7 @@ struct sl_savings {
     struct sl_savings_row total;
     struct sl_savings_count protocols[256];
     struct sl_savings_count *ports[2]; /* of TCP and UDP, each has all */
-    struct savings_flow *flows;
-    size_t n_flows;
+    struct savings_flows flows;
     struct sl_savings_row *intervals;
     size_t n_intervals, max_intervals;
 };
