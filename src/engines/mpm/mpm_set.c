@@ -261,9 +261,7 @@ static void fill_literals(struct sl_mpm_table *table, const struct mpm_set *set)
            (set->n_groups + (size_t)1) * sizeof *set->groups);
 }
 
-/* Zeroed. A scan reads a large table at random places. In pages of 2 MiB, where the system gives
- * them, it misses the cache and not the TLB beside it. */
-static void *take_table(size_t len)
+void *mpm_zeroed(size_t len)
 {
     enum { HUGE = 2 << 20 };
     size_t zeroed = 0;
@@ -301,7 +299,7 @@ struct sl_mpm_table *mpm_table_create(const struct mpm_set *set, const char *alg
     head.head = block_head_make(&mpm_block_kind, len);
     strncpy(head.algorithm, algorithm, MPM_NAME_LEN - 1);
 
-    void *memory = take_table(len);
+    void *memory = mpm_zeroed(len);
     if (memory == NULL)
         return NULL;
     memcpy(memory, &head, sizeof head);

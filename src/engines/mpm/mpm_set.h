@@ -55,6 +55,11 @@ void mpm_trie_clear(struct mpm_trie *trie);
 struct sl_mpm_table *mpm_table_create(const struct mpm_set *set, const char *algorithm,
                                       uint32_t n_states, uint64_t body_len);
 
+/* Zeroed memory, to be freed with free. NULL: there is none. Large memory is used at random places.
+ * In pages of 2 MiB, where the system gives them, that misses the cache and not the TLB beside it,
+ * and fewer pages have to be made. */
+void *mpm_zeroed(size_t len);
+
 /* The place of a part of len bytes behind those of *end bytes before, for laying out a block. */
 static inline uint64_t mpm_place(uint64_t *end, uint64_t len)
 {

@@ -5,6 +5,7 @@
 
 #include "base/cpu.h"
 #include "base/spread.h"
+#include "engines/mpm/mpm_set.h"
 
 enum {
     COUNTERS_LOG = 21,    /* a gram shares its counter with few others that occur */
@@ -111,7 +112,7 @@ bool gram_model_init(struct gram_model *model, const struct sl_batch *sample)
         return true;
     }
     for (int i = 0; i < GRAM_MODEL_COUNTS; i++) {
-        model->count[i] = (uint32_t *)calloc((size_t)1 << COUNTERS_LOG, sizeof *model->count[i]);
+        model->count[i] = (uint32_t *)mpm_zeroed(sizeof *model->count[i] << COUNTERS_LOG);
         if (model->count[i] == NULL)
             return false;
     }
