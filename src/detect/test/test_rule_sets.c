@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 
+#include "detect/match/class_matcher.h"
 #include "sluice/capture.h"
 #include "sluice/detect.h"
 #include "sluice/dissect.h"
@@ -27,6 +28,9 @@ struct sensor {
     struct sl_mpm_table *table;
     const struct sl_backend *backend;
     void *matcher;
+    struct class_matcher *classes;
+    const struct sl_backend *classes_backend;
+    void *classes_matcher;
     struct sl_flow_table *flows;
     struct sl_batch *batch;
     struct sl_hits hits;
@@ -64,6 +68,13 @@ static void open_sensor(struct sensor *sensor, struct sl_rules *rules)
     sensor->backend = sl_engine_choose(sl_mpm_engine(sensor->table), SL_DEVICE_CPU, NULL);
     assert_non_null(sensor->backend);
     assert_int_equal(sensor->backend->open(&sensor->matcher, sensor->table, &limits, &diag), SL_OK);
+    assert_int_equal(class_matcher_build(&sensor->classes, rules, sensor->table, &config, &diag),
+                     SL_OK);
+    sensor->classes_backend =
+        sl_engine_choose(class_matcher_engine(sensor->classes), SL_DEVICE_CPU, NULL);
+    assert_int_equal(
+        sensor->classes_backend->open(&sensor->classes_matcher, sensor->classes, &limits, &diag),
+        SL_OK);
     assert_int_equal(sl_flow_table_create(&sensor->flows, &flow_config, &diag), SL_OK);
     assert_int_equal(sl_batch_create(&sensor->batch, MAX_BYTES, MAX_ITEMS, &diag), SL_OK);
     sensor->hits =
@@ -76,6 +87,8 @@ static void open_sensor(struct sensor *sensor, struct sl_rules *rules)
 
 static void close_sensor(struct sensor *sensor)
 {
+    sensor->classes_backend->close(sensor->classes_matcher);
+    class_matcher_free(sensor->classes);
     sensor->backend->close(sensor->matcher);
     sl_mpm_free(sensor->table);
     sl_flow_table_free(sensor->flows);
@@ -84,6 +97,22 @@ static void close_sensor(struct sensor *sensor)
     free(sensor->alerts);
     sl_evaluator_free(sensor->evaluator);
     sl_rules_free(sensor->rules);
+}
+
+/* The matcher of classes leaves the same hits. */
+static void check_classes(struct sensor *sensor)
+{
+    struct sl_hits hits = {malloc(MAX_HITS * sizeof *hits.hit), MAX_HITS, 0, false};
+
+    assert_non_null(hits.hit);
+    assert_int_equal(sensor->classes_backend->submit(sensor->classes_matcher, sensor->batch, &hits),
+                     SL_OK);
+    assert_int_equal(sensor->classes_backend->wait(sensor->classes_matcher), SL_OK);
+    sl_rules_sift(sensor->rules, sensor->batch, &hits);
+    sl_hits_sort(&hits);
+    assert_int_equal(hits.n, sensor->hits.n);
+    assert_true(hits.n == 0 || memcmp(hits.hit, sensor->hits.hit, hits.n * sizeof *hits.hit) == 0);
+    free(hits.hit);
 }
 
 static void evaluate(struct sensor *sensor)
@@ -103,6 +132,7 @@ static void evaluate(struct sensor *sensor)
     size_t n, n_held;
 
     sl_rules_sift(sensor->rules, sensor->batch, &sensor->hits);
+    check_classes(sensor);
     assert_int_equal(sl_evaluator_run(sensor->evaluator, sensor->batch, &sensor->hits, &again, &n),
                      SL_OK);
     (void)sl_evaluator_candidates(sensor->evaluator, &n_held);

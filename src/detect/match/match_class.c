@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: MIT */
+#include "match_class.h"
+
+#include "sluice/dissect.h"
+
+enum match_class match_class_of(const struct sl_batch *batch, uint32_t item)
+{
+    const struct sl_packet *packet = batch->packet != NULL ? &batch->packet[item] : NULL;
+
+    /* Made items have no header, and no origin. */
+    if (packet == NULL || (packet->flags & (SL_PACKET_IPV4 | SL_PACKET_IPV6)) == 0)
+        return MATCH_ANY;
+    if (packet->protocol == SL_IP_UDP)
+        return MATCH_UDP;
+    if (packet->protocol != SL_IP_TCP)
+        return MATCH_ANY;
+    if (batch->origin == NULL || batch->origin[item].flow == 0)
+        return MATCH_TO_CLIENT;
+    return (batch->origin[item].flow_flags & SL_FLOW_TO_SERVER) != 0 ? MATCH_TO_SERVER
+                                                                     : MATCH_TO_CLIENT;
+}
+
+bool match_class_wants(enum match_class class, const struct rule_wants *wants)
+{
+    static const struct {
+        uint32_t buffers, flows;
+        uint16_t protocols;
+    } of[MATCH_CLASSES] = {
+        [MATCH_ANY] = {UINT32_MAX, UINT32_MAX, UINT16_MAX},
+        [MATCH_TO_CLIENT] = {SL_BUFFER_PAYLOAD | SL_BUFFER_BODY, ~RULE_FLOWS_TO_SERVER,
+                             RULE_PACKET | RULE_IP | RULE_IPV4 | RULE_IPV6 | RULE_TCP},
+        [MATCH_TO_SERVER] = {SL_BUFFER_PAYLOAD | SL_BUFFER_BODY, RULE_FLOWS_TO_SERVER,
+                             RULE_PACKET | RULE_IP | RULE_IPV4 | RULE_IPV6 | RULE_TCP},
+        [MATCH_UDP] = {SL_BUFFER_PAYLOAD | SL_BUFFER_BODY, UINT32_MAX,
+                       RULE_PACKET | RULE_IP | RULE_IPV4 | RULE_IPV6 | RULE_UDP},
+    };
+
+    return (wants->buffers & of[class].buffers) != 0 && (wants->flows & of[class].flows) != 0 &&
+           (wants->protocols & of[class].protocols) != 0;
+}

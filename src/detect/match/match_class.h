@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: MIT */
+/* Classes of items, by what rules may ask of their packets. Most literals are wanted in one class
+ * or two: those of values in no packet's own bytes, and few in bytes of either side. */
+#ifndef DETECT_MATCH_CLASS_H
+#define DETECT_MATCH_CLASS_H
+
+#include "detect/compile/rule_compile.h"
+
+enum match_class {
+    MATCH_ANY,       /* made items, and packets of no other class */
+    MATCH_TO_CLIENT, /* TCP from a server, or of no flow */
+    MATCH_TO_SERVER, /* TCP from a client */
+    MATCH_UDP,
+    MATCH_CLASSES
+};
+
+/* The class of an item of sl_batch_whole. */
+enum match_class match_class_of(const struct sl_batch *batch, uint32_t item);
+
+/* Whether sl_rules_sift may leave a hit of the literal in an item of the class. */
+bool match_class_wants(enum match_class class, const struct rule_wants *wants);
+
+#endif
