@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/diag.h"
+#include "detect/match/class_matcher.h"
 #include "run_policy.h"
 #include "sluice/app.h"
 #include "traffic_sample.h"
@@ -79,36 +80,56 @@ static enum sl_status load_matcher(struct run_policy *policy, const char *path,
                     "--compile makes it anew)");
 }
 
-/* For the devices that are chosen, as CPUs can use a matcher of a GPU as well; and for the first
- * packets of the captures. */
-static enum sl_status compile_matcher(struct run_policy *policy,
-                                      const struct run_policy_build *build, struct sl_diag *diag)
+/* For the devices that are chosen, as CPUs can use a matcher of a GPU as well. */
+static void configure_matcher(struct sl_mpm_config *mpm, const struct run_policy_build *build,
+                              const struct sl_batch *sample)
+{
+    sl_mpm_config_init(mpm);
+    if (build->variants->matcher[0] != '\0')
+        mpm->algorithm = build->variants->matcher;
+    mpm->device = build->pipeline->devices[0].kind;
+    mpm->sample = sample;
+}
+
+/* Whether the CPU alone runs the matcher. */
+static bool is_for_cpu(const struct run_policy *policy, const struct run_policy_build *build)
+{
+    const struct sl_pipeline_config *const pipeline = build->pipeline;
+
+    return pipeline->n_devices == 1 && pipeline->devices[0].kind == SL_DEVICE_CPU &&
+           sl_engine_choose(sl_mpm_engine(policy->matcher), SL_DEVICE_CPU, NULL) != NULL;
+}
+
+/* Unless it is loaded already. */
+static enum sl_status make_matcher(struct run_policy *policy, const struct run_policy_build *build,
+                                   const struct sl_mpm_config *mpm, struct sl_diag *diag)
+{
+    if (policy->matcher != NULL)
+        return SL_OK;
+    if (build->config->compiled != NULL)
+        return load_matcher(policy, build->config->compiled, diag);
+    return sl_mpm_build(&policy->matcher, mpm, policy->literals, policy->n_literals, diag);
+}
+
+/* The tables are for the first packets of the captures. */
+static enum sl_status build_matcher(struct run_policy *policy, const struct run_policy_build *build,
+                                    struct sl_diag *diag)
 {
     struct sl_batch *sample = traffic_sample_read(build->config->files, build->config->n_files);
     struct sl_mpm_config mpm;
 
-    sl_mpm_config_init(&mpm);
-    if (build->variants->matcher[0] != '\0')
-        mpm.algorithm = build->variants->matcher;
-    mpm.device = build->pipeline->devices[0].kind;
-    mpm.sample = sample;
-    const enum sl_status status =
-        sl_mpm_build(&policy->matcher, &mpm, policy->literals, policy->n_literals, diag);
+    configure_matcher(&mpm, build, sample);
+    enum sl_status status = make_matcher(policy, build, &mpm, diag);
+    if (status == SL_OK && policy->n_literals != 0 && is_for_cpu(policy, build))
+        status = class_matcher_build(&policy->classes, policy->rules, policy->matcher, &mpm, diag);
     sl_batch_free(sample);
-    return status;
-}
-
-static enum sl_status build_matcher(struct run_policy *policy, const struct run_policy_build *build,
-                                    struct sl_diag *diag)
-{
-    const enum sl_status status = build->config->compiled != NULL
-                                      ? load_matcher(policy, build->config->compiled, diag)
-                                      : compile_matcher(policy, build, diag);
-
     if (status != SL_OK || policy->n_literals == 0)
         return status;
     policy->matcher_engine =
-        run_add_engine(build->pipeline, sl_mpm_engine(policy->matcher), policy->matcher);
+        policy->classes != NULL
+            ? run_add_engine(build->pipeline, class_matcher_engine(policy->classes),
+                             policy->classes)
+            : run_add_engine(build->pipeline, sl_mpm_engine(policy->matcher), policy->matcher);
     build->pipeline->engines[policy->matcher_engine].scans_made =
         policy->sees_streams || (policy->buffers & ~(uint32_t)SL_BUFFER_PAYLOAD) != 0;
     return SL_OK;
@@ -165,12 +186,16 @@ enum sl_status run_policy_build_matcher(struct run_policy *policy,
 enum sl_status run_policy_match_on_cpu(struct run_policy *policy,
                                        const struct run_policy_build *build, struct sl_diag *diag)
 {
-    if (build->config->compiled != NULL || policy->rules == NULL)
+    if (policy->rules == NULL)
         return SL_OK;
     if (policy->matcher_engine >= 0)
         build->pipeline->n_engines--;
     policy->matcher_engine = -1;
-    sl_mpm_free(policy->matcher);
-    policy->matcher = NULL;
+    class_matcher_free(policy->classes);
+    policy->classes = NULL;
+    if (build->config->compiled == NULL) {
+        sl_mpm_free(policy->matcher);
+        policy->matcher = NULL;
+    }
     return build_matcher(policy, build, diag);
 }

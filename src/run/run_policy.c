@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/diag.h"
+#include "detect/match/class_matcher.h"
 
 struct run_policy *run_policy_create(void)
 {
@@ -30,6 +31,7 @@ void run_policy_release(struct run_policy *policy)
     sl_packet_names_watch_free(policy->watch);
     sl_names_free(policy->names);
     sl_clamav_free(policy->database);
+    class_matcher_free(policy->classes);
     sl_mpm_free(policy->matcher);
     if (policy->owns_rules)
         sl_rules_free(policy->rules);

@@ -25,8 +25,9 @@ struct run_policy {
     const struct sl_literal *literals; /* of the rules */
     size_t n_literals;
     struct sl_mpm_table *matcher;
-    uint32_t buffers;  /* of the literals: SL_BUFFER_* */
-    bool sees_streams; /* rules inspect TCP streams, or ask for their facts: */
+    struct class_matcher *classes; /* of the CPU alone; NULL: the matcher has all items */
+    uint32_t buffers;              /* of the literals: SL_BUFFER_* */
+    bool sees_streams;             /* rules inspect TCP streams, or ask for their facts: */
     bool asks_stream_facts;
     bool finds_app;   /* packets need their application protocol */
     bool reports_dns; /* each DNS message is an event */
@@ -100,7 +101,7 @@ void run_policy_choose_apps(struct run_policy *policy, const struct sl_run_confi
 /* Whether the values that files are asked for can be made. SL_EUNSUPPORTED, SL_ENOMEM. */
 enum sl_status run_policy_check_files(const struct run_policy *policy, struct sl_diag *diag);
 
-/* Builds the matcher, the last engine, anew for the CPU, unless a compiled one was given. */
+/* Builds the matcher, the last engine, anew for the CPU; of one from a file its other tables. */
 enum sl_status run_policy_match_on_cpu(struct run_policy *policy,
                                        const struct run_policy_build *build, struct sl_diag *diag);
 
