@@ -102,13 +102,15 @@ static bool is_for_cpu(const struct run_policy *policy, const struct run_policy_
 
 /* Unless it is loaded already. */
 static enum sl_status make_matcher(struct run_policy *policy, const struct run_policy_build *build,
-                                   const struct sl_mpm_config *mpm, struct sl_diag *diag)
+                                   const struct sl_mpm_config *mpm, struct mpm_learned *learned,
+                                   struct sl_diag *diag)
 {
     if (policy->matcher != NULL)
         return SL_OK;
     if (build->config->compiled != NULL)
         return load_matcher(policy, build->config->compiled, diag);
-    return sl_mpm_build(&policy->matcher, mpm, policy->literals, policy->n_literals, diag);
+    return mpm_build_one(&policy->matcher, mpm, policy->literals, policy->n_literals, learned,
+                         diag);
 }
 
 /* The tables are for the first packets of the captures. */
@@ -116,12 +118,15 @@ static enum sl_status build_matcher(struct run_policy *policy, const struct run_
                                     struct sl_diag *diag)
 {
     struct sl_batch *sample = traffic_sample_read(build->config->files, build->config->n_files);
+    struct mpm_learned learned = {0};
     struct sl_mpm_config mpm;
 
     configure_matcher(&mpm, build, sample);
-    enum sl_status status = make_matcher(policy, build, &mpm, diag);
+    enum sl_status status = make_matcher(policy, build, &mpm, &learned, diag);
     if (status == SL_OK && policy->n_literals != 0 && is_for_cpu(policy, build))
-        status = class_matcher_build(&policy->classes, policy->rules, policy->matcher, &mpm, diag);
+        status = class_matcher_build(&policy->classes, policy->rules, policy->matcher, &mpm,
+                                     &learned, diag);
+    mpm_learned_clear(&learned);
     sl_batch_free(sample);
     if (status != SL_OK || policy->n_literals == 0)
         return status;

@@ -26,7 +26,8 @@ struct class_matcher {
 /* `literals` has room for all. */
 static enum sl_status build_part(struct part *part, enum match_class class,
                                  const struct rule_index *index, const struct sl_mpm_config *config,
-                                 struct sl_literal *literals, struct sl_diag *diag)
+                                 struct mpm_learned *learned, struct sl_literal *literals,
+                                 struct sl_diag *diag)
 {
     uint32_t n = 0;
 
@@ -37,13 +38,14 @@ static enum sl_status build_part(struct part *part, enum match_class class,
         }
     if (n == 0)
         return SL_OK;
-    const enum sl_status status = sl_mpm_build(&part->own, config, literals, n, diag);
+    const enum sl_status status = mpm_build_one(&part->own, config, literals, n, learned, diag);
     part->table = status == SL_OK ? part->own : NULL;
     return status;
 }
 
 static enum sl_status build_parts(struct class_matcher *matcher, const struct rule_index *index,
-                                  const struct sl_mpm_config *config, struct sl_diag *diag)
+                                  const struct sl_mpm_config *config, struct mpm_learned *learned,
+                                  struct sl_diag *diag)
 {
     const size_t n = (size_t)index->n_literals + 1;
     struct sl_literal *literals = malloc(n * sizeof *literals);
@@ -53,9 +55,10 @@ static enum sl_status build_parts(struct class_matcher *matcher, const struct ru
         struct part *part = &matcher->part[class];
 
         part->id = malloc(n * sizeof *part->id);
-        status = literals != NULL && part->id != NULL
-                     ? build_part(part, (enum match_class) class, index, config, literals, diag)
-                     : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a matcher");
+        status =
+            literals != NULL && part->id != NULL
+                ? build_part(part, (enum match_class) class, index, config, learned, literals, diag)
+                : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a matcher");
     }
     free(literals);
     return status;
@@ -195,7 +198,8 @@ static enum sl_status matcher_open(void **opened, const void *table, const struc
 
 enum sl_status class_matcher_build(struct class_matcher **out, const struct sl_rules *rules,
                                    const struct sl_mpm_table *whole,
-                                   const struct sl_mpm_config *config, struct sl_diag *diag)
+                                   const struct sl_mpm_config *config, struct mpm_learned *learned,
+                                   struct sl_diag *diag)
 {
     const struct sl_engine *engine = sl_mpm_engine(whole);
     const struct sl_backend *backend = sl_engine_choose(engine, SL_DEVICE_CPU, NULL);
@@ -218,7 +222,7 @@ enum sl_status class_matcher_build(struct class_matcher **out, const struct sl_r
     matcher->engine = (struct sl_engine){.name = engine->name, .backends = matcher->backends};
     sl_mpm_info(whole, &info);
     same.algorithm = info.algorithm;
-    const enum sl_status status = build_parts(matcher, rules->index, &same, diag);
+    const enum sl_status status = build_parts(matcher, rules->index, &same, learned, diag);
     if (status == SL_OK)
         *out = matcher;
     else

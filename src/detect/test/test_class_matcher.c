@@ -32,7 +32,8 @@ static void open_trial(struct trial *trial, const char *text)
     assert_int_equal(sl_mpm_build(&trial->whole, &config, trial->literals, trial->n_literals, NULL),
                      SL_OK);
     assert_int_equal(
-        class_matcher_build(&trial->classes, trial->rules, trial->whole, &config, NULL), SL_OK);
+        class_matcher_build(&trial->classes, trial->rules, trial->whole, &config, NULL, NULL),
+        SL_OK);
     trial->batch = fixture_batch(MAX_ITEMS);
     assert_int_equal(sl_batch_reserve_made(trial->batch, 65536, MAX_ITEMS / 2, NULL), SL_OK);
 }

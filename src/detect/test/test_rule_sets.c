@@ -68,8 +68,8 @@ static void open_sensor(struct sensor *sensor, struct sl_rules *rules)
     sensor->backend = sl_engine_choose(sl_mpm_engine(sensor->table), SL_DEVICE_CPU, NULL);
     assert_non_null(sensor->backend);
     assert_int_equal(sensor->backend->open(&sensor->matcher, sensor->table, &limits, &diag), SL_OK);
-    assert_int_equal(class_matcher_build(&sensor->classes, rules, sensor->table, &config, &diag),
-                     SL_OK);
+    assert_int_equal(
+        class_matcher_build(&sensor->classes, rules, sensor->table, &config, NULL, &diag), SL_OK);
     sensor->classes_backend =
         sl_engine_choose(class_matcher_engine(sensor->classes), SL_DEVICE_CPU, NULL);
     assert_int_equal(

@@ -96,9 +96,9 @@ void sl_mpm_config_init(struct sl_mpm_config *config)
     *config = (struct sl_mpm_config){.algorithm = automatic, .device = SL_DEVICE_CPU};
 }
 
-enum sl_status sl_mpm_build(struct sl_mpm_table **table, const struct sl_mpm_config *config,
-                            const struct sl_literal *literals, size_t n_literals,
-                            struct sl_diag *diag)
+enum sl_status mpm_build_one(struct sl_mpm_table **table, const struct sl_mpm_config *config,
+                             const struct sl_literal *literals, size_t n_literals,
+                             struct mpm_learned *learned, struct sl_diag *diag)
 {
     const char *name = NULL;
     struct mpm_set set;
@@ -112,9 +112,24 @@ enum sl_status sl_mpm_build(struct sl_mpm_table **table, const struct sl_mpm_con
         return status;
     if (name == automatic)
         name = choose_name(config, &set);
+    set.learned = learned;
     status = mpm_find_algorithm(name)->build(table, &set, config, diag);
     mpm_set_clear(&set);
     return status;
+}
+
+enum sl_status sl_mpm_build(struct sl_mpm_table **table, const struct sl_mpm_config *config,
+                            const struct sl_literal *literals, size_t n_literals,
+                            struct sl_diag *diag)
+{
+    return mpm_build_one(table, config, literals, n_literals, NULL, diag);
+}
+
+void mpm_learned_clear(struct mpm_learned *learned)
+{
+    if (learned->kept != NULL)
+        learned->release(learned->kept);
+    learned->kept = NULL;
 }
 
 const struct sl_engine *sl_mpm_engine(const struct sl_mpm_table *table)

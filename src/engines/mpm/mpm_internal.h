@@ -26,6 +26,14 @@ struct mpm_algorithm {
     const struct sl_engine *engine;
 };
 
+/* As sl_mpm_build, of one set of several with the same sample and algorithm. `learned` is zeroed
+ * before the first, and cleared behind the last. One build at a time. */
+enum sl_status mpm_build_one(struct sl_mpm_table **table, const struct sl_mpm_config *config,
+                             const struct sl_literal *literals, size_t n_literals,
+                             struct mpm_learned *learned, struct sl_diag *diag);
+
+void mpm_learned_clear(struct mpm_learned *learned);
+
 /* Adds an algorithm from outside the library: a program can then build, store and run it by its
  * name, as the others. One alone, static, before any other call of mpm. */
 void mpm_add_peer(const struct mpm_algorithm *algorithm);

@@ -13,8 +13,15 @@ struct mpm_key {
     uint32_t place; /* in order; of a part of a set, that among all its literals */
 };
 
+/* What an algorithm learned from a sample, for builds of other sets with the same sample. */
+struct mpm_learned {
+    void *kept; /* NULL: nothing yet */
+    void (*release)(void *kept);
+};
+
 struct mpm_set {
     const struct sl_literal *literals; /* the caller's, by id */
+    struct mpm_learned *learned;       /* NULL: no other set is built with the sample */
     uint32_t n_literals;
     uint32_t n_groups;
     uint32_t max_len;

@@ -73,7 +73,7 @@ static bool builder_init(struct gram_builder *builder, const struct mpm_set *set
             return false;
     }
     return builder->dear != NULL && builder->drafts != NULL &&
-           gram_model_init(&builder->model, config->sample);
+           gram_model_init(&builder->model, config->sample, set->learned);
 }
 
 static bool make_sieve(struct gram_builder *builder, enum sl_device_kind device)

@@ -5,7 +5,6 @@
 
 #include "base/cpu.h"
 #include "base/spread.h"
-#include "engines/mpm/mpm_set.h"
 
 enum {
     COUNTERS_LOG = 21,    /* a gram shares its counter with few others that occur */
@@ -75,17 +74,24 @@ static uint32_t step_for(const struct sl_batch *sample, uint32_t max)
     return (uint32_t)(total / max) + 1;
 }
 
+/* The counters of all grams, one behind another, of a sample. */
+struct counting {
+    const struct sl_batch *sample;
+    uint32_t *count;
+};
+
 /* Counts one gram. A core that counted all at once would wait for memory, as each has a table. */
 static void count_sample(void *context, unsigned thread, size_t gram)
 {
-    const struct gram_model *model = (const struct gram_model *)context;
-    const struct sl_batch *sample = model->sample;
+    const struct counting *counting = (const struct counting *)context;
+    const struct sl_batch *sample = counting->sample;
+    uint32_t *count = counting->count + (gram << COUNTERS_LOG);
     const uint32_t step = step_for(sample, SAMPLE_MAX);
 
     (void)thread;
     for (uint32_t i = 0; i < sample->n_items; i += step)
-        count_text(model->count[gram], sample->bytes + sample->payload[i].offset,
-                   sample->payload[i].len, (int)gram);
+        count_text(count, sample->bytes + sample->payload[i].offset, sample->payload[i].len,
+                   (int)gram);
 }
 
 /* Text, numbers, and the fillers of binary formats. Letters as in English prose, roughly. */
@@ -104,27 +110,44 @@ static void assume_bytes(struct gram_model *model)
     model->byte_share[0xFF] = 0.02;
 }
 
-bool gram_model_init(struct gram_model *model, const struct sl_batch *sample)
+/* NULL: no memory. */
+static uint32_t *count_grams(const struct sl_batch *sample)
+{
+    struct counting counting = {.sample = sample,
+                                .count = (uint32_t *)mpm_zeroed(
+                                    GRAM_MODEL_COUNTS * sizeof *counting.count << COUNTERS_LOG)};
+
+    if (counting.count != NULL)
+        spread(cpu_cores(), GRAM_MODEL_COUNTS, 1, count_sample, &counting);
+    return counting.count;
+}
+
+bool gram_model_init(struct gram_model *model, const struct sl_batch *sample,
+                     struct mpm_learned *learned)
 {
     memset(model, 0, sizeof *model);
     if (sample == NULL || sample->n_items == 0) {
         assume_bytes(model);
         return true;
     }
-    for (int i = 0; i < GRAM_MODEL_COUNTS; i++) {
-        model->count[i] = (uint32_t *)mpm_zeroed(sizeof *model->count[i] << COUNTERS_LOG);
-        if (model->count[i] == NULL)
-            return false;
-    }
+    uint32_t *const counts =
+        learned != NULL && learned->kept != NULL ? (uint32_t *)learned->kept : count_grams(sample);
+
+    if (counts == NULL)
+        return false;
+    for (int i = 0; i < GRAM_MODEL_COUNTS; i++)
+        model->count[i] = counts + ((size_t)i << COUNTERS_LOG);
     model->sample = sample;
-    spread(cpu_cores(), GRAM_MODEL_COUNTS, 1, count_sample, model);
+    if (learned != NULL)
+        *learned = (struct mpm_learned){counts, free};
+    else
+        model->own = counts;
     return true;
 }
 
 void gram_model_clear(struct gram_model *model)
 {
-    for (int i = 0; i < GRAM_MODEL_COUNTS; i++)
-        free(model->count[i]);
+    free(model->own);
 }
 
 double gram_model_occurrences(const struct gram_model *model, uint64_t bytes, int gram)

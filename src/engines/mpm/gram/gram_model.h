@@ -3,6 +3,7 @@
 #ifndef GRAM_MODEL_H
 #define GRAM_MODEL_H
 
+#include "engines/mpm/mpm_set.h"
 #include "gram_sieve.h"
 
 /* Grams that are counted. */
@@ -19,12 +20,14 @@ struct gram_model {
     const struct sl_batch *sample; /* or NULL */
     /* Occurrences in the sample by hash of the gram, of coarsely folded bytes; NULL where there is
      * no sample. */
-    uint32_t *count[GRAM_MODEL_COUNTS];
+    const uint32_t *count[GRAM_MODEL_COUNTS];
+    void *own;              /* memory of the counts; NULL: it was learned for other sets, too */
     double byte_share[256]; /* without a sample: how much of the text is this byte */
 };
 
-/* sample may be NULL. False: no memory; gram_model_clear follows all the same. */
-bool gram_model_init(struct gram_model *model, const struct sl_batch *sample);
+/* sample and learned may be NULL. False: no memory; gram_model_clear follows all the same. */
+bool gram_model_init(struct gram_model *model, const struct sl_batch *sample,
+                     struct mpm_learned *learned);
 
 void gram_model_clear(struct gram_model *model);
 

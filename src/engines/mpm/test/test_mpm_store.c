@@ -217,6 +217,31 @@ static uint64_t check_of(const char *a, const char *b, uint32_t flags)
     return sl_mpm_literals_check(two, 2);
 }
 
+/* A table does not depend on the sets that were built before it. */
+static void test_what_is_learned_changes_no_table(void **state)
+{
+    struct sl_mpm_config config;
+    struct mpm_learned learned = {0};
+
+    (void)state;
+    sl_mpm_config_init(&config);
+    config.algorithm = "gram";
+    config.sample = batch;
+    for (size_t n = N_LITERALS; n > N_LITERALS / 2; n -= 7) {
+        struct sl_mpm_table *alone, *after;
+
+        assert_int_equal(sl_mpm_build(&alone, &config, literals, n, NULL), SL_OK);
+        assert_int_equal(mpm_build_one(&after, &config, literals, n, &learned, NULL), SL_OK);
+        assert_non_null(learned.kept);
+        assert_int_equal(alone->head.len, after->head.len);
+        assert_memory_equal(alone, after, alone->head.len);
+        sl_mpm_free(alone);
+        sl_mpm_free(after);
+    }
+    mpm_learned_clear(&learned);
+    assert_null(learned.kept);
+}
+
 static void test_the_check_differs_by_literals(void **state)
 {
     struct sl_mpm_table *table = build("ac", N_LITERALS);
@@ -595,6 +620,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_loaded_table_is_the_one_saved),
         cmocka_unit_test(test_a_loaded_table_outlives_its_file),
+        cmocka_unit_test(test_what_is_learned_changes_no_table),
         cmocka_unit_test(test_the_check_differs_by_literals),
         cmocka_unit_test(test_flips_are_refused),
         cmocka_unit_test(test_cuts_are_refused),
