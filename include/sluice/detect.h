@@ -255,9 +255,10 @@ enum { SL_STREAM_BLOCK = 2048, SL_STREAM_KNOWN = 2 * SL_STREAM_BLOCK, SL_STREAM_
  * the packet's first part of that direction begins. */
 enum { SL_STREAM_HIT_BASE = 64 };
 
-/* Bytes of the longest literal of compiled rules. A literal that lies across the begin of a part is
- * found in so many bytes less one on either side. */
-enum { SL_RULE_LITERAL_MAX = 64 };
+/* Bytes of the longest literal of compiled rules, which has the last bytes of a longer content. A
+ * literal that lies across the begin of a part is found in so many bytes less one on either side:
+ * both sides are 62 bytes, which matchers take in one step. */
+enum { SL_RULE_LITERAL_MAX = 32 };
 
 /* Whether some compiled rule inspects streams. */
 SL_API bool sl_rules_see_streams(const struct sl_rules *rules);

@@ -103,7 +103,7 @@ void stream_batch_apply(struct stream_batch *mine, uint32_t n_shards);
 /* Lists the flows that ended. Behind it. */
 void stream_batch_list_ended(struct stream_batch *mine, uint32_t n_shards);
 
-enum { RUN_SEAM_MAX = SL_RULE_LITERAL_MAX - 1 };
+enum { RUN_SEAM_MAX = 63 };
 
 /* Appends made items to `to`, as sl_app_make does: seams, which hold `seam_len` bytes on either
  * side of the place where a part begins, and the parts that do not lie in their packet. `of_item`

@@ -30,13 +30,15 @@ static uint32_t unsearched(const struct rule_payload *content)
     return 0;
 }
 
+/* The last bytes: in a stream, no later segment brings a part of the content then. */
 struct sl_literal rule_literal_of(const struct rule_payload *content)
 {
-    const uint32_t skipped = unsearched(content), left = content->fast_len - skipped;
+    const uint32_t left = content->fast_len - unsearched(content);
+    const uint32_t len = left < SL_RULE_LITERAL_MAX ? left : SL_RULE_LITERAL_MAX;
+    const uint8_t *end = content->bytes + content->fast_offset + content->fast_len;
 
-    return (struct sl_literal){.bytes = content->bytes + content->fast_offset + skipped,
-                               .len = left < SL_RULE_LITERAL_MAX ? left : SL_RULE_LITERAL_MAX,
-                               .flags = ignores_case(content) ? SL_LITERAL_NOCASE : 0};
+    return (struct sl_literal){
+        .bytes = end - len, .len = len, .flags = ignores_case(content) ? SL_LITERAL_NOCASE : 0};
 }
 
 /* Whether a value is new in each message that the rule is evaluated on. Bytes of a packet need not

@@ -8,15 +8,18 @@
 
 enum { N_FLOWS = 24, STREAM_MAX = 9000, N_RULES = 15, FIRST_PORT = 20000 };
 
-static const char *const words[] = {"across-the-cut", "near", "begin", "1234end-of-it", "x1"};
+/* Longer than a literal of rules. */
+#define CUT "across-the-cut-with-more-than-a-literal"
+
+static const char *const words[] = {CUT, "near", "begin", "1234end-of-it", "x1"};
 
 static const char text[] =
-    "alert tcp any any -> any any (content:\"across-the-cut\"; sid:1;)\n"
+    "alert tcp any any -> any any (content:\"" CUT "\"; sid:1;)\n"
     "alert tcp-stream any any -> any any (content:\"begin\"; depth:5; sid:2;)\n"
-    "alert tcp any any -> any any (content:\"near\"; content:\"across-the-cut\"; distance:2; "
+    "alert tcp any any -> any any (content:\"near\"; content:\"" CUT "\"; distance:2; "
     "within:60; sid:3;)\n"
     "alert tcp any any -> any any (content:\"end-of-it\"; pcre:\"/[0-9]{4}end-of-it/\"; sid:4;)\n"
-    "alert tcp-stream any any -> any 80 (content:\"across-the-cut\"; offset:3000; sid:5;)\n"
+    "alert tcp-stream any any -> any 80 (content:\"" CUT "\"; offset:3000; sid:5;)\n"
     "alert tcp-stream any 80 -> any any (content:\"ACROSS\"; nocase; depth:2500; sid:6;)\n"
     "alert tcp any any -> any any (flow:only_stream; content:\"|0d 0a 0d 0a|across\"; sid:7;)\n"
     "alert ip any any -> any any (content:\"near\"; pcre:\"/^begin.{0,90}near/s\"; sid:8;)\n"
@@ -62,9 +65,9 @@ static uint32_t find(const struct side *side, const char *word, uint32_t from)
 static bool has_pair(const struct side *side)
 {
     for (uint32_t a = find(side, "near", 0); a < side->len; a = find(side, "near", a + 1)) {
-        const uint32_t b = find(side, "across-the-cut", a + 6);
+        const uint32_t b = find(side, CUT, a + 6);
 
-        if (b < side->len && b + 14 <= a + 4 + 2 + 60)
+        if (b < side->len && b + sizeof CUT - 1 <= a + 4 + 2 + 60)
             return true;
     }
     return false;
@@ -87,13 +90,13 @@ static bool has_number(const struct side *side)
 static void expect(const struct side *side, bool server, bool *expected)
 {
     const bool begins = find(side, "begin", 0) == 0 && side->len != 0;
-    const uint32_t cut = find(side, "across-the-cut", 0), near = find(side, "near", 5);
+    const uint32_t cut = find(side, CUT, 0), near = find(side, "near", 5);
 
     expected[0] = cut < side->len;
     expected[1] = begins;
     expected[2] = has_pair(side);
     expected[3] = has_number(side);
-    expected[4] = !server && find(side, "across-the-cut", 3000) < side->len;
+    expected[4] = !server && find(side, CUT, 3000) < side->len;
     expected[5] =
         server && find(side, "across", 0) + 6 <= 2500 && find(side, "across", 0) < side->len;
     expected[6] = find(side, "\r\n\r\nacross", 0) < side->len;
@@ -117,8 +120,8 @@ static void draw_side(struct scene *scene, struct side *side)
             at = 0;
         if (at + len <= side->len)
             memcpy(side->byte + at, word, len);
-        if (below(scene, 3) == 0 && at + 60 <= side->len)
-            memcpy(side->byte + at + 20 + below(scene, 20), words[0], 14);
+        if (below(scene, 3) == 0 && at + 80 <= side->len)
+            memcpy(side->byte + at + 20 + below(scene, 20), CUT, sizeof CUT - 1);
         if (below(scene, 3) == 0 && at + 60 <= side->len)
             memcpy(side->byte + at + 20, "\r\n\r\nacross", 10);
     }
