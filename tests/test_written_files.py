@@ -4,7 +4,7 @@
 
 usage: test_written_files.py SLUICE SAMPLES
 
-SLUICE_TEST_TRIES: how many times each command is killed (8).
+SLUICE_TEST_TRIES: how many times each command is killed (8, and 3 under a sanitizer).
 """
 import json
 import os
@@ -15,12 +15,13 @@ import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 import case
 
 SLUICE, SAMPLES = sys.argv[1:3]
-TRIES = int(os.environ.get("SLUICE_TEST_TRIES", "8"))
+TRIES = int(os.environ.get("SLUICE_TEST_TRIES", "3" if case.is_sanitized(SLUICE) else "8"))
 CAPTURE = os.path.join(SAMPLES, "sample.pcap")
 DISK_FULL = (b"No space left on device", b"File too large")
 
@@ -35,14 +36,24 @@ def read(path):
 
 
 class WrittenFiles(case.Case):
-    def setUp(self):
-        super().setUp()
+    # For each command: the arguments for an old and a new file, and what shows which it is.
+    commands = {}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        cls.out = os.path.join(cls.folder.name, "out", "file")
+        os.mkdir(os.path.dirname(cls.out))
+
+    def setUp(self):  # All tests read the same inputs, as these take longer than a test.
+        if not self.commands:
+            self.add_commands()
+        self.addCleanup(self.remove)
+
+    def add_commands(self):
         with open(CAPTURE, "rb") as file:
             capture = file.read()
-        self.out = os.path.join(self.folder.name, "out", "file")
-        os.mkdir(os.path.dirname(self.out))
-        # For each command: the arguments for an old and a new file, and what shows which it is.
-        self.commands = {}
         old, new = self.path("old", capture * 8), self.path("new", capture * 8 + os.urandom(9999))
         encoded = [self.path("old.enc"), self.path("new.enc")]
         for source, target in zip((old, new), encoded):
