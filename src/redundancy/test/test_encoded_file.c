@@ -325,7 +325,7 @@ static void flip_bits(int level)
     uint64_t random = 77;
 
     assert_int_equal(n, 6); /* five frames and the end */
-    for (int i = 0; i < 400; i++) {
+    for (uint32_t i = 0; i < test_fewer(400, 60); i++) {
         /* Half of them in the few bytes of headers. */
         const size_t record = test_below(&random, (uint32_t)n);
         const size_t at =
@@ -362,9 +362,9 @@ static void test_cut_files(void **state)
 
     (void)state;
     for (size_t record = 0; record < n; record++)
-        for (int i = 0; i < 20; i++) {
+        for (uint32_t i = 0; i < test_fewer(20, 5); i++) {
             const size_t record_len = starts[record + 1] - starts[record];
-            const size_t len = starts[record] + (i < 2 ? (size_t)i * (record_len - 1)
+            const size_t len = starts[record] + (i < 2 ? i * (record_len - 1)
                                                        : test_below(&random, (uint32_t)record_len));
 
             expect_failure(&original, file.bytes, len, record + 1, "the file ends");
@@ -565,13 +565,14 @@ static void test_refused_caches(void **state)
     assert_non_null(strstr(diag.text, "after another cache"));
     assert_int_equal(out.len, 0);
     free(out.bytes);
-    for (size_t at = 0; at < first.len; at += at < 64 || at + 32 > first.len ? 1 : 997) {
+    for (size_t at = 0; at < first.len;
+         at += at < 64 || at + 32 > first.len ? 1 : test_fewer(997, 9973)) {
         first.bytes[at] ^= 0x10;
         assert_int_not_equal(run_with_cache(false, &encoded, 1 << 20, &first, &out, &diag), SL_OK);
         first.bytes[at] ^= 0x10;
         free(out.bytes);
     }
-    for (size_t len = 1; len < first.len; len += len < 100 ? 1 : 4999) {
+    for (size_t len = 1; len < first.len; len += len < 100 ? 1 : test_fewer(4999, 19997)) {
         struct content cut = {first.bytes, len};
 
         assert_int_not_equal(run_with_cache(false, &encoded, 1 << 20, &cut, &out, &diag), SL_OK);

@@ -382,11 +382,7 @@ static void assert_same_files(const char *name, const char *other)
     fclose(right);
 }
 
-#ifdef __SANITIZE_THREAD__
-enum { WAY_STEP = 3 }; /* each is slow */
-#else
-enum { WAY_STEP = 1 };
-#endif
+enum { WAY_STEP = TEST_SANITIZED ? 5 : 1 }; /* each is slow */
 
 static void check_ways(const char *captures, const char *rules, const struct way *ways,
                        size_t n_ways, uint64_t min_events)
