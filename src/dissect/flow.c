@@ -523,9 +523,10 @@ static void track_block(struct sl_flow_table *table, struct sl_batch *batch,
 void sl_flow_track(struct sl_flow_table *table, struct sl_batch *batch)
 {
     struct flow_run run[FLOW_BLOCK];
+    struct flow_clock before[FLOW_BLOCK];
     struct flow_packet packet[FLOW_BLOCK];
     uint8_t shard[FLOW_BLOCK];
-    struct sl_flow_keys block = {.run = run, .packet = packet, .shard = shard};
+    struct sl_flow_keys block = {.run = run, .before = before, .packet = packet, .shard = shard};
 
     for (uint32_t first = 0; first < batch->n_items; first += FLOW_BLOCK) {
         block.first_item = first;

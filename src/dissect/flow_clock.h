@@ -38,12 +38,13 @@ static inline bool flow_clock_pass(struct flow_clock *clock, const struct sl_flo
 static inline struct flow_clock flow_clock_before(const struct sl_flow_keys *keys,
                                                   const struct flow_run *run)
 {
-    struct flow_clock clock = keys->before;
+    const struct flow_clock *const before = &keys->before[run - keys->run];
+    struct flow_clock clock = keys->begin;
 
     if (keys->set_back)
-        return run->before;
-    if (run->before.now > clock.now) /* the latest time of the batch before the run */
-        clock.now = run->before.now;
+        return *before;
+    if (before->now > clock.now) /* the latest time of the batch before the run */
+        clock.now = before->now;
     return clock;
 }
 

@@ -7,9 +7,9 @@ static void deal_runs(struct sl_flow_table *table, const struct sl_batch *batch,
                       struct sl_flow_keys *keys)
 {
     for (uint32_t i = 0; i < keys->n_runs; i++) {
-        struct flow_run *run = &keys->run[i];
+        const struct flow_run *run = &keys->run[i];
 
-        run->before = table->clock;
+        keys->before[i] = table->clock;
         if (!run->has_flow || flow_clock_pass(&table->clock, table, run->min_time, run->max_time))
             continue;
         for (uint32_t item = run->first; item < run->end; item++)
@@ -22,7 +22,7 @@ static void deal_runs(struct sl_flow_table *table, const struct sl_batch *batch,
 void sl_flow_deal(struct sl_flow_table *table, const struct sl_batch *batch,
                   struct sl_flow_keys *keys)
 {
-    keys->before = table->clock;
+    keys->begin = table->clock;
     keys->set_back =
         keys->goes_back || !flow_clock_pass(&table->clock, table, keys->min_time, keys->min_time);
     if (keys->set_back)

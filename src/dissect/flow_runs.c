@@ -18,14 +18,15 @@ enum sl_status sl_flow_keys_create(struct sl_flow_keys **out, uint32_t max_items
         const size_t n = (size_t)max_items + 1;
 
         keys->packet = (struct flow_packet *)malloc(n * sizeof *keys->packet);
+        keys->before = (struct flow_clock *)malloc(n * sizeof *keys->before);
         keys->shard = (uint8_t *)malloc(n);
         keys->by_shard = (uint32_t *)malloc(n * sizeof *keys->by_shard);
         keys->mark = (struct flow_mark *)malloc(n * sizeof *keys->mark);
         if (posix_memalign(&run, 64, n * sizeof *keys->run) == 0)
             keys->run = (struct flow_run *)run;
     }
-    if (keys == NULL || keys->packet == NULL || keys->shard == NULL || keys->by_shard == NULL ||
-        keys->mark == NULL || keys->run == NULL) {
+    if (keys == NULL || keys->packet == NULL || keys->before == NULL || keys->shard == NULL ||
+        keys->by_shard == NULL || keys->mark == NULL || keys->run == NULL) {
         sl_flow_keys_free(keys);
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the flow keys of %u packets",
                         max_items);
@@ -40,6 +41,7 @@ void sl_flow_keys_free(struct sl_flow_keys *keys)
         return;
     free(keys->run);
     free(keys->packet);
+    free(keys->before);
     free(keys->shard);
     free(keys->by_shard);
     free(keys->mark);
@@ -71,6 +73,8 @@ static struct flow_run *begin_run(struct sl_flow_keys *keys, uint32_t item)
 {
     struct flow_run *run = &keys->run[keys->n_runs];
 
+    keys->before[keys->n_runs] =
+        (struct flow_clock){.now = keys->max_time != 0 ? keys->max_time : INT64_MIN};
     keys->shard[keys->n_runs++] = FLOW_SHARDS_MAX;
     run->first = item;
     run->protocol = run->senders = 0;
@@ -82,8 +86,6 @@ static struct flow_run *begin_run(struct sl_flow_keys *keys, uint32_t item)
     run->n_of_end_1 = 0;
     run->bytes[0] = run->bytes[1] = 0;
     run->min_time = run->max_time = 0;
-    run->before.now = keys->max_time != 0 ? keys->max_time : INT64_MIN;
-    run->before.era = 0;
     run->flow = 0;
     return run;
 }

@@ -23,7 +23,7 @@ struct flow_packet {
 /* A run: packets of one flow, or of none, that follow one another in a batch. It has their common
  * properties, and the result of tracking. */
 struct flow_run {
-    struct flow_key key;
+    _Alignas(64) struct flow_key key;
     uint32_t hash;
     uint32_t first, end; /* items */
     uint8_t protocol;
@@ -39,9 +39,7 @@ struct flow_run {
     uint32_t n_of_end_1;        /* packets that end 1 of the key sent */
     uint64_t bytes[2];          /* on the wire, of packets of an end */
     int64_t min_time, max_time; /* of known times; 0: no time is known */
-    struct flow_clock before;   /* the clock before the run, as flow_clock_before has it */
-
-    uint64_t flow; /* tracking: of all packets, unless they were tracked one by one */
+    uint64_t flow;              /* tracking: of all packets, unless they were tracked one by one */
 };
 
 _Static_assert(sizeof(struct flow_run) == 128, "a run is no more than two cache lines");
@@ -77,7 +75,9 @@ struct flow_ends {
 };
 
 struct sl_flow_keys {
-    struct flow_run *run;       /* aligned to a cache line */
+    struct flow_run *run;
+    struct flow_clock *before;  /* each run, as flow_clock_before has it: who searches for a time
+                                   touches few cache lines */
     struct flow_packet *packet; /* of items, from first_item on */
     uint32_t n_runs;
     uint32_t first_item;
@@ -90,8 +90,8 @@ struct sl_flow_keys {
     uint32_t first_of[FLOW_SHARDS_MAX + 1];
 
     /* Dealt: */
-    struct flow_clock before, after; /* the clock before the batch, and after it */
-    bool set_back;                   /* a packet of the batch sets the clock back */
+    struct flow_clock begin, after; /* the clock before the batch, and after it */
+    bool set_back;                  /* a packet of the batch sets the clock back */
 
     struct sl_flow_stats added[FLOW_SHARDS_MAX]; /* tracking: what the batch added to a shard's */
 
