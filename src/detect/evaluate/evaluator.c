@@ -689,17 +689,20 @@ void sl_evaluator_free(struct sl_evaluator *evaluator)
     free(evaluator);
 }
 
-/* Headers and flow of a packet to come: another core may have loaded them. Inlined by force: gcc
- * drops calls to functions that only prefetch. */
-__attribute__((always_inline)) static inline void fetch_item(const struct sl_batch *batch,
+/* Headers, flow and part of a packet to come: another core may have loaded them. Inlined by force:
+ * gcc drops calls to functions that only prefetch. */
+__attribute__((always_inline)) static inline void fetch_item(const struct sl_evaluator *evaluator,
                                                              uint32_t item)
 {
+    const struct sl_batch *batch = evaluator->batch;
     const struct sl_packet *packet = &batch->packet[item];
 
     __builtin_prefetch(batch->bytes + packet->offset + packet->network);
     __builtin_prefetch(batch->bytes + packet->offset + packet->transport);
     if (batch->origin != NULL)
         __builtin_prefetch(&batch->origin[item].flow);
+    if (evaluator->parts != NULL && evaluator->parts[item] != NULL)
+        __builtin_prefetch(&evaluator->parts[item]->whole);
 }
 
 enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_batch *batch,
@@ -728,7 +731,7 @@ enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_
         begin_late(evaluator);
     for (uint32_t item = 0; item < batch->n_items; item++) {
         if (item + AHEAD < batch->n_items)
-            fetch_item(batch, item + AHEAD);
+            fetch_item(evaluator, item + AHEAD);
         evaluator->items++;
         if ((evaluator->late != NULL && !match_ended(evaluator, item)) ||
             !match_item(evaluator, item) || evaluator->buffers.no_memory ||
