@@ -4,17 +4,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { TAKES_AHEAD = 4 }; /* blocks that are fetched */
+
 bool stream_arena_open(struct stream_arena *arena, uint32_t n_blocks)
 {
     *arena = (struct stream_arena){.n_blocks = n_blocks, .n_used = 1, .n_free = n_blocks - 1};
     arena->block = (union stream_block *)aligned_alloc(64, (size_t)n_blocks * sizeof *arena->block);
-    return arena->block != NULL;
+    arena->given = (uint32_t *)malloc(n_blocks * sizeof *arena->given);
+    return arena->block != NULL && arena->given != NULL;
 }
 
 void stream_arena_close(struct stream_arena *arena)
 {
     free(arena->block);
+    free(arena->given);
     arena->block = NULL;
+    arena->given = NULL;
 }
 
 uint32_t stream_blocks_take(struct stream_arena *arena, uint32_t n)
@@ -25,13 +30,11 @@ uint32_t stream_blocks_take(struct stream_arena *arena, uint32_t n)
         return 0;
     arena->n_free -= n;
     while (n-- > 0) {
-        uint32_t index = arena->free;
+        const uint32_t index =
+            arena->n_given != 0 ? arena->given[--arena->n_given] : arena->n_used++;
 
-        if (index != 0)
-            arena->free = arena->block[index].next_block;
-        else
-            index = arena->n_used++;
-        __builtin_prefetch(&arena->block[arena->free], 1); /* it is taken next, and left caches */
+        if (arena->n_given >= TAKES_AHEAD)
+            __builtin_prefetch(&arena->block[arena->given[arena->n_given - TAKES_AHEAD]], 1);
         arena->block[index].next_block = first;
         first = index;
     }
@@ -47,8 +50,7 @@ void stream_blocks_give(struct stream_arena *arena, uint32_t first)
     while (first != 0) {
         const uint32_t next = arena->block[first].next_block;
 
-        arena->block[first].next_block = arena->free;
-        arena->free = first;
+        arena->given[arena->n_given++] = first;
         arena->n_free++;
         first = next;
     }

@@ -28,8 +28,10 @@ struct stream_arena {
     union stream_block *block; /* block 0 is none */
     uint32_t n_blocks;
     uint32_t n_used; /* that were ever used */
-    uint32_t free;   /* list */
     uint32_t n_free; /* of all, but for those that are counted as taken */
+    uint32_t *given; /* blocks that were given back: the last is taken next. A list through the
+                        blocks would wait for each of them, as they left caches */
+    uint32_t n_given;
 };
 
 /* False: no memory. Pages are touched when they are used. */
