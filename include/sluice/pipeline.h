@@ -60,7 +60,7 @@ struct sl_pipeline_config {
     uint32_t n_devices;
     uint32_t batch_len;   /* arena bytes a batch; at least SL_CAPTURE_PACKET_MAX for captures */
     uint32_t batch_items; /* items a batch */
-    uint32_t n_batches;   /* in flight; 0: 3, and for each worker and loader 2, or 3 on a CPU */
+    uint32_t n_batches;   /* in flight; 0: 3, and 2 for each worker and loader */
 
     /* Threads that run engines, of each device. 0: for the CPU the machine's cores; for a GPU half
      * of them and one, at most 12. A GPU has at most six batches at once. One of its waiting

@@ -98,12 +98,10 @@ static void begin(struct pipeline *pipeline)
 }
 
 /* One batch being filled, one being drained, and one waiting. Each thread has one, and another for
- * it waits for batches before it: two without GPUs, where one may take as long as three others. */
+ * it waits for batches before it. Caches hold no more. */
 static uint32_t n_batches(const struct pipeline *pipeline)
 {
-    const uint32_t n_threads = pipeline->stats->n_workers + pipeline->n_loaders;
-
-    return (pipeline->cuda ? 2 : 3) * n_threads + 3;
+    return 2 * (pipeline->stats->n_workers + pipeline->n_loaders) + 3;
 }
 
 enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,

@@ -304,7 +304,7 @@ static void test_loaders_do_not_wait_for_batches_before_theirs(void **state)
         struct sl_pipeline_stats stats;
         struct sl_diag diag;
 
-        run.wait_for = 3 * (2 + n_loaders) + 3 - 1;
+        run.wait_for = 2 * (2 + n_loaders) + 3 - 1;
         assert_int_equal(run_prepared(&run, 2, n_loaders, &stats, &diag), SL_OK);
         assert_int_equal(stats.n_batches, run.wait_for + 1);
         assert_int_equal(run.seen_by_first, run.wait_for);
