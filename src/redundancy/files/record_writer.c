@@ -10,7 +10,6 @@
 
 enum {
     GROUP_LEN = 2 << 20,   /* bytes of frames that zstd sees together */
-    TAIL_LEN = 256 << 10,  /* the same of a long file's last group: threads share its bytes */
     GROUP_WINDOW_LOG = 22, /* holds a group */
     GROUP_FRAMES = 256,    /* at most, so that frames that are short do not wait for long */
     MORE_GROUPS = 2        /* made or waiting meanwhile */
@@ -29,7 +28,6 @@ struct record_writer {
     struct record_config config;
     uint32_t n_groups, n_threads;
     struct group *groups;
-    size_t group_len; /* bytes of frames */
     pthread_t threads[SL_REDUNDANCY_THREADS_MAX];
 
     pthread_mutex_t lock; /* of all below */
@@ -221,7 +219,6 @@ enum sl_status record_writer_create(struct record_writer **writer,
     w->config = *config;
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->changed, NULL);
-    w->group_len = config->one_stream ? 1 : GROUP_LEN;
     w->n_groups = MORE_GROUPS + (config->one_stream ? 2 : config->n_threads);
     w->groups = calloc(w->n_groups, sizeof *w->groups);
     for (uint32_t i = 0; w->groups != NULL && i < w->n_groups; i++)
@@ -262,53 +259,13 @@ uint64_t record_writer_put(struct record_writer *w, uint32_t frame_len)
 
     group->len[group->n++] = frame_len;
     group->frames_len += frame_len;
-    if (group->n == GROUP_FRAMES || group->frames_len >= w->group_len)
+    if (w->config.one_stream || group->n == GROUP_FRAMES || group->frames_len >= GROUP_LEN)
         hand_over(w);
 
     pthread_mutex_lock(&w->lock);
     const uint64_t bytes_out = w->bytes_out;
     pthread_mutex_unlock(&w->lock);
     return bytes_out;
-}
-
-/* Puts the frames of the last group anew, in shorter groups. */
-static enum sl_status split_last(struct record_writer *w, struct sl_diag *diag)
-{
-    struct group *const group = &w->groups[w->n_put % w->n_groups];
-    const uint32_t n = group->n;
-    const size_t len = group->frames_len;
-    uint32_t lens[GROUP_FRAMES];
-    uint8_t *const frames = malloc(len), *room, *frame = frames;
-
-    if (frames == NULL)
-        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for frames");
-    memcpy(frames, group->frames, len);
-    memcpy(lens, group->len, n * sizeof *lens);
-    group->n = 0;
-    group->frames_len = 0;
-    w->group_len = TAIL_LEN;
-    for (uint32_t i = 0; i < n && (room = record_writer_room(w)) != NULL; i++) {
-        memcpy(room, frame, lens[i]);
-        record_writer_put(w, lens[i]);
-        frame += lens[i];
-    }
-    free(frames);
-    return SL_OK;
-}
-
-/* A short file keeps its one group, which is smaller as a whole. */
-static enum sl_status put_last(struct record_writer *w, struct sl_diag *diag)
-{
-    enum sl_status status = SL_OK;
-
-    /* Where writing has failed the place may be of a group that is not written yet. */
-    if (record_writer_room(w) == NULL)
-        return SL_OK;
-    if (w->n_put > 0 && w->groups[w->n_put % w->n_groups].frames_len > TAIL_LEN)
-        status = split_last(w, diag);
-    if (status == SL_OK && record_writer_room(w) != NULL && w->groups[w->n_put % w->n_groups].n > 0)
-        hand_over(w);
-    return status;
 }
 
 static void end_threads(struct record_writer *w)
@@ -324,17 +281,17 @@ static void end_threads(struct record_writer *w)
 enum sl_status record_writer_end(struct record_writer *w, struct sl_redundancy_file_stats *stats,
                                  struct sl_diag *diag)
 {
-    enum sl_status last = SL_OK;
-
     if (w == NULL)
         return SL_OK;
     if (w->n_threads > 0) {
-        last = put_last(w, diag);
+        /* Where writing has failed the place may be of a group that is not written yet. */
+        if (record_writer_room(w) != NULL && w->groups[w->n_put % w->n_groups].n > 0)
+            hand_over(w);
         end_threads(w);
     }
 
-    const enum sl_status status = w->status != SL_OK ? w->status : last;
-    if (w->status != SL_OK && diag != NULL)
+    const enum sl_status status = w->status;
+    if (status != SL_OK && diag != NULL)
         *diag = w->diag;
     stats->bytes_out += w->bytes_out;
     stats->residual_bytes += w->residual_bytes;
