@@ -157,13 +157,15 @@ static void print_summary(const struct sl_redundancy_file_stats *stats, double s
             cli_count(stats->frames, frames), cli_bytes(in / (seconds > 0 ? seconds : 1), rate));
 }
 
+/* `auto` is the CPU: zstd is the CPU's in any case, and a GPU's start outlasts what it saves. */
 static bool choose_device(struct options *options)
 {
+    const char *const name = strcmp(options->device, "auto") == 0 ? "cpu" : options->device;
     struct sl_device device;
     struct sl_diag diag = {0};
     char why[SL_WHY_LEN];
 
-    if (sl_device_choose(&device, options->device, why, &diag) != SL_OK) {
+    if (sl_device_choose(&device, name, why, &diag) != SL_OK) {
         cli_diag(&diag);
         return false;
     }
