@@ -21,7 +21,7 @@ SLUICE, SAMPLES = sys.argv[1:3]
 CAPTURE = os.path.join(SAMPLES, "sample.pcap")
 RULES = os.path.join(SAMPLES, "sample.rules")
 EVENTS = 18  # of a run over the sample
-KILLS = int(os.environ.get("SLUICE_TEST_TRIES", "3" if case.is_sanitized(SLUICE) else "8"))
+KILLS = int(os.environ.get("SLUICE_TEST_TRIES", "8"))
 
 
 def run(*arguments, source=CAPTURE, **options):
