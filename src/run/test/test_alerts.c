@@ -440,11 +440,11 @@ static void test_samples(void **state)
     size_t n = 0;
 
     (void)state;
+    snprintf(database, sizeof database, "sqlite:%s", scratch("events.db"));
+    ways[n++] = (struct way){SL_CAPTURE_PACKET_MAX, 100, 3, database}; /* under sanitizers too */
     for (uint32_t n_workers = 1; n_workers <= 8; n_workers++)
         for (uint32_t i = 0; i < 4; i++)
             ways[n++] = (struct way){lens[i / 3], (uint32_t[]){1, 7, 0, 0}[i], n_workers, NULL};
-    snprintf(database, sizeof database, "sqlite:%s", scratch("events.db"));
-    ways[n++] = (struct way){SL_CAPTURE_PACKET_MAX, 100, 3, database};
     snprintf(captures, sizeof captures, "%s/*.pcap*", samples);
     snprintf(rules, sizeof rules, "%s/sample.rules", samples);
     check_ways(captures, rules, ways, n, 100);
