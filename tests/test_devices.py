@@ -316,7 +316,7 @@ class Devices(unittest.TestCase):
             self.assertEqual(result.returncode, expected.returncode)
         long = os.path.join(self.folder.name, "long")
         with open(long, "wb") as file:
-            file.truncate(90 << 20)
+            file.truncate(180 << 20)
         for threads, status in (("2", 1), ("1", 2)):
             result = self.scan(long, long, long, "--device", "auto", "--threads", threads, gpus=1,
                                faults="0:open:1")

@@ -115,7 +115,7 @@ static int execute(struct scan_options *options, struct sl_scan *scan, double be
 }
 
 /* A core scans about so many bytes before a GPU has started. */
-static const uint64_t gpu_start_len = UINT64_C(256) << 20;
+static const uint64_t gpu_start_len = UINT64_C(512) << 20;
 
 /* nftw hands its function nothing of the caller's. */
 static uint64_t walked_len;

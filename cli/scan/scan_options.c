@@ -67,7 +67,7 @@ static const char usage[] =
     "      --stop-object N      verify no more than N candidates of a file: SUSPECT\n"
     "      --threads N          that scan, 0: one a core (0)\n"
     "      --device D           auto, cpu, cuda or cuda:N (cpu); auto: a GPU for one thread alone\n"
-    "                           and more than 256 MiB below the paths\n"
+    "                           and more than 512 MiB below the paths\n"
     "      --json               print a JSON object a line\n"
     "      --no-summary, --quiet\n"
     "      --stdout             errors on standard output, too\n"
