@@ -249,7 +249,7 @@ static void test_contents(void **state)
         {RULE("tcp", "content:\"a;b)c\";"), {.payload = "a;b)c"}, {.payload = "a"}},
         {RULE("tcp", "content:\"longer-than-the-longest-literal-of-rules\";"),
          {.payload = "a longer-than-the-longest-literal-of-rules"},
-         {.payload = "a longer-than-the-longest-literal-of-all"}},
+         {.payload = "a wonger-than-the-longest-literal-of-rules"}},
         {RULE("tcp", "content:\"|00 ff 00|\";"),
          {.payload = "\0\377\0", .payload_len = 3},
          {.payload = "\0\377\1", .payload_len = 3}},
