@@ -134,7 +134,8 @@ void stream_output_free(struct stream_output *output);
 void stream_stats_add(struct sl_stream_stats *sum, const struct sl_stream_stats *more);
 
 struct stream_config {
-    uint64_t memory; /* bytes of all shards' arenas; default 256 MiB; 128 KiB to 4 GiB a shard */
+    uint64_t memory; /* bytes of all shards' blocks; default 256 MiB; 128 KiB to 4 GiB a shard; the
+                      list of free blocks takes 1/64 more */
     uint32_t context_len; /* last bytes of a half that are kept from batch to batch, and with which
                              retransmissions are compared; default 224, which is one block. At most
                              STREAM_CONTEXT_MAX */
