@@ -322,6 +322,13 @@ class Devices(unittest.TestCase):
                                faults="0:open:1")
             self.assertEqual(result.returncode, status, result.stderr)
 
+    def test_auto_encodes_on_the_cpu(self):
+        for device, status in ("cuda", 2), ("auto", 0):
+            out = os.path.join(self.folder.name, device)
+            result = sluice("encode", "-q", "--device", device, SAMPLE, out, gpus=1,
+                            faults="0:open:1")
+            self.assertEqual(result.returncode, status, result.stderr)
+
     def test_a_scan_ends_where_the_gpu_hangs(self):
         for nth, threads in (1, "1"), (3, "2"):
             result = self.scan("--device", "cuda", "--threads", threads, gpus=1,
