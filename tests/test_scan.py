@@ -17,6 +17,7 @@ import random
 import re
 import resource
 import shutil
+import socket
 import struct
 import subprocess
 import sys
@@ -1386,6 +1387,26 @@ class Bombs(case.Case):
                               (quines.zip_quine(), lambda content: zipfile.ZipFile(
                                   io.BytesIO(content)).read(quines.NAME.decode()))):
             self.assertEqual(inside(quine), quine)
+
+
+class Unpacker(case.Case):
+    def test_it_ends_without_a_word_where_the_scan_has_ended(self):
+        program = os.path.join(os.path.dirname(SLUICE), "sluice-unpack")
+        for greeted in (False, True):
+            ours, its = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+            arena = os.memfd_create("arena")
+            os.ftruncate(arena, 2 << 20)
+            with ours, subprocess.Popen(
+                    ["sh", "-c", f'exec "$0" 3<&{its.fileno()} 4<&{arena}', program],
+                    pass_fds=(its.fileno(), arena), stderr=subprocess.PIPE) as process:
+                its.close()
+                os.close(arena)
+                self.assertTrue(ours.recv(1 << 16))
+                if greeted:
+                    ours.sendall(b"\0")
+                ours.close()
+                self.assertEqual(process.communicate(timeout=120)[1], b"")
+                self.assertEqual(process.returncode, 0 if greeted else 1)
 
 
 class Options(case.Case):
