@@ -172,7 +172,8 @@ enum sl_app_value_id {
     SL_FTP_REPLY,           /* one for each line, up to 4 KiB */
     SL_DCERPC_INTERFACE,    /* of a call: its UUID, in lower case */
     SL_APP_BODY,            /* as far as it has come, decoded; of SMTP: of an attachment; of DCERPC:
-                               the data of a call's stub */
+                               the data of a call's stub. Its bytes are NULL where a message
+                               has `parts` */
     SL_N_APP_VALUES
 };
 
@@ -232,6 +233,13 @@ struct sl_app_file {
     struct app_contents *contents; /* its bytes, for the run alone; NULL: they were not kept */
 };
 
+/* The next bytes of a body that lies in packets of the batch. */
+struct sl_app_part {
+    const struct sl_app_part *next; /* of the bytes behind these; NULL: there are none */
+    const uint8_t *bytes;
+    uint32_t len; /* of bytes, 1 or more */
+};
+
 /* Bytes of a body as a packet of the batch holds them. */
 struct sl_app_piece {
     const struct sl_app_piece *next; /* of the bytes behind these; NULL: there are none */
@@ -268,6 +276,8 @@ struct sl_app_message {
     uint32_t body_shown;               /* of them, those that the message before showed */
     const struct sl_app_piece *pieces; /* all bytes behind those; NULL: some lie in no packet of the
                                           batch, or in too many */
+    const struct sl_app_part *parts;   /* the bytes of the value SL_APP_BODY of the side, perhaps
+                                          with some behind them; NULL: the value has bytes */
     uint16_t status;                   /* HTTP: 0: none, or no number of three digits */
     uint16_t seen;                     /* TLS: messages that were seen, SL_TLS_SEEN_* */
     uint16_t version[2]; /* TLS: that the client offers, that the server chose; 0: not seen */

@@ -61,13 +61,92 @@ static void leave(struct app_body *body, struct app_blocks *blocks, struct app_b
     body->is_shown = false;
 }
 
+static uint32_t size_of(size_t len)
+{
+    uint32_t size = 0;
+
+    while (len_of(size) < len)
+        size++;
+    return size;
+}
+
+/* ---- bytes in packets ------------------------------------------------------------------------ */
+
+bool app_body_lend(struct app_body *body, struct app_blocks *blocks, struct app_arena *arena,
+                   const uint8_t *bytes, uint32_t len)
+{
+    struct sl_app_part *part = app_arena_take(arena, sizeof *part);
+
+    if (part == NULL)
+        return false;
+    *part = (struct sl_app_part){NULL, bytes, len};
+    if (body->part != NULL) {
+        body->last->next = part;
+    } else {
+        body->part = part;
+        body->link = &blocks->in_packets;
+        body->next = blocks->in_packets;
+        if (body->next != NULL)
+            body->next->link = &body->next;
+        blocks->in_packets = body;
+    }
+    body->last = part;
+    body->len += len;
+    return true;
+}
+
+/* The body has no parts any more. */
+static void unlist(struct app_body *body)
+{
+    if (body->part == NULL)
+        return;
+    *body->link = body->next;
+    if (body->next != NULL)
+        body->next->link = body->link;
+    body->part = body->last = NULL;
+}
+
+void app_parts_read(const struct sl_app_part *part, uint32_t from, uint32_t len, uint8_t *to)
+{
+    for (; len != 0; part = part->next) {
+        if (from >= part->len) {
+            from -= part->len;
+            continue;
+        }
+        const uint32_t n = len < part->len - from ? len : part->len - from;
+
+        memcpy(to, part->bytes + from, n);
+        to += n;
+        len -= n;
+        from = 0;
+    }
+}
+
+bool app_body_gather(struct app_body *body, struct app_blocks *blocks)
+{
+    const struct sl_app_part *const part = body->part;
+
+    if (part == NULL)
+        return true;
+    unlist(body);
+    body->block = take(blocks, size_of(body->len));
+    if (body->block == NULL) {
+        body->len = 0;
+        return false;
+    }
+    app_parts_read(part, 0, body->len, body->block->bytes);
+    return true;
+}
+
+/* ---- bytes in blocks ------------------------------------------------------------------------- */
+
 bool app_body_add(struct app_body *body, struct app_blocks *blocks, struct app_block **left,
                   const uint8_t *bytes, uint32_t len)
 {
-    uint32_t size = body->block != NULL ? body->block->size : 0;
+    if (!app_body_gather(body, blocks))
+        return false;
+    const uint32_t size = size_of((size_t)body->len + len);
 
-    while (len_of(size) < (size_t)body->len + len)
-        size++;
     if (body->block == NULL || size != body->block->size) {
         struct app_block *const block = take(blocks, size);
 
@@ -86,6 +165,7 @@ bool app_body_add(struct app_body *body, struct app_blocks *blocks, struct app_b
 
 void app_body_end(struct app_body *body, struct app_blocks *blocks, struct app_block **left)
 {
+    unlist(body);
     if (body->block != NULL)
         leave(body, blocks, left);
     *body = (struct app_body){0};
@@ -93,7 +173,7 @@ void app_body_end(struct app_body *body, struct app_blocks *blocks, struct app_b
 
 uint32_t app_body_held(const struct app_body *body)
 {
-    return body->block != NULL ? (uint32_t)len_of(body->block->size) : 0;
+    return body->len != 0 ? (uint32_t)len_of(size_of(body->len)) : 0;
 }
 
 void app_blocks_take_back(struct app_blocks *blocks, struct app_block **left)

@@ -111,6 +111,12 @@ void app_shard_begin(struct app_shard *shard, struct app_output *output)
     shard->batch++;
 }
 
+void app_shard_end(struct app_shard *shard)
+{
+    while (shard->blocks.in_packets != NULL)
+        shard->output->no_memory |= !app_body_gather(shard->blocks.in_packets, &shard->blocks);
+}
+
 void app_output_free(struct app_output *output)
 {
     free(output->message);
@@ -173,9 +179,9 @@ static bool show_body(struct app_shard *shard, struct side_note *side, struct sl
         return false;
     if (side->n_values != 0)
         memcpy(value, side->value, side->n_values * sizeof *value);
-    value[side->n_values] =
-        (struct sl_app_value){side->body.block->bytes, side->body.len, SL_APP_BODY};
-    side->body.is_shown = true;
+    value[side->n_values] = (struct sl_app_value){
+        side->body.block != NULL ? side->body.block->bytes : NULL, side->body.len, SL_APP_BODY};
+    side->body.is_shown = side->body.block != NULL;
     half->value = value;
     half->n_values = side->n_values + 1;
     return true;
@@ -202,6 +208,11 @@ static const struct sl_app_piece *take_pieces(const struct app_shard *shard, str
     return has_all ? side->first_piece : NULL;
 }
 
+static bool is_in_packet(const struct app_place *place, const uint8_t *bytes)
+{
+    return place->payload != NULL && bytes >= place->payload && bytes < place->payload + place->len;
+}
+
 /* Notes bytes of the body that lie in a packet. */
 static void add_piece(const struct hearing *hearing, struct side_note *side, const uint8_t *bytes,
                       uint32_t len)
@@ -210,7 +221,7 @@ static void add_piece(const struct hearing *hearing, struct side_note *side, con
     const struct app_place *place = hearing->place;
     struct sl_app_piece *piece;
 
-    if (place->payload == NULL || bytes < place->payload || bytes >= place->payload + place->len)
+    if (!is_in_packet(place, bytes))
         return;
     piece = app_arena_take(&shard->output->arena, sizeof *piece);
     if (piece == NULL)
@@ -226,6 +237,38 @@ static void add_piece(const struct hearing *hearing, struct side_note *side, con
     side->last_piece = piece;
     side->pieces_len += len;
     side->n_pieces++;
+}
+
+/* The message's part of its sender's body. Without pieces, its bytes are searched where they lie
+ * together. False: no memory. */
+static bool add_body(struct app_shard *shard, struct side_note *sender,
+                     struct sl_app_message *message)
+{
+    bool done = true;
+
+    if (message->step != SL_APP_FILE) {
+        message->pieces = take_pieces(shard, sender);
+        if (message->pieces == NULL && sender->body.len != sender->shown)
+            done = app_body_gather(&sender->body, &shard->blocks);
+    }
+    message->parts = sender->body.part;
+    message->body_len = sender->body.len;
+    message->body_shown = sender->shown;
+    sender->shown = message->step != SL_APP_FILE ? sender->body.len : sender->shown;
+    return done && show_body(shard, sender, &message->half[message->side]);
+}
+
+/* Keeps bytes of the body. False: no memory. */
+static bool keep_bytes(const struct hearing *hearing, struct side_note *side, const uint8_t *bytes,
+                       uint32_t len)
+{
+    struct app_shard *const shard = hearing->shard;
+    struct app_output *const output = shard->output;
+    const bool is_lent = side->body.block == NULL && is_in_packet(hearing->place, bytes);
+
+    add_piece(hearing, side, bytes, len);
+    return is_lent ? app_body_lend(&side->body, &shard->blocks, &output->arena, bytes, len)
+                   : app_body_add(&side->body, &shard->blocks, &output->left, bytes, len);
 }
 
 static void give_message(const struct hearing *hearing, const struct app_news *news,
@@ -256,14 +299,8 @@ static void give_message(const struct hearing *hearing, const struct app_news *n
         message.half[i].value = note->side[i].value;
         message.half[i].n_values = note->side[i].n_values;
     }
-    if (step == SL_APP_MORE || step == SL_APP_END || step == SL_APP_FILE) {
-        done = done && show_body(shard, sender, &message.half[news->side]);
-        message.body_len = sender->body.len;
-        message.body_shown = sender->shown;
-        if (step != SL_APP_FILE)
-            message.pieces = take_pieces(shard, sender);
-        sender->shown = step != SL_APP_FILE ? sender->body.len : sender->shown;
-    }
+    if (step == SL_APP_MORE || step == SL_APP_END || step == SL_APP_FILE)
+        done = add_body(shard, sender, &message) && done;
     if (step == SL_APP_FILE || step == SL_APP_END)
         message.file = sender->file;
     output->no_memory |= !done;
@@ -457,11 +494,8 @@ static void hear_body(const struct hearing *hearing, const struct app_news *news
     for (uint32_t at = 0; at < news->len && !side->is_cut;) {
         const uint32_t left = SL_APP_BODY_STEP - side->body.len % SL_APP_BODY_STEP;
         const uint32_t n = least(least(left, news->len - at), SL_APP_BODY_MAX - side->body.len);
+        const bool is_kept = keep_bytes(hearing, side, news->bytes + at, n);
 
-        const bool is_kept =
-            app_body_add(&side->body, &shard->blocks, &shard->output->left, news->bytes + at, n);
-
-        add_piece(hearing, side, news->bytes + at, n);
         shard->output->no_memory |= !is_kept;
         at += n;
         side->is_cut = side->body.len == SL_APP_BODY_MAX || !is_kept;

@@ -75,6 +75,9 @@ struct app_shard *app_shard_at(struct app_shard *shards, uint32_t index);
  */
 void app_shard_begin(struct app_shard *shard, struct app_output *output);
 
+/* The batch ends: bodies that go on leave its packets. */
+void app_shard_end(struct app_shard *shard);
+
 /* A place where something happens. */
 struct app_place {
     struct app_slot *slot;

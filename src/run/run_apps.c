@@ -49,6 +49,11 @@ struct app_collecting app_batch_begin(struct app_batch *mine, const struct run_a
     return collecting;
 }
 
+void app_batch_collected(const struct app_collecting *mine)
+{
+    app_shard_end(mine->shard);
+}
+
 void app_batch_take(const struct app_collecting *mine, const struct stream_output *streams,
                     uint32_t from, uint64_t flow, const struct late_flow *late)
 {
@@ -340,7 +345,11 @@ static uint32_t make_joins(struct sl_batch *to, const struct sl_app_message *mes
         if (i++ >= skip && before != 0) {
             if (!sl_batch_made_fits(to, before + behind))
                 return i - 1;
-            memcpy(sl_batch_made_room(to), body->bytes + at - before, before + behind);
+            if (body->bytes != NULL)
+                memcpy(sl_batch_made_room(to), body->bytes + at - before, before + behind);
+            else
+                app_parts_read(message->parts, at - before, before + behind,
+                               sl_batch_made_room(to));
             sl_batch_append_made(to, before + behind,
                                  (struct sl_made){.item = item, .buffers = SL_BUFFER_BODY});
         }

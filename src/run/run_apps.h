@@ -62,6 +62,9 @@ struct app_collecting app_batch_begin(struct app_batch *mine, const struct run_a
                                       struct run_flow *of_flow, struct sl_batch *batch,
                                       uint32_t shard);
 
+/* All of the batch is collected. */
+void app_batch_collected(const struct app_collecting *mine);
+
 /* Takes the records of streams from `from` on, which a packet of this flow, or its end, brought
  * about. `late`: see late_message. */
 void app_batch_take(const struct app_collecting *mine, const struct stream_output *streams,

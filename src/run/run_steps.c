@@ -79,6 +79,8 @@ static void collect(void *user, struct sl_batch *batch, uint32_t shard)
     if (run->streams != NULL)
         stream_batch_collect(&mine->streams, run->streams, batch, mine->source.keys,
                              checksums(run, mine->policy), run->apps != NULL ? &apps : NULL, shard);
+    if (run->apps != NULL)
+        app_batch_collected(&apps);
 }
 
 static void apply(void *user, struct sl_batch *batch)

@@ -480,6 +480,8 @@ enum sl_status run_streams_finish(struct run_streams *streams, const struct run_
             collecting = app_batch_begin(said, apps, streams->of_flow[i], &empty, i);
         stream_batch_collect(mine, streams, &empty, keys, NULL, apps != NULL ? &collecting : NULL,
                              i);
+        if (apps != NULL)
+            app_batch_collected(&collecting);
     }
     if (apps != NULL)
         app_batch_apply(said, &empty, streams->n_shards);

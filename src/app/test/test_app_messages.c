@@ -30,7 +30,7 @@ struct scene {
     struct app_output output;
     struct app_text told;
     struct sl_app_stats stats;
-    const uint8_t *payload[PACKETS_MAX];          /* of the packets of the batch */
+    uint8_t *payload[PACKETS_MAX];                /* of the packets of the batch, malloc'ed */
     uint32_t n_packets, n_in_pieces, n_elsewhere; /* messages with more of a body */
 };
 
@@ -40,6 +40,18 @@ static void say(struct app_text *told, const void *bytes, uint32_t len)
 {
     app_text_add(told, bytes, len);
     app_text_add_byte(told, '\n');
+}
+
+/* The bytes of a value; those of a body in packets are joined, up to the next call. */
+static const uint8_t *bytes_of(const struct sl_app_message *message,
+                               const struct sl_app_value *value)
+{
+    static uint8_t joined[SL_APP_BODY_MAX];
+
+    if (value->id != SL_APP_BODY || value->bytes != NULL)
+        return value->bytes;
+    app_parts_read(message->parts, 0, value->len, joined);
+    return joined;
 }
 
 /* All but the item. */
@@ -71,7 +83,7 @@ static void write_message(struct app_text *told, const struct sl_app_message *me
                                half->has_ended, (unsigned long long)half->body_len));
         for (uint32_t v = 0; v < half->n_values; v++) {
             assert_true(v == 0 || half->value[v].id >= half->value[v - 1].id);
-            say(told, half->value[v].bytes, half->value[v].len);
+            say(told, bytes_of(message, &half->value[v]), half->value[v].len);
         }
     }
 }
@@ -88,8 +100,8 @@ static void check_pieces(struct scene *scene, const struct sl_app_message *messa
         const struct sl_app_value *body = &half->value[half->n_values - 1];
 
         assert_true(piece->item < scene->n_packets && piece->len <= body->len - at);
-        assert_memory_equal(scene->payload[piece->item] + piece->begin, body->bytes + at,
-                            piece->len);
+        assert_memory_equal(scene->payload[piece->item] + piece->begin,
+                            bytes_of(message, body) + at, piece->len);
         at += piece->len;
     }
     assert_true(message->pieces == NULL || at == message->body_len);
@@ -97,15 +109,17 @@ static void check_pieces(struct scene *scene, const struct sl_app_message *messa
     scene->n_elsewhere += message->pieces == NULL && message->body_len > message->body_shown;
 }
 
-/* The batch is read behind its end, as a run reads it. */
+/* The batch is read behind its end, as a run reads it. Then its packets are gone. */
 static void end_batch(struct scene *scene)
 {
+    app_shard_end(scene->shard);
     assert_false(scene->output.no_memory);
     for (uint32_t i = 0; i < scene->output.n; i++) {
         write_message(&scene->told, &scene->output.message[i]);
         check_pieces(scene, &scene->output.message[i]);
     }
-    scene->n_packets = 0;
+    while (scene->n_packets != 0)
+        free(scene->payload[--scene->n_packets]);
     app_stats_add(&scene->stats, &scene->output.stats);
 }
 
@@ -198,6 +212,7 @@ static bool give_some(struct scene *scene, uint64_t *seed)
     } while (scene->flow[flow].given[side] == scene->flow[flow].len[side]);
     struct flow *const mine = &scene->flow[flow];
     struct app_place place = {.slot = &mine->slot, .flow = flow};
+    const uint8_t *bytes = (const uint8_t *)mine->text[side] + mine->given[side];
     uint32_t len = 1 + test_below(seed, GIVE_MAX);
 
     if (len > mine->len[side] - mine->given[side])
@@ -205,15 +220,16 @@ static bool give_some(struct scene *scene, uint64_t *seed)
     if (test_below(seed, 50) != 0) { /* others are copied */
         assert_true(scene->n_packets < PACKETS_MAX);
         place.source = scene->n_packets;
-        place.payload = (const uint8_t *)mine->text[side] + mine->given[side];
+        scene->payload[scene->n_packets] = malloc(len);
+        assert_non_null(scene->payload[scene->n_packets]);
+        bytes = memcpy(scene->payload[scene->n_packets++], bytes, len);
+        place.payload = bytes;
         place.len = len;
-        scene->payload[scene->n_packets++] = place.payload;
     }
     if (test_below(seed, 100) == 0)
         app_gap(scene->shard, &place, (enum app_side)side, len);
     else
-        app_give(scene->shard, &place, (enum app_side)side,
-                 (uint8_t *)mine->text[side] + mine->given[side], len);
+        app_give(scene->shard, &place, (enum app_side)side, bytes, len);
     mine->given[side] += len;
     if (mine->given[side] == mine->len[side])
         app_end_side(scene->shard, &place, (enum app_side)side);
@@ -362,6 +378,47 @@ static void test_later_batches_leave_bodies(void **state)
     app_shard_begin(scene->shard, &scene->output);
     app_output_free(&later);
     close_scene(scene);
+}
+
+/* A body that grows, by bytes of packets first: what was shown of it stays where it is. */
+static void test_bodies_grow(void **state)
+{
+    enum { STEP = 700, MOST = 40 * STEP };
+    static uint8_t text[MOST];
+    uint64_t seed = 1;
+
+    (void)state;
+    for (uint32_t i = 0; i < MOST; i++)
+        text[i] = (uint8_t)test_below(&seed, 256);
+    for (uint32_t n_lent = 0; n_lent <= 40; n_lent += 8) {
+        struct app_body body = {0};
+        struct app_blocks blocks = {0};
+        struct app_arena arena = {0};
+        struct app_block *left = NULL;
+        const uint8_t *shown = NULL;
+        uint32_t shown_len = 0;
+
+        for (uint32_t at = 0; at < MOST; at += STEP) {
+            assert_true(at < n_lent * STEP ? app_body_lend(&body, &blocks, &arena, text + at, STEP)
+                                           : app_body_add(&body, &blocks, &left, text + at, STEP));
+            assert_true(body.len == at + STEP && app_body_held(&body) >= body.len);
+            assert_int_equal(body.block == NULL, at < n_lent * STEP);
+            if (at == 20 * STEP && body.block != NULL) {
+                shown = body.block->bytes;
+                shown_len = body.len;
+                body.is_shown = true;
+            }
+        }
+        assert_true(app_body_gather(&body, &blocks) && blocks.in_packets == NULL);
+        assert_memory_equal(body.block->bytes, text, MOST);
+        assert_true(shown == NULL || (left != NULL && shown == left->bytes));
+        if (shown != NULL)
+            assert_memory_equal(shown, text, shown_len);
+        app_body_end(&body, &blocks, &left);
+        app_blocks_take_back(&blocks, &left);
+        app_blocks_free(&blocks);
+        app_arena_free(&arena);
+    }
 }
 
 /* ---- events ---------------------------------------------------------------------------------- */
@@ -606,6 +663,7 @@ int main(void)
         cmocka_unit_test(test_batches_change_nothing),
         cmocka_unit_test(test_bodies_are_shown_in_steps),
         cmocka_unit_test(test_later_batches_leave_bodies),
+        cmocka_unit_test(test_bodies_grow),
         cmocka_unit_test(test_events_are_reported),
         cmocka_unit_test(test_an_answer_is_reported_once),
         cmocka_unit_test(test_a_long_line_is_reported),

@@ -136,9 +136,11 @@ bool rule_message_value(const struct rule_view *view, enum rule_buffer buffer, s
         return take_line(value, i);
     if (id == SL_TLS_RANDOM && rule_buffer_id(buffer) != SL_TLS_RANDOM)
         return take_random(value, rule_buffer_id(buffer));
+    if (id == SL_APP_BODY && value->bytes == NULL)
+        value->bytes = rule_body_join(view->body, message->parts, value->len);
     if (id == SL_APP_BODY && side == message->side && view->body_len < value->len)
         value->len = view->body_len;
-    return id != SL_APP_BODY || value->len != 0;
+    return id != SL_APP_BODY || (value->len != 0 && value->bytes != NULL);
 }
 
 bool rule_message_goes_on(const struct rule_view *view, enum rule_buffer buffer)

@@ -3,6 +3,7 @@
 #ifndef DETECT_EVALUATE_VIEW_H
 #define DETECT_EVALUATE_VIEW_H
 
+#include "rule_body.h"
 #include "rule_work.h"
 #include "sluice/app.h"
 #include "sluice/batch.h"
@@ -41,6 +42,7 @@ struct rule_view {
     const struct sl_stream_facts *facts; /* NULL: none */
     struct rule_scan *scan;
     const struct sl_app_message *message; /* NULL: it is about packets or streams */
+    struct rule_body *body;               /* of messages */
     uint32_t body_len;       /* bytes of the body of the message's side that rules see */
     uint32_t said;           /* bytes of all values */
     uint8_t quic_version[4]; /* of the message, as it is sent */

@@ -37,6 +37,7 @@ struct sl_evaluator {
     struct rule_stream stream;
     const struct sl_stream_part *shown; /* whose first block messages found in `stream`; or NULL */
     struct rule_scan said;              /* a message of DNS over TCP */
+    struct rule_body body;              /* that the packets of a message hold */
     struct evaluator_talk talk;         /* of the batch that comes next */
     struct evaluator_talk late_talk;    /* of flows that ended in it */
     const struct sl_late *late;         /* NULL: none */
@@ -473,6 +474,7 @@ static bool match_messages(struct sl_evaluator *work, struct evaluator_talk *tal
         struct rule_view view = *packet;
 
         rule_view_message(message, sees, &view);
+        view.body = &work->body;
         if ((message->app == SL_APP_DNS || message->app == SL_APP_SIP) && !scan_whole(work, &view))
             return false;
         rule_buffers_begin(&work->buffers);
@@ -683,6 +685,7 @@ void sl_evaluator_free(struct sl_evaluator *evaluator)
     rule_decoded_free(&evaluator->work.decoded);
     rule_scan_free(&evaluator->scan);
     rule_scan_free(&evaluator->said);
+    rule_body_free(&evaluator->body);
     rule_stream_free(&evaluator->stream);
     rule_buffers_free(&evaluator->buffers);
     rule_findings_close(&evaluator->findings);
@@ -722,6 +725,7 @@ enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_
         !grow_scan(evaluator, batch))
         return SL_ENOMEM;
     evaluator->buffers.no_memory = evaluator->work.decoded.no_memory = false;
+    rule_body_begin(&evaluator->body);
     evaluator->batch = batch;
     evaluator->hits = hits;
     evaluator->at_hit = evaluator->n_hits = evaluator->talk.at = 0;
@@ -736,7 +740,7 @@ enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_
         if ((evaluator->late != NULL && !match_ended(evaluator, item)) ||
             !match_item(evaluator, item) || evaluator->buffers.no_memory ||
             evaluator->work.decoded.no_memory || evaluator->findings.values.no_memory ||
-            !rule_findings_end_item(&evaluator->findings, item))
+            evaluator->body.no_memory || !rule_findings_end_item(&evaluator->findings, item))
             return SL_ENOMEM;
     }
     evaluator->talk.n = 0;

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "app/app_body.h"
 #include "detect/rule.h"
 #include "sluice/app.h"
 
@@ -22,6 +23,7 @@ struct scene {
     size_t n;
     struct sl_app_value values[MESSAGES_MAX][2][VALUES_MAX];
     struct sl_app_piece piece[MESSAGES_MAX];
+    struct sl_app_part part[2][2]; /* of a side's body */
 };
 
 static const struct value request[] = {
@@ -288,15 +290,45 @@ static void claim_all(struct sl_hits *hits, const struct scene *scene, size_t n_
         hits->hit[i].id |= (uint64_t)ALL_OF_MESSAGES << 32;
 }
 
+/* What packets hold of bodies is nowhere else. */
+static void lend_bodies(struct scene *lent, const struct scene *scene)
+{
+    enum { FIRST = 7 };
+
+    *lent = *scene;
+    for (size_t m = 0; m < lent->n; m++) {
+        struct sl_app_message *message = &lent->message[m];
+        struct sl_app_half *half = &message->half[message->side];
+        struct sl_app_value *const values = lent->values[m][message->side];
+        struct sl_app_part *const part = lent->part[message->side];
+
+        if (message->pieces == NULL)
+            continue;
+        memcpy(values, half->value, half->n_values * sizeof *values);
+        half->value = values;
+        struct sl_app_value *const body = &values[half->n_values - 1];
+        assert_int_equal(body->id, SL_APP_BODY);
+        part[1].bytes = body->bytes + FIRST;
+        if (part[1].len < body->len - FIRST)
+            part[1].len = body->len - FIRST;
+        part[0] = (struct sl_app_part){&part[1], body->bytes, FIRST};
+        body->bytes = NULL;
+        message->parts = part;
+    }
+}
+
 /* Writes the indices of the messages of the alerts, and "-" for one of none. */
-static void alerted(const struct sl_rules *rules, const struct scene *scene,
+static void alerted(const struct sl_rules *rules, const struct scene *as_whole,
                     const struct sl_hits *hits, char *text)
 {
+    static struct scene lent;
+    const struct scene *const scene = &lent;
     struct sl_evaluator *evaluator;
     const struct sl_alert *alerts;
     struct sl_diag diag;
     size_t n;
 
+    lend_bodies(&lent, as_whole);
     assert_int_equal(sl_evaluator_create(&evaluator, rules, &diag), SL_OK);
     sl_evaluator_set_messages(evaluator, scene->message, scene->n);
     assert_int_equal(sl_evaluator_run(evaluator, scene->batch, hits, &alerts, &n), SL_OK);
