@@ -2,6 +2,7 @@
 #include "class_matcher.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/diag.h"
 #include "base/least.h"
@@ -70,25 +71,36 @@ struct context {
     struct cpu_context cpu; /* its table is the matcher */
     const struct sl_backend *backend[MATCH_CLASSES];
     void *of[MATCH_CLASSES]; /* NULL: the class is not scanned */
-    uint32_t *item;          /* of a class: its number in the batch, */
-    struct sl_span *payload; /* its bytes */
+    uint8_t *class;          /* of each item of a batch */
+    /* The items class by class: their numbers in the batch, and their bytes. */
+    uint32_t *item;
+    struct sl_span *payload;
     uint16_t *overlap;
+    uint32_t begin[MATCH_CLASSES + 1]; /* of a class among them */
 };
 
-/* Lists the items of a class. Returns their number. */
-static uint32_t pick(struct context *context, const struct sl_batch *batch, enum match_class class)
+/* Lists the items of a batch class by class. */
+static void sort_items(struct context *context, const struct sl_batch *batch)
 {
-    uint32_t n = 0;
+    uint32_t *const begin = context->begin;
+    uint32_t at[MATCH_CLASSES];
 
+    memset(begin, 0, sizeof context->begin);
     for (uint32_t item = 0; item < batch->n_items; item++) {
-        if (match_class_of(batch, item) != class)
-            continue;
-        context->item[n] = item;
-        context->payload[n] = batch->payload[item];
-        context->overlap[n] = batch->has_overlap ? batch->overlap[item] : 0;
-        n++;
+        context->class[item] = (uint8_t)match_class_of(batch, item);
+        begin[context->class[item] + 1]++;
     }
-    return n;
+    for (int class = 0; class < MATCH_CLASSES; class ++) {
+        begin[class + 1] += begin[class];
+        at[class] = begin[class];
+    }
+    for (uint32_t item = 0; item < batch->n_items; item++) {
+        const uint32_t to = at[context->class[item]]++;
+
+        context->item[to] = item;
+        context->payload[to] = batch->payload[item];
+        context->overlap[to] = batch->has_overlap ? batch->overlap[item] : 0;
+    }
 }
 
 /* Appends the hits of a class. */
@@ -96,13 +108,14 @@ static enum sl_status scan_class(struct context *context, const struct sl_batch 
                                  enum match_class class, struct sl_hits *hits)
 {
     const uint32_t *const id = ((const struct class_matcher *)context->cpu.table)->part[class].id;
+    const uint32_t *const item = context->item + context->begin[class];
     const size_t used = least(hits->n, hits->cap);
     struct sl_hits found = {.hit = hits->hit + used, .cap = hits->cap - used};
     struct sl_batch picked = *batch;
 
-    picked.n_items = pick(context, batch, class);
-    picked.payload = context->payload;
-    picked.overlap = context->overlap;
+    picked.n_items = context->begin[class + 1] - context->begin[class];
+    picked.payload = context->payload + context->begin[class];
+    picked.overlap = context->overlap + context->begin[class];
     picked.packet = NULL;
     picked.origin = NULL;
     if (picked.n_items == 0)
@@ -113,7 +126,7 @@ static enum sl_status scan_class(struct context *context, const struct sl_batch 
     if (status != SL_OK && status != SL_EOVERFLOW)
         return status;
     for (size_t i = 0; i < least(found.n, found.cap); i++) {
-        found.hit[i].item = context->item[found.hit[i].item];
+        found.hit[i].item = item[found.hit[i].item];
         if (id != NULL)
             found.hit[i].id = id[found.hit[i].id];
     }
@@ -127,6 +140,7 @@ static enum sl_status scan(struct cpu_context *cpu, const struct sl_batch *batch
     struct context *context = (struct context *)cpu;
     enum sl_status status = SL_OK;
 
+    sort_items(context, batch);
     for (int class = 0; class < MATCH_CLASSES && status == SL_OK; class ++)
         if (context->of[class] != NULL)
             status = scan_class(context, batch, (enum match_class) class, hits);
@@ -148,6 +162,7 @@ static void matcher_close(void *opened)
     for (int class = 0; class < MATCH_CLASSES; class ++)
         if (context->of[class] != NULL)
             context->backend[class]->close(context->of[class]);
+    free(context->class);
     free(context->item);
     free(context->payload);
     free(context->overlap);
@@ -160,10 +175,12 @@ static enum sl_status open_parts(struct context *context, const struct class_mat
     const size_t n = (size_t)context->cpu.limits.max_items + 1;
     enum sl_status status = SL_OK;
 
+    context->class = malloc(n * sizeof *context->class);
     context->item = malloc(n * sizeof *context->item);
     context->payload = malloc(n * sizeof *context->payload);
     context->overlap = malloc(n * sizeof *context->overlap);
-    if (context->item == NULL || context->payload == NULL || context->overlap == NULL)
+    if (context->class == NULL || context->item == NULL || context->payload == NULL ||
+        context->overlap == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a matcher");
     for (int class = 0; class < MATCH_CLASSES && status == SL_OK; class ++) {
         const struct sl_mpm_table *table = matcher->part[class].table;
