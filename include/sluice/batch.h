@@ -297,15 +297,15 @@ static inline void sl_batch_append_made(struct sl_batch *batch, uint32_t len, st
     }
 }
 
-/* The batch with its made items as items like the others, for engines that scan them. It shares the
- * memory of the other. */
+/* The batch with its made items as items like the others, for engines that scan them: the last
+ * n_made of its items. It shares the memory of the other. */
 static inline struct sl_batch sl_batch_whole(const struct sl_batch *batch)
 {
     struct sl_batch whole = *batch;
 
     whole.n_items += batch->n_made;
     whole.bytes_len += batch->made_len;
-    whole.n_made = whole.made_len = 0;
+    whole.made_len = 0;
     return whole;
 }
 

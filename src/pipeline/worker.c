@@ -357,6 +357,7 @@ static enum sl_status run_engines(struct worker *worker, const struct sl_batch *
             continue;
         views[e].n_items = batch->n_items;
         views[e].bytes_len = batch->bytes_len;
+        views[e].n_made = 0;
     }
     /* All are started before the first is waited for. Those that return when they are done, the
      * CPU's, come last. */

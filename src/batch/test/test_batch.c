@@ -259,6 +259,7 @@ static void test_made_items_lie_behind_the_others(void **state)
 
     assert_int_equal(whole.n_items, 3);
     assert_int_equal(whole.bytes_len, 48);
+    assert_int_equal(whole.n_made, batch->n_made);
     assert_int_equal(whole.payload[2].len, 6);
     assert_memory_equal(whole.bytes + whole.payload[2].offset, "second\0\0\0\0\0\0\0\0\0\0", 16);
     sl_batch_reset(batch);

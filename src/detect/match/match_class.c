@@ -3,11 +3,21 @@
 
 #include "sluice/dissect.h"
 
+/* Of a made item. */
+static enum match_class class_of_buffers(uint32_t buffers)
+{
+    if (buffers == SL_BUFFER_STREAM || buffers == SL_BUFFER_STREAM_BACK)
+        return MATCH_STREAM;
+    return buffers == SL_BUFFER_BODY ? MATCH_BODY : MATCH_ANY;
+}
+
 enum match_class match_class_of(const struct sl_batch *batch, uint32_t item)
 {
     const struct sl_packet *packet = batch->packet != NULL ? &batch->packet[item] : NULL;
+    const uint32_t n_packets = batch->n_items - batch->n_made;
 
-    /* Made items have no header, and no origin. */
+    if (item >= n_packets)
+        return class_of_buffers(batch->made[item - n_packets].buffers);
     if (packet == NULL || (packet->flags & (SL_PACKET_IPV4 | SL_PACKET_IPV6)) == 0)
         return MATCH_ANY;
     if (packet->protocol == SL_IP_UDP)
@@ -33,6 +43,8 @@ bool match_class_wants(enum match_class class, const struct rule_wants *wants)
                              RULE_PACKET | RULE_IP | RULE_IPV4 | RULE_IPV6 | RULE_TCP},
         [MATCH_UDP] = {SL_BUFFER_PAYLOAD | SL_BUFFER_BODY, UINT32_MAX,
                        RULE_PACKET | RULE_IP | RULE_IPV4 | RULE_IPV6 | RULE_UDP},
+        [MATCH_STREAM] = {SL_BUFFER_PAYLOAD, UINT32_MAX, UINT16_MAX},
+        [MATCH_BODY] = {SL_BUFFER_BODY, UINT32_MAX, UINT16_MAX},
     };
 
     return (wants->buffers & of[class].buffers) != 0 && (wants->flows & of[class].flows) != 0 &&

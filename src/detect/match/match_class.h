@@ -7,10 +7,12 @@
 #include "detect/compile/rule_compile.h"
 
 enum match_class {
-    MATCH_ANY,       /* made items, and packets of no other class */
-    MATCH_TO_CLIENT, /* TCP from a server, or of no flow */
-    MATCH_TO_SERVER, /* TCP from a client */
+    MATCH_ANY,       /* items of no other class */
+    MATCH_TO_CLIENT, /* packets of TCP from a server, or of no flow */
+    MATCH_TO_SERVER, /* of TCP from a client */
     MATCH_UDP,
+    MATCH_STREAM, /* made items with bytes of a stream */
+    MATCH_BODY,   /* of a body */
     MATCH_CLASSES
 };
 
