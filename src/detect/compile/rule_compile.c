@@ -32,6 +32,7 @@ void rule_index_free(struct rule_index *index)
     rule_address_index_free(&index->by_source);
     rule_address_index_free(&index->by_destination);
     rule_lists_free(&index->by_message);
+    free(index->asked);
     free(index);
 }
 
@@ -407,6 +408,18 @@ static bool place(struct compiler *compiler, uint32_t i)
     return place_by_carried(compiler, i);
 }
 
+/* False: no memory. */
+static bool make_asked_grams(struct rule_index *index, const struct sl_rules *rules)
+{
+    const struct rule_lists *lists = &index->by_message;
+    const uint32_t n = lists->n_keys != 0 ? lists->first[lists->n_keys] : 0;
+
+    index->asked = calloc((size_t)n + 1, sizeof *index->asked);
+    for (uint32_t i = 0; i < n && index->asked != NULL; i++)
+        index->asked[i] = rule_asked_grams_of(rules->rule[lists->rule[i]], &index->gram_values);
+    return index->asked != NULL;
+}
+
 static bool compile(struct compiler *compiler)
 {
     struct rule_index *index = compiler->index;
@@ -429,7 +442,8 @@ static bool compile(struct compiler *compiler)
            rule_lists_make(&index->by_source.lists, &compiler->by_source, index->by_source.n) &&
            rule_lists_make(&index->by_destination.lists, &compiler->by_destination,
                            index->by_destination.n) &&
-           rule_lists_make(&index->by_message, &compiler->by_message, RULE_MESSAGE_KEYS);
+           rule_lists_make(&index->by_message, &compiler->by_message, RULE_MESSAGE_KEYS) &&
+           make_asked_grams(index, compiler->rules);
 }
 
 uint32_t sl_rules_buffers(const struct sl_rules *rules)

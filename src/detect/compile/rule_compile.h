@@ -7,6 +7,7 @@
 
 #include "detect/rule.h"
 #include "rule_address_index.h"
+#include "rule_gram.h"
 #include "rule_lists.h"
 
 /* The content of a packet, as far as a rule's protocol names it. */
@@ -48,9 +49,11 @@ struct rule_index {
     /* Rules without a literal. */
     struct rule_lists by_dst_port, by_src_port;
     struct rule_lists by_icmp_type, by_tcp_flags, by_ip_protocol;
-    struct rule_lists by_carried; /* enum rule_carried */
-    struct rule_lists by_app;     /* enum sl_app */
-    struct rule_lists by_message; /* rule_message_key */
+    struct rule_lists by_carried;   /* enum rule_carried */
+    struct rule_lists by_app;       /* enum sl_app */
+    struct rule_lists by_message;   /* rule_message_key */
+    struct rule_asked_grams *asked; /* of each entry of by_message.rule */
+    uint64_t gram_values;           /* values with asked runs: bits of sl_app_value_bit */
     struct rule_address_index by_source, by_destination;
     bool any_without_literal;
     bool any_expression;

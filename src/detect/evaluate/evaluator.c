@@ -38,6 +38,7 @@ struct sl_evaluator {
     const struct sl_stream_part *shown; /* whose first block messages found in `stream`; or NULL */
     struct rule_scan said;              /* a message of DNS over TCP */
     struct rule_body body;              /* that the packets of a message hold */
+    struct rule_grams grams;            /* of the message at hand */
     struct evaluator_talk talk;         /* of the batch that comes next */
     struct evaluator_talk late_talk;    /* of flows that ended in it */
     const struct sl_late *late;         /* NULL: none */
@@ -408,6 +409,34 @@ static void try_pieces(struct sl_evaluator *work, struct rule_view *view)
         }
 }
 
+static void list_grams(struct sl_evaluator *work, const struct sl_app_message *message)
+{
+    rule_grams_begin(&work->grams);
+    for (int side = 0; side < 2; side++)
+        for (uint32_t i = 0; i < message->half[side].n_values; i++) {
+            const struct sl_app_value *value = &message->half[side].value[i];
+
+            if (value->id < SL_APP_BODY && (work->rules->index->gram_values &
+                                            sl_app_value_bit((enum sl_app_value_id)value->id)) != 0)
+                rule_grams_add(&work->grams, value->bytes, value->len);
+        }
+}
+
+/* The rules without a literal, on a message. */
+static void try_by_message(struct sl_evaluator *work, struct rule_view *view)
+{
+    const struct rule_index *index = work->rules->index;
+    const struct rule_lists *lists = &index->by_message;
+    const uint32_t key = rule_message_key(view->app, view->sees);
+
+    if (lists->n_keys == 0 || lists->first[key] == lists->first[key + 1])
+        return;
+    list_grams(work, view->message);
+    for (uint32_t i = lists->first[key]; i < lists->first[key + 1]; i++)
+        if (rule_grams_have(&work->grams, index->asked[i]))
+            try_rules(work, &lists->rule[i], &lists->rule[i] + 1, view);
+}
+
 /* The rules that a message may match: whose literal is in one of the packet's messages, and those
  * without one. */
 static void try_message(struct sl_evaluator *work, const struct rule_hits *hits,
@@ -432,7 +461,7 @@ static void try_message(struct sl_evaluator *work, const struct rule_hits *hits,
         try_list(work, &index->by_literal, id, view);
     }
     try_pieces(work, view);
-    try_list(work, &index->by_message, rule_message_key(view->app, view->sees), view);
+    try_by_message(work, view);
 }
 
 /* A message of DNS or SIP is scanned as the payload of a datagram is. False: no memory. */
