@@ -80,6 +80,12 @@ const char *rule_literal_unfit(const struct rule *rule, const struct rule_payloa
     return finds(content) == TRANSFORM_FINDS_NOTHING ? "its transforms hide it" : NULL;
 }
 
+/* Bytes that fill room in formats of all kinds. */
+static bool fills(uint8_t byte)
+{
+    return byte == 0x00 || byte == 0xFF || byte == ' ';
+}
+
 uint32_t rule_literal_rarity(const struct rule_payload *content)
 {
     enum { OF_BUFFER = 1 << 16 }; /* names are few bytes of the traffic */
@@ -90,7 +96,7 @@ uint32_t rule_literal_rarity(const struct rule_payload *content)
     for (uint32_t i = 0; i < literal.len; i++) {
         const uint8_t byte = literal.bytes[i];
 
-        if (seen[byte] || byte == 0x00 || byte == 0xFF || byte == ' ')
+        if (seen[byte] || fills(byte))
             sum += 1;
         else
             sum += 4;
@@ -101,7 +107,10 @@ uint32_t rule_literal_rarity(const struct rule_payload *content)
 
 bool rule_literal_is_common(struct sl_literal literal)
 {
-    return literal.len <= 2 || memcmp(literal.bytes, literal.bytes + 1, literal.len - 1) == 0;
+    enum { RARE_LEN = 16 };
+
+    return literal.len <= 2 || (memcmp(literal.bytes, literal.bytes + 1, literal.len - 1) == 0 &&
+                                (literal.len < RARE_LEN || fills(literal.bytes[0])));
 }
 
 /* Of the contents, or of the expressions. */

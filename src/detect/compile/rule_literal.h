@@ -23,8 +23,8 @@ uint32_t rule_literal_rarity(const struct rule_payload *content);
 /* The part of a content that the matcher searches for. */
 struct sl_literal rule_literal_of(const struct rule_payload *content);
 
-/* Two bytes, or a run of one: such literals occur in many packets, and a matcher would report
- * hardly anything else. */
+/* Two bytes, a short run of one, or a run of one that fills room: such literals occur in many
+ * packets, and a matcher would report hardly anything else. */
 bool rule_literal_is_common(struct sl_literal literal);
 
 enum { RULE_KEYS_MAX = 64 }; /* ports or ICMP types of a rule that is found by them */

@@ -638,6 +638,8 @@ static void test_common_literals(void **state)
         {"alert tcp any any -> any 80 (content:\"xy\"; sid:1;)", true},
         {"alert tcp any 80 -> any any (content:\"xy\"; sid:1;)", true},
         {"alert tcp any any -> any 80 (content:\"aaaaaaaa\"; sid:1;)", true},
+        {"alert tcp any any -> any 80 (content:\"aaaaaaaaaaaaaaaa\"; sid:1;)", false},
+        {"alert tcp any any -> any 80 (content:\"                \"; sid:1;)", true},
         {"alert icmp any any -> any any (itype:8; content:\"x\"; sid:1;)", true},
         {"alert udp any any -> any any (content:\"x\"; sid:1;)", true},
         {"alert tcp any any -> any 80 (content:\"xyz\"; sid:1;)", false},
