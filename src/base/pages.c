@@ -2,9 +2,34 @@
 #include "base/pages.h"
 
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+enum { ALIGN = 64, MAPPED_MIN = 1 << 20 };
+
+void *pages_alloc(size_t len)
+{
+    void *memory;
+
+    if (len >= MAPPED_MIN) {
+        memory = mmap(NULL, len, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        return memory != MAP_FAILED ? memory : NULL;
+    }
+    if (posix_memalign(&memory, ALIGN, len) != 0)
+        return NULL;
+    memset(memory, 0, len);
+    return memory;
+}
+
+void pages_free(void *memory, size_t len)
+{
+    if (len < MAPPED_MIN)
+        free(memory);
+    else if (memory != NULL)
+        (void)munmap(memory, len);
+}
 
 void pages_discard(const void *from, size_t len)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Memory whose bytes are needed no more: the system gets its pages back before it is freed. */
+/* Memory whose pages are taken as they are used, and those that the system gets back early. */
 #ifndef BASE_PAGES_H
 #define BASE_PAGES_H
 
@@ -8,6 +8,13 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* Zeros, aligned to 64 bytes; NULL: no memory. Large memory is a mapping of its own: the system
+ * frees it at once, and a sanitizer need not mark pages that nobody used. */
+void *pages_alloc(size_t len);
+
+/* Accepts NULL. The length is that of pages_alloc. */
+void pages_free(void *memory, size_t len);
 
 /* Gives the whole pages of memory back. It is the process' own, and holds zeros then, or is a
  * mapping, and holds the file's bytes. Bytes on other pages stay. */

@@ -5,16 +5,18 @@
 #include <sys/mman.h>
 
 #include "base/diag.h"
+#include "base/pages.h"
 
 _Static_assert(sizeof(struct sl_span) == 8, "spans cross to the GPU as they are");
 _Static_assert(sizeof(struct sl_packet) == 16, "packets are read with one 16-byte load");
 _Static_assert(sizeof(struct sl_origin) == 48, "origins fill three quarters of a cache line");
 
 /* A batch and the source of its memory. The arena and each column that crosses to a GPU are one
- * block each; the origins stay on the heap. */
+ * block each; the origins stay in pages of the host. */
 struct owned_batch {
     struct sl_batch batch;
     const struct batch_memory *memory;
+    size_t origin_len;
 };
 
 static void *heap_alloc(size_t len)
@@ -54,7 +56,8 @@ static bool alloc_blocks(struct owned_batch *owned, uint32_t arena_len, uint32_t
     batch->payload = (struct sl_span *)memory->alloc(max_items * sizeof *batch->payload);
     batch->overlap = (uint16_t *)memory->alloc(max_items * sizeof *batch->overlap);
     batch->packet = (struct sl_packet *)memory->alloc(max_items * sizeof *batch->packet);
-    batch->origin = (struct sl_origin *)calloc(max_items, sizeof *batch->origin);
+    owned->origin_len = max_items * sizeof *batch->origin;
+    batch->origin = (struct sl_origin *)pages_alloc(owned->origin_len);
     if (batch->bytes == NULL || batch->payload == NULL || batch->overlap == NULL ||
         batch->packet == NULL || batch->origin == NULL)
         return false;
@@ -120,7 +123,7 @@ void sl_batch_free(struct sl_batch *batch)
     owned->memory->release(batch->payload);
     owned->memory->release(batch->overlap);
     owned->memory->release(batch->packet);
-    free(batch->origin);
+    pages_free(batch->origin, owned->origin_len);
     free(batch->made);
     free(batch->total);
     free(owned);

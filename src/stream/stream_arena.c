@@ -4,19 +4,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/pages.h"
+
 enum { TAKES_AHEAD = 4 }; /* blocks that are fetched */
 
 bool stream_arena_open(struct stream_arena *arena, uint32_t n_blocks)
 {
     *arena = (struct stream_arena){.n_blocks = n_blocks, .n_used = 1, .n_free = n_blocks - 1};
-    arena->block = (union stream_block *)aligned_alloc(64, (size_t)n_blocks * sizeof *arena->block);
+    arena->block = (union stream_block *)pages_alloc(n_blocks * sizeof *arena->block);
     arena->given = (uint32_t *)malloc(n_blocks * sizeof *arena->given);
     return arena->block != NULL && arena->given != NULL;
 }
 
 void stream_arena_close(struct stream_arena *arena)
 {
-    free(arena->block);
+    pages_free(arena->block, arena->n_blocks * sizeof *arena->block);
     free(arena->given);
     arena->block = NULL;
     arena->given = NULL;

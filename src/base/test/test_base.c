@@ -256,6 +256,29 @@ static void test_whole_pages_are_given_back(void **state)
     free(to);
 }
 
+/* Memory of both kinds, on either side of the least that is mapped, is zeroed, aligned and whole.
+ */
+static void test_memory_of_pages_is_zeroed(void **state)
+{
+    static const size_t lens[] = {1, 100, (1 << 20) - 1, 1 << 20, (1 << 20) + 1, 5 << 20};
+
+    (void)state;
+    for (size_t l = 0; l < sizeof lens / sizeof *lens; l++) {
+        uint8_t *memory = pages_alloc(lens[l]);
+
+        assert_non_null(memory);
+        assert_int_equal((uintptr_t)memory % 64, 0);
+        for (size_t i = 0; i < lens[l]; i++)
+            if (memory[i] != 0)
+                fail_msg("byte %zu of %zu", i, lens[l]);
+        memset(memory, 0xff, lens[l]);
+        pages_free(memory, lens[l]);
+    }
+    pages_free(NULL, 1);
+    pages_free(NULL, 1 << 20);
+    assert_null(pages_alloc(SIZE_MAX / 2));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -269,6 +292,7 @@ int main(void)
         cmocka_unit_test(test_descriptors_that_do_not_block),
         cmocka_unit_test(test_work_is_done_once),
         cmocka_unit_test(test_whole_pages_are_given_back),
+        cmocka_unit_test(test_memory_of_pages_is_zeroed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

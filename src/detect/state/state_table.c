@@ -5,17 +5,19 @@
 #include <string.h>
 #include <xxhash.h>
 
+#include "base/pages.h"
+
 bool state_table_open(struct state_table *table, uint32_t max, uint64_t secret)
 {
     uint32_t n_buckets = 1;
 
     while (n_buckets < max)
         n_buckets *= 2;
-    table->entry = malloc(((size_t)max + 1) * sizeof *table->entry);
+    table->max = max;
+    table->entry = pages_alloc(((size_t)max + 1) * sizeof *table->entry);
     table->bucket = calloc(n_buckets, sizeof *table->bucket);
     if (table->entry == NULL || table->bucket == NULL)
         return false;
-    table->max = max;
     table->mask = n_buckets - 1;
     table->secret = secret;
     table->entry[0] = (struct state_entry){.before = 0, .after = 0};
@@ -24,7 +26,7 @@ bool state_table_open(struct state_table *table, uint32_t max, uint64_t secret)
 
 void state_table_close(struct state_table *table)
 {
-    free(table->entry);
+    pages_free(table->entry, ((size_t)table->max + 1) * sizeof *table->entry);
     free(table->bucket);
 }
 
