@@ -2,12 +2,12 @@
 #include "http_coding.h"
 
 #include <brotli/decode.h>
-#include <zlib.h>
 
 #include "http_head.h"
+#include "inflate.h"
 
 enum {
-    STEP = 16384,
+    STEP = INFLATE_ROOM,
     BEGIN = 2, /* bytes that decide how gzip and deflate are read, whatever the field says */
     BLOCK =
         4096 /* of what comes: the limit of a bomb moves from block to block, not from cut to cut
@@ -32,7 +32,7 @@ struct layer {
     bool decodes;         /* a byte came out, or too much came for that: damage is damage */
     struct app_text held; /* what came until then: it passes as it is where it cannot be decoded */
     struct gzip_head head;
-    z_stream zlib;
+    struct inflate *inflate;
     BrotliDecoderState *brotli;
 };
 
@@ -81,7 +81,7 @@ struct http_coding *http_coding_open(struct app_span field, bool *none)
 
 /* ---- gzip's head ----------------------------------------------------------------------------- */
 
-/* It is read here, as zlib refuses a head with other flags, or with a wrong checksum. */
+/* A head with other flags, or with a wrong checksum, is one too. */
 
 static bool has_part(const struct gzip_head *head, enum gzip_part part)
 {
@@ -169,25 +169,25 @@ static void inflate_layer(struct http_coding *coding, uint32_t i, const uint8_t 
 {
     struct layer *const layer = &coding->layer[i];
     const uint32_t skipped = skip_head(&layer->head, bytes, len);
-    uint8_t out[STEP];
-    bool more = skipped < len;
+    size_t left = len - skipped;
+    bool more = left != 0;
 
-    layer->zlib.next_in = (Bytef *)(uintptr_t)(bytes + skipped);
-    layer->zlib.avail_in = len - skipped;
+    bytes += skipped;
     while (more && coding->end == HTTP_CODING_GOES_ON) {
         const uint32_t room = room_of(coding);
+        const uint8_t *out;
+        uint32_t n;
 
         if (room == 0)
             break;
-        layer->zlib.next_out = out;
-        layer->zlib.avail_out = room;
-        const int status = inflate(&layer->zlib, Z_NO_FLUSH);
-        layer->decodes |= layer->zlib.avail_out != room;
-        pass_on(coding, i, out, room - layer->zlib.avail_out);
-        layer->over = status == Z_STREAM_END;
-        if (status != Z_OK && status != Z_STREAM_END && status != Z_BUF_ERROR)
+        const enum inflate_status status =
+            inflate_some(layer->inflate, &bytes, &left, room, &out, &n);
+        layer->decodes |= n != 0;
+        pass_on(coding, i, out, n);
+        layer->over = status == INFLATE_OVER;
+        if (status == INFLATE_DAMAGED)
             fail_layer(coding, layer);
-        more = status == Z_OK && (layer->zlib.avail_in != 0 || layer->zlib.avail_out == 0);
+        more = status == INFLATE_GOES_ON && n == room;
     }
 }
 
@@ -223,13 +223,14 @@ static void decode(struct http_coding *coding, uint32_t i, const uint8_t *bytes,
 }
 
 /* Deflate comes with zlib's header, or bare. False: there is no memory. */
-static bool begin_zlib(struct layer *layer)
+static bool begin_inflate(struct layer *layer)
 {
     const uint32_t head = (uint32_t)layer->held.bytes[0] << 8 | layer->held.bytes[1];
     const bool is_zlib = (head & 0x0F00) == 0x0800 && head % 31 == 0;
 
     layer->head.part = head == 0x1F8B ? FIXED : BEHIND;
-    return inflateInit2(&layer->zlib, is_zlib ? MAX_WBITS : -MAX_WBITS) == Z_OK;
+    layer->inflate = inflate_open(is_zlib);
+    return layer->inflate != NULL;
 }
 
 static bool begin_layer(struct layer *layer)
@@ -238,7 +239,7 @@ static bool begin_layer(struct layer *layer)
         layer->brotli = BrotliDecoderCreateInstance(NULL, NULL, NULL);
         layer->begun = layer->brotli != NULL;
     } else {
-        layer->begun = begin_zlib(layer);
+        layer->begun = begin_inflate(layer);
     }
     return layer->begun;
 }
@@ -333,8 +334,7 @@ void http_coding_close(struct http_coding *coding)
 
         if (layer->brotli != NULL)
             BrotliDecoderDestroyInstance(layer->brotli);
-        else if (layer->begun)
-            (void)inflateEnd(&layer->zlib);
+        inflate_close(layer->inflate);
         app_text_free(&layer->held);
     }
     free(coding);
@@ -349,7 +349,7 @@ uint64_t http_coding_held(const struct http_coding *coding)
 
         held += layer->held.max;
         if (layer->begun)
-            held += layer->is_brotli ? (UINT64_C(1) << HTTP_BROTLI_WINDOW) : HTTP_CODING_MEMORY;
+            held += layer->is_brotli ? (UINT64_C(1) << HTTP_BROTLI_WINDOW) : inflate_held();
     }
     return held;
 }

@@ -7,12 +7,11 @@
 #include "app_text.h"
 
 enum {
-    HTTP_CODINGS_MAX = 3,          /* of a body; behind them it stays coded */
-    HTTP_CODING_HELD = 1024,       /* bytes that may come before one comes out */
-    HTTP_CODING_FREE = 1 << 20,    /* bytes that a body may unpack to, whatever it came from */
-    HTTP_CODING_RATIO = 256,       /* and more, up to so many times what came */
-    HTTP_CODING_MEMORY = 48 << 10, /* about what a decoder of gzip or deflate holds */
-    HTTP_BROTLI_WINDOW = 24        /* bits: brotli with larger windows is damage */
+    HTTP_CODINGS_MAX = 3,       /* of a body; behind them it stays coded */
+    HTTP_CODING_HELD = 1024,    /* bytes that may come before one comes out */
+    HTTP_CODING_FREE = 1 << 20, /* bytes that a body may unpack to, whatever it came from */
+    HTTP_CODING_RATIO = 256,    /* and more, up to so many times what came */
+    HTTP_BROTLI_WINDOW = 24     /* bits: brotli with larger windows is damage */
 };
 
 enum http_coding_end { HTTP_CODING_GOES_ON, HTTP_CODING_DAMAGED, HTTP_CODING_BOMB };
