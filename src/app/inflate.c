@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: MIT */
+/* Bytes come out where matches look for them: no window is copied at each call. Symbols are decoded
+ * one by one near the end of the input and of the room, and else in rounds without such checks. */
 #include "inflate.h"
 
 #include <stdlib.h>
