@@ -198,11 +198,8 @@ static void print_details(const struct sl_run_result *result, FILE *out)
     const double wall = seconds(result);
     char text[32];
 
-    fprintf(out, "pipeline   %s batches, %u workers", cli_count(stats->batches, text),
+    fprintf(out, "pipeline   %s batches, %u workers\n", cli_count(stats->batches, text),
             stats->n_workers);
-    if (stats->n_loaders != 0)
-        fprintf(out, ", %u loaders", stats->n_loaders);
-    fputc('\n', out);
     fprintf(out, "  read in order               %8.3f s busy of %.3f s\n",
             (double)stats->fill_ns / 1e9, wall);
     fprintf(out, "  load, dissect               %8.3f s, all threads\n",
@@ -395,13 +392,13 @@ static json_t *pipeline(const struct sl_run_result *result)
                                                  result->engines[e], "backend", stats->backend[e],
                                                  "seconds", (double)stats->engine_ns[e] / 1e9,
                                                  "hits", cli_json_uint(stats->engine_hits[e])));
-    return json_pack("{s:o, s:i, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "batches",
-                     cli_json_uint(stats->batches), "workers", (int)stats->n_workers, "loaders",
-                     (int)stats->n_loaders, "fill_seconds", (double)stats->fill_ns / 1e9,
-                     "load_seconds", (double)stats->load_ns / 1e9, "order_seconds",
-                     (double)stats->order_ns / 1e9, "work_seconds", (double)stats->work_ns / 1e9,
-                     "digest_seconds", (double)stats->digest_ns / 1e9, "drain_seconds",
-                     (double)stats->drain_ns / 1e9, "engines", engines);
+    return json_pack("{s:o, s:i, s:f, s:f, s:f, s:f, s:f, s:f, s:o}", "batches",
+                     cli_json_uint(stats->batches), "workers", (int)stats->n_workers,
+                     "fill_seconds", (double)stats->fill_ns / 1e9, "load_seconds",
+                     (double)stats->load_ns / 1e9, "order_seconds", (double)stats->order_ns / 1e9,
+                     "work_seconds", (double)stats->work_ns / 1e9, "digest_seconds",
+                     (double)stats->digest_ns / 1e9, "drain_seconds", (double)stats->drain_ns / 1e9,
+                     "engines", engines);
 }
 
 void run_report_json(const struct sl_run_result *result, bool details, size_t n_profiled, FILE *out)

@@ -2,7 +2,7 @@
 /* The pipeline: batches in flight between a source, the engines and the consumer of the results.
  *
  *   fill      one thread, or any, one at a time
- *   prepare   loaders or workers, many batches at once, in any order
+ *   prepare   workers, many batches at once, in any order
  *   order     one at a time, in the order of filling
  *   collect   each shard one at a time, in the order of filling; all shards at once
  *   apply     workers, in any order
@@ -60,18 +60,14 @@ struct sl_pipeline_config {
     uint32_t n_devices;
     uint32_t batch_len;   /* arena bytes a batch; at least SL_CAPTURE_PACKET_MAX for captures */
     uint32_t batch_items; /* items a batch */
-    uint32_t n_batches;   /* in flight; 0: 3, and 2 for each worker and loader */
+    uint32_t n_batches;   /* in flight; 0: 3, and 2 for each worker */
 
-    /* Threads that run engines, of each device. 0: for the CPU the machine's cores; for a GPU half
-     * of them and one, at most 12. A GPU has at most six batches at once. One of its waiting
-     * threads, and the thread that drains, stays awake for 200 us before it sleeps. So does one
-     * of the CPU's where `fill_anywhere` is set. */
+    /* Threads of each device, which do all steps from prepare to report. 0: as many as the machine
+     * has cores, shared by the GPUs; beside the CPU these have a quarter, and at least two each.
+     * Without `prepare` a GPU has half of the cores and one, at most 12. A GPU has at most six
+     * batches at once. One of its waiting threads, and the thread that drains, stays awake for
+     * 200 us before it sleeps. So does one of the CPU's where `fill_anywhere` is set. */
     uint32_t n_workers;
-
-    /* Threads that do the steps from prepare to collect, and digest. 0: three for four of the
-     * machine's cores, and one, where there is a GPU and `prepare`. Else none: the workers do all.
-     */
-    uint32_t n_loaders;
 
     /* Milliseconds until a GPU counts as hung and is dropped (struct sl_limits). 0: 10,000. */
     uint32_t max_wait_ms;
@@ -84,8 +80,8 @@ struct sl_pipeline_config {
      * it holds items, is the last. Any other: the same, and the run returns it. */
     enum sl_status (*fill)(void *user, struct sl_batch *batch, struct sl_diag *diag);
 
-    /* `fill` never waits for its source, as with files: loaders or workers call it, one at a time,
-     * when they have nothing to load. False: a thread of its own calls it. */
+    /* `fill` never waits for its source, as with files: workers call it, one at a time, when they
+     * have nothing to load. False: a thread of its own calls it. */
     bool fill_anywhere;
 
     /* The work on a filled batch before the engines; NULL: none. `prepare`: several threads at
@@ -183,7 +179,7 @@ struct sl_pipeline_stats {
     uint64_t engine_ns[SL_PIPELINE_ENGINES_MAX];   /* of each engine, all workers added */
     uint64_t engine_hits[SL_PIPELINE_ENGINES_MAX]; /* without those that sift removed */
     const char *backend[SL_PIPELINE_ENGINES_MAX];  /* that ran on the first device that opened */
-    uint32_t n_workers, n_loaders;                 /* at the start */
+    uint32_t n_workers;                            /* threads of all devices, at the start */
     uint32_t n_batches;                            /* in flight at most */
 
     /* The config's in its order, then the CPU where it took over. */

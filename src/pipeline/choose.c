@@ -172,17 +172,19 @@ static enum sl_status time_device(const struct sl_pipeline_config *of_run, uint3
 {
     struct sl_pipeline_config alone = *of_run;
     const struct sl_pipeline_config *const config = &alone;
-    const bool cuda = config->devices[which].kind == SL_DEVICE_CUDA;
-    struct sl_pipeline_device device = {.device = config->devices[which]};
+    struct sl_pipeline_device device = {.device = of_run->devices[which]};
+    const bool cuda = device.device.kind == SL_DEVICE_CUDA;
     struct lane lane = {.device = &device};
     enum sl_status status;
 
     alone.sift = NULL;
-    rate->n_threads = lane_n_threads(config, &config->devices[which]);
-    struct trial *trials = calloc(rate->n_threads, sizeof *trials);
+    alone.devices[0] = device.device;
+    alone.n_devices = 1;
+    const uint32_t n_threads = lane_n_threads(config, &device.device);
+    struct trial *trials = calloc(n_threads, sizeof *trials);
     if (trials == NULL)
-        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %u workers", rate->n_threads);
-    status = lane_open(&lane, config, rate->n_threads, diag);
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %u workers", n_threads);
+    status = lane_open(&lane, config, n_threads, diag);
     const uint32_t n = rate->n_workers = lane.n_workers;
     for (uint32_t i = 0; i < n && status == SL_OK; i++) {
         status = open_trial(&trials[i], &lane.workers[i], config, cuda);
@@ -269,7 +271,6 @@ static enum sl_status time_all(struct sl_pipeline_config *config, struct choose_
         struct choose_rate *sum = cuda ? gpus : cpu;
         sum->rate += rate.rate;
         sum->n_workers += rate.n_workers;
-        sum->n_threads += rate.n_threads;
         i++;
     }
     return SL_OK;
@@ -291,7 +292,7 @@ enum sl_status choose_devices(struct sl_pipeline_config *config, struct choose_r
     if (!choice.gpus || !choice.cpu)
         keep(config, choice.gpus ? SL_DEVICE_CUDA : SL_DEVICE_CPU);
     else if (config->n_batches == 0)
-        config->n_batches = gpus->n_threads + 2 * cpu->n_threads + 3 + choice.n_ahead;
+        config->n_batches = lanes_n_batches(config) + choice.n_ahead;
     snprintf(why, SL_WHY_LEN,
              "of packets made to measure it the GPU does %.3g GB/s, %u core%s %.3g: %s",
              gpus->rate / 1e9, cpu->n_workers, cpu->n_workers == 1 ? "" : "s", cpu->rate / 1e9,

@@ -8,8 +8,7 @@
 /* The rate of all GPUs, or of the CPU. */
 struct choose_rate {
     double rate;        /* bytes a second */
-    uint32_t n_workers; /* batches that are worked on at once, */
-    uint32_t n_threads; /* by so many */
+    uint32_t n_workers; /* batches that are worked on at once */
 };
 
 struct choose_choice {

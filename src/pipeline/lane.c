@@ -76,7 +76,11 @@ void lane_drop(struct lane *lane, const struct sl_diag *why)
 
 /* A batch takes its thread several times as long as the link. The thread waits for the copy and the
  * kernels, takes the hits and makes events of them. */
-enum { GPU_THREADS_MAX = 12 };
+enum {
+    GPU_THREADS_MAX = 12, /* where there is nothing to load */
+    GPU_THREADS_MIN = 2,  /* one waits, and the other loads */
+    GPU_SHARE = 4         /* beside the CPU a GPU's threads are this part of the cores */
+};
 
 enum sl_status lanes_check(const struct sl_pipeline_config *config, struct sl_diag *diag)
 {
@@ -92,13 +96,48 @@ enum sl_status lanes_check(const struct sl_pipeline_config *config, struct sl_di
     return reserved_check(config->reserved, diag);
 }
 
+static uint32_t n_gpus(const struct sl_pipeline_config *config)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < config->n_devices; i++)
+        n += config->devices[i].kind == SL_DEVICE_CUDA;
+    return n;
+}
+
+/* The threads of each of so many GPUs, where they load as well. More threads than cores slow all of
+ * them. */
+static uint32_t n_loading(const struct sl_pipeline_config *config, uint32_t gpus)
+{
+    const uint32_t share = gpus < config->n_devices ? GPU_SHARE : 1;
+    const uint32_t n = gpus != 0 ? cpu_cores() / (share * gpus) : 0;
+
+    return n < GPU_THREADS_MIN ? GPU_THREADS_MIN : n;
+}
+
 uint32_t lane_n_threads(const struct sl_pipeline_config *config, const struct sl_device *device)
 {
+    const uint32_t cores = cpu_cores(), gpus = n_gpus(config);
+
     if (config->n_workers != 0)
         return config->n_workers;
-    if (device->kind == SL_DEVICE_CPU)
-        return cpu_cores();
-    return cpu_cores() < 2 * GPU_THREADS_MAX ? cpu_cores() / 2 + 1 : GPU_THREADS_MAX;
+    if (device->kind == SL_DEVICE_CPU) {
+        const uint32_t taken = config->prepare != NULL ? gpus * n_loading(config, gpus) : 0;
+
+        return taken < cores ? cores - taken : 1;
+    }
+    if (config->prepare != NULL)
+        return n_loading(config, gpus);
+    return cores < 2 * GPU_THREADS_MAX ? cores / 2 + 1 : GPU_THREADS_MAX;
+}
+
+uint32_t lanes_n_batches(const struct sl_pipeline_config *config)
+{
+    uint32_t n = 3;
+
+    for (uint32_t i = 0; i < config->n_devices; i++)
+        n += 2 * lane_n_threads(config, &config->devices[i]);
+    return n;
 }
 
 static void name_backends(struct sl_pipeline_stats *stats, const struct worker *worker)

@@ -24,7 +24,7 @@ struct lane_thread {
 };
 
 /* A GPU has a batch for each worker at once, so that the link always has the next one. More workers
- * make the link slower. Threads beyond them digest. */
+ * make the link slower. Threads beyond them load and digest. */
 enum { LANE_GPU_WORKERS_MAX = 6 };
 
 /* The pipeline's lock guards all but the workers' own fields, the device's counters too. */
@@ -49,6 +49,10 @@ enum sl_status lanes_check(const struct sl_pipeline_config *config, struct sl_di
 
 /* How many threads the config gives to a device. */
 uint32_t lane_n_threads(const struct sl_pipeline_config *config, const struct sl_device *device);
+
+/* How many batches these have in flight: one being filled, one being drained, and one waiting. Each
+ * thread has one, and another for it waits for batches before it. Caches hold no more. */
+uint32_t lanes_n_batches(const struct sl_pipeline_config *config);
 
 /* Opens the workers for n_threads threads: all, or none. Of the lane only the device is set. */
 enum sl_status lane_open(struct lane *lane, const struct sl_pipeline_config *config,

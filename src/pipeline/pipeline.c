@@ -5,13 +5,9 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "base/cpu.h"
 #include "base/diag.h"
 #include "monitor.h"
 #include "pipeline_state.h"
-
-/* Of four cores, those that load: draining in order needs a core of its own. */
-enum { LOADERS_OF_4 = 3 };
 
 void sl_pipeline_config_init(struct sl_pipeline_config *config)
 {
@@ -23,19 +19,14 @@ void sl_pipeline_config_init(struct sl_pipeline_config *config)
     config->batch_items = 16384;
 }
 
-/* Starts the openers, the filler where it is a thread of its own, loaders and workers. Threads are
- * joined from the first on. */
-static int start(struct pipeline *pipeline, pthread_t *threads, uint32_t *started)
+/* Starts the openers, the filler where it is a thread of its own, and workers. */
+static int start(struct pipeline *pipeline, pthread_t *filler, bool *fills)
 {
     int error = pipeline_start_openers(pipeline);
 
     if (error == 0 && !pipeline->config->fill_anywhere) {
-        error = pthread_create(&threads[0], NULL, pipeline_fill_loop, pipeline);
-        *started = error == 0;
-    }
-    for (uint32_t i = 0; i < pipeline->n_loaders && error == 0; i++) {
-        error = pthread_create(&threads[*started], NULL, pipeline_load_loop, pipeline);
-        *started += error == 0;
+        error = pthread_create(filler, NULL, pipeline_fill_loop, pipeline);
+        *fills = error == 0;
     }
     for (uint32_t i = 0; i < pipeline->config->n_devices && error == 0; i++)
         error = pipeline_start_lane(pipeline, &pipeline->lanes[i]);
@@ -43,12 +34,10 @@ static int start(struct pipeline *pipeline, pthread_t *threads, uint32_t *starte
 }
 
 /* The lane that took over comes last: a thread of a lane before it started it. */
-static void join(struct pipeline *pipeline, const pthread_t *threads, uint32_t started)
+static void join(struct pipeline *pipeline)
 {
     for (uint32_t i = 0; i < pipeline->n_openers; i++)
         pthread_join(pipeline->openers[i], NULL);
-    for (uint32_t i = 0; i < started; i++)
-        pthread_join(threads[i], NULL);
     for (uint32_t i = 0; i < sizeof pipeline->lanes / sizeof *pipeline->lanes; i++)
         for (uint32_t t = 0; t < pipeline->lanes[i].n_started; t++)
             pthread_join(pipeline->lanes[i].threads[t].thread, NULL);
@@ -56,13 +45,11 @@ static void join(struct pipeline *pipeline, const pthread_t *threads, uint32_t s
 
 static enum sl_status run_threads(struct pipeline *pipeline)
 {
-    pthread_t *threads = calloc((size_t)pipeline->n_loaders + 1, sizeof *threads);
     struct sl_diag diag = {0};
-    uint32_t started = 0;
-    int error = ENOMEM;
+    pthread_t filler;
+    bool fills = false;
+    const int error = start(pipeline, &filler, &fills);
 
-    if (threads != NULL)
-        error = start(pipeline, threads, &started);
     if (error == 0)
         pipeline_drain_loop(pipeline);
     else
@@ -70,8 +57,9 @@ static enum sl_status run_threads(struct pipeline *pipeline)
             pipeline,
             diag_set(&diag, SL_ENOMEM, NULL, 0, "cannot start a thread: %s", strerror(error)),
             &diag);
-    join(pipeline, threads, started);
-    free(threads);
+    if (fills)
+        pthread_join(filler, NULL);
+    join(pipeline);
     return pipeline->status;
 }
 
@@ -91,17 +79,6 @@ static void begin(struct pipeline *pipeline)
     pipeline->collect.n_shards = config->collect != NULL ? config->n_shards : 0;
     pipeline->settle.n_shards = config->settle != NULL ? config->n_shards : 0;
     pipeline->decide.n_shards = config->decide != NULL ? 1 : 0;
-    pipeline->n_loaders = config->n_loaders;
-    if (pipeline->n_loaders == 0 && pipeline->cuda && config->prepare != NULL)
-        pipeline->n_loaders = cpu_cores() * LOADERS_OF_4 / 4 + 1;
-    pipeline->stats->n_loaders = pipeline->n_loaders;
-}
-
-/* One batch being filled, one being drained, and one waiting. Each thread has one, and another for
- * it waits for batches before it. Caches hold no more. */
-static uint32_t n_batches(const struct pipeline *pipeline)
-{
-    return 2 * (pipeline->stats->n_workers + pipeline->n_loaders) + 3;
 }
 
 enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
@@ -111,7 +88,6 @@ enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
                                 .dropped_lock = PTHREAD_MUTEX_INITIALIZER,
                                 .lock = PTHREAD_MUTEX_INITIALIZER,
                                 .freed = PTHREAD_COND_INITIALIZER,
-                                .has_filled = PTHREAD_COND_INITIALIZER,
                                 .has_done = PTHREAD_COND_INITIALIZER,
                                 .latency_lock = PTHREAD_MUTEX_INITIALIZER,
                                 .diag = diag,
@@ -128,7 +104,7 @@ enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
     status = lanes_open(pipeline.lanes, config, stats, diag);
     stats->n_batches = config->n_batches;
     if (stats->n_batches == 0)
-        stats->n_batches = n_batches(&pipeline);
+        stats->n_batches = lanes_n_batches(config);
     if (status == SL_OK)
         status = pipeline_make_slots(&pipeline, diag);
     if (status == SL_OK) {

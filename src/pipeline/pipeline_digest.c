@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-/* Digesting: the caller's work on the hits of a batch. Where loaders run, a batch whose engines are
- * done is offered to all threads, so that cores digest which a GPU leaves idle. */
+/* Digesting: the caller's work on the hits of a batch. */
 #include "base/clock.h"
 #include "pipeline_state.h"
 
@@ -33,29 +32,4 @@ void pipeline_digest(struct pipeline *pipeline, struct slot *slot)
     else
         pipeline_fail_locked(pipeline, status, &diag);
     pthread_mutex_unlock(&pipeline->lock);
-}
-
-void pipeline_offer_digest(struct pipeline *pipeline, struct slot *slot)
-{
-    slot->offered = true;
-    pipeline->n_offered++;
-}
-
-void pipeline_signal_digest(struct pipeline *pipeline)
-{
-    if (pipeline->n_idle_loaders != 0)
-        pthread_cond_signal(&pipeline->has_filled);
-    else
-        pipeline_signal_workers(pipeline);
-}
-
-struct slot *pipeline_claim_digest(struct pipeline *pipeline)
-{
-    uint64_t sequence = pipeline->drained;
-
-    while (!pipeline_slot(pipeline, sequence)->offered)
-        sequence++;
-    pipeline_slot(pipeline, sequence)->offered = false;
-    pipeline->n_offered--;
-    return pipeline_slot(pipeline, sequence);
 }

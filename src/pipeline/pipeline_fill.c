@@ -9,14 +9,6 @@ bool pipeline_may_fill(const struct pipeline *pipeline)
            !pipeline->ended && !pipeline->failed;
 }
 
-void pipeline_signal_filled(struct pipeline *pipeline)
-{
-    if (pipeline->n_loaders != 0)
-        pthread_cond_signal(&pipeline->has_filled);
-    else
-        pipeline_signal_workers(pipeline);
-}
-
 static void end_filling(struct pipeline *pipeline, enum sl_status status,
                         const struct sl_diag *diag)
 {
@@ -49,7 +41,7 @@ void pipeline_fill(struct pipeline *pipeline)
     else
         pipeline_free_slot(pipeline, slot);
     if (status == SL_OK)
-        pipeline_signal_filled(pipeline);
+        pipeline_signal_workers(pipeline);
     else
         end_filling(pipeline, status, &diag);
 }

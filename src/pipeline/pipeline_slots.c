@@ -102,7 +102,7 @@ void pipeline_free_slot(struct pipeline *pipeline, struct slot *slot)
 {
     pipeline->free[pipeline->n_free++] = slot;
     if (pipeline->config->fill_anywhere)
-        pipeline_signal_filled(pipeline);
+        pipeline_signal_workers(pipeline);
     else
         pthread_cond_signal(&pipeline->freed);
 }

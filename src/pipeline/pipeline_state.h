@@ -4,10 +4,10 @@
  * | Role | File | Threads |
  * |---|---|---|
  * | open slots | pipeline_slots.c | openers |
- * | fill | pipeline_fill.c | one of its own, or those that load |
- * | load: prepare to collect | pipeline_{load,order,shards}.c | loaders, or workers' own |
+ * | fill | pipeline_fill.c | one of its own, or those of each lane |
+ * | load: prepare to collect | pipeline_{load,order,shards}.c | those of each lane |
  * | work: apply, engines | pipeline_work.c | those of each lane |
- * | digest | pipeline_digest.c | those of each lane, and loaders |
+ * | digest | pipeline_digest.c | those of each lane |
  * | settle, decide, report | pipeline_{settle,shards}.c | as digest |
  * | drain | pipeline_drain.c | the caller's |
  * | read counters | pipeline_snapshot.c | any |
@@ -28,7 +28,6 @@
  * - digested is the first batch whose slot is not digested: workers digest in any order
  * - n_done == slots that are done and not drained: workers report in any order
  * - n_redo == slots with redo set: a batch that a GPU failed on is taken before all others
- * - n_offered == slots that are offered: any thread may digest them
  * - prepared is set from prepare to order: one thread orders at a time, `ordering`
  * - n_unarranged == slots that are ordered, and that no thread arranges: threads do in any order
  * - arranged is the first batch whose slot is not arranged
@@ -54,7 +53,7 @@ struct slot {
     struct sl_batch *batch;
     struct sl_hits hits[SL_PIPELINE_ENGINES_MAX];
     struct sl_pipeline_device *device; /* that ran the engines */
-    bool done, redo, prepared, ordered, arranged, offered, digested;
+    bool done, redo, prepared, ordered, arranged, digested;
     _Atomic uint32_t n_shards_left; /* that have not had it in the step at hand */
 };
 
@@ -78,7 +77,6 @@ struct pipeline {
     const struct sl_pipeline_config *config;
     struct slot *slots;  /* the stats' n_batches, and behind them one that never has a batch */
     struct slot **in_at; /* of a batch, by its number modulo n_batches; else that last one */
-    uint32_t n_loaders;
     pthread_mutex_t latency_lock;
     struct histogram latency;     /* guarded by that lock */
     pthread_mutex_t dropped_lock; /* held while config->dropped is called */
@@ -86,7 +84,7 @@ struct pipeline {
     pthread_mutex_t lock; /* guards all below */
     /* Each condition has its own waiters, and all are signalled at the end: a batch passes six
      * threads, and there are several for each core. Workers wait on their lane. */
-    pthread_cond_t freed, has_filled, has_done;
+    pthread_cond_t freed, has_done;
     struct watch done_watch; /* of the thread that waits for has_done */
     uint64_t filled, loading, ordered, taken, reporting, drained;
     struct slot **free; /* n_free: open slots without a batch, the one drained last behind */
@@ -95,8 +93,6 @@ struct pipeline {
     uint32_t n_done;
     uint32_t n_redo;
     uint32_t n_unarranged;
-    uint32_t n_offered;
-    uint32_t n_idle_loaders; /* that wait for has_filled */
     bool filling, ordering, draining;
     bool lacks_memory;     /* a slot could not be opened */
     bool cuda;             /* some device is a GPU; constant */
@@ -158,16 +154,11 @@ bool pipeline_may_fill(const struct pipeline *pipeline);
 /* Takes a free slot and fills it; there is one. With the lock held, which is free meanwhile. */
 void pipeline_fill(struct pipeline *pipeline);
 
-/* Signals a thread that loads: a batch is filled, or may be. With the lock held. */
-void pipeline_signal_filled(struct pipeline *pipeline);
-
 /* The argument is the pipeline. */
 void *pipeline_fill_loop(void *argument);
-void *pipeline_load_loop(void *argument);
 
-/* Prepares a filled batch, then orders to collects what can be, and waits for no other batch.
- * False: the run is over. */
-bool pipeline_load(struct pipeline *pipeline, uint64_t sequence);
+/* Prepares a filled batch, then orders to collects what can be, and waits for no other batch. */
+void pipeline_load(struct pipeline *pipeline, uint64_t sequence);
 
 /* Orders the prepared batches, unless another thread does. With the lock held. */
 void pipeline_order(struct pipeline *pipeline);
@@ -187,19 +178,10 @@ uint64_t pipeline_visit_shards(struct pipeline *pipeline, struct shard_step *ste
 /* The next batch that all shards have done leaves the step. NULL: there is none. */
 struct slot *pipeline_leave_step(struct pipeline *pipeline, struct shard_step *step);
 
-/* ---- pipeline_digest.c; all but the first with the lock held --------------------------------- */
+/* ---- pipeline_digest.c ----------------------------------------------------------------------- */
 
 /* Digests a batch whose engines are done, and settles it. */
 void pipeline_digest(struct pipeline *pipeline, struct slot *slot);
-
-/* Leaves it to any thread to digest the batch. */
-void pipeline_offer_digest(struct pipeline *pipeline, struct slot *slot);
-
-/* Signals a thread that is there for an offered batch, if one is. */
-void pipeline_signal_digest(struct pipeline *pipeline);
-
-/* Claims the first batch that is offered; there is one. */
-struct slot *pipeline_claim_digest(struct pipeline *pipeline);
 
 /* ---- pipeline_settle.c ----------------------------------------------------------------------- */
 

@@ -73,7 +73,7 @@ static void load_next(struct pipeline *pipeline)
     const uint64_t sequence = pipeline->loading++;
 
     pthread_mutex_unlock(&pipeline->lock);
-    (void)pipeline_load(pipeline, sequence);
+    pipeline_load(pipeline, sequence);
     pthread_mutex_lock(&pipeline->lock);
 }
 
@@ -91,8 +91,6 @@ static bool load_some(struct pipeline *pipeline, const struct lane *lane)
 {
     const bool filled = pipeline->loading < pipeline->filled;
 
-    if (pipeline->n_loaders != 0)
-        return false;
     if ((!filled || lane->n_waiting != 0) && pipeline_may_fill(pipeline)) {
         pipeline_fill(pipeline);
         return true;
@@ -102,13 +100,12 @@ static bool load_some(struct pipeline *pipeline, const struct lane *lane)
     return filled;
 }
 
-/* Waits for a batch, for the engines or to digest. Without loaders the thread loads while there is
- * nothing for the engines. With the lock held. */
+/* Waits for a batch for the engines, and loads while there is none. With the lock held. */
 static void wait_for_work(struct pipeline *pipeline, struct lane *lane)
 {
     uint64_t until = awake_until(pipeline, lane);
 
-    while (!is_over(pipeline, lane) && !has_work(pipeline, lane) && pipeline->n_offered == 0)
+    while (!is_over(pipeline, lane) && !has_work(pipeline, lane))
         if (load_some(pipeline, lane)) {
             until = awake_until(pipeline, lane);
         } else {
@@ -118,8 +115,7 @@ static void wait_for_work(struct pipeline *pipeline, struct lane *lane)
         }
 }
 
-/* Claims the next batch for the engines, and a worker for it, or else one to digest. The engines
- * come first: others may digest. NULL: there will be none. */
+/* Claims the next batch for the engines, and a worker for it. NULL: there will be none. */
 static struct slot *claim_work(struct lane_thread *self)
 {
     struct pipeline *pipeline = self->pipeline;
@@ -129,28 +125,21 @@ static struct slot *claim_work(struct lane_thread *self)
 
     pthread_mutex_lock(&pipeline->lock);
     wait_for_work(pipeline, lane);
-    if (is_over(pipeline, lane)) {
-        slot = NULL;
-    } else if (!has_work(pipeline, lane)) {
-        slot = pipeline_claim_digest(pipeline);
-    } else {
+    if (!is_over(pipeline, lane)) {
         self->worker = lane_take(lane);
         fresh = pipeline->n_redo == 0;
         slot = fresh ? pipeline_slot(pipeline, pipeline->taken++) : claim_redo(pipeline);
         if (has_work(pipeline, lane)) /* the watcher may have had two signals */
             pthread_cond_signal(&lane->ready);
     }
-    if (pipeline->n_offered != 0)
-        pipeline_signal_digest(pipeline);
     pthread_mutex_unlock(&pipeline->lock);
     if (fresh)
         apply(pipeline, slot);
     return slot;
 }
 
-/* Returns the worker to the lane, where another thread may take it. A batch that is not NULL is
- * offered to those who digest. */
-static void return_worker(struct lane_thread *self, struct slot *offered)
+/* Returns the worker to the lane, where another thread may take it. */
+static void return_worker(struct lane_thread *self)
 {
     struct pipeline *pipeline = self->pipeline;
     struct lane *lane = self->lane;
@@ -159,8 +148,6 @@ static void return_worker(struct lane_thread *self, struct slot *offered)
     worker_move_times(self->worker, pipeline->stats);
     lane_return(lane, self->worker);
     self->worker = NULL;
-    if (offered != NULL)
-        pipeline_offer_digest(pipeline, offered);
     if (has_work(pipeline, lane))
         pipeline_signal(&lane->ready, &lane->watch);
     pthread_mutex_unlock(&pipeline->lock);
@@ -177,11 +164,11 @@ static void grow_worker(struct lane_thread *self)
     pthread_mutex_unlock(&pipeline->lock);
     if (!over)
         worker_get_ready(self->worker);
-    return_worker(self, NULL);
+    return_worker(self);
 }
 
-/* Runs the engines for one batch, and digests it where no other thread is there for that. The
- * worker is returned before, unless it must first grow. False: the worker's device failed. */
+/* Runs the engines for one batch, and digests it. The worker is returned before, unless it must
+ * first grow. False: the worker's device failed. */
 static bool work_on(struct lane_thread *self, struct slot *slot)
 {
     struct pipeline *pipeline = self->pipeline;
@@ -198,16 +185,14 @@ static bool work_on(struct lane_thread *self, struct slot *slot)
     slot->device = self->lane->device;
     if (status != SL_OK) {
         pipeline_fail(pipeline, status, &diag);
-        return_worker(self, NULL);
+        return_worker(self);
         return true;
     }
     const bool ready = worker_is_ready(self->worker);
-    const bool offers = ready && pipeline->n_loaders != 0;
 
     if (ready)
-        return_worker(self, offers ? slot : NULL);
-    if (!offers)
-        pipeline_digest(pipeline, slot);
+        return_worker(self);
+    pipeline_digest(pipeline, slot);
     if (!ready) /* no thread waits for the batch any more */
         grow_worker(self);
     return true;
@@ -220,11 +205,8 @@ static void *work_loop(void *argument)
 
     if (lane_is_cuda(self->lane)) /* waits take microseconds, and this slack is added to each */
         (void)prctl(PR_SET_TIMERSLACK, TIMER_SLACK_NS);
-    while ((slot = claim_work(self)) != NULL)
-        if (self->worker == NULL)
-            pipeline_digest(self->pipeline, slot);
-        else if (!work_on(self, slot))
-            break;
+    while ((slot = claim_work(self)) != NULL && work_on(self, slot))
+        ;
     pipeline_thread_ends(self->pipeline, self->lane);
     return NULL;
 }

@@ -232,7 +232,6 @@ static void put_own(struct tree *tree, const struct sl_stats *stats)
     put_count(tree, "sluice.failed_sources", stats->failed_sources);
     put_count(tree, "sluice.batches", stats->pipeline.stats.batches);
     put_count(tree, "sluice.workers", stats->pipeline.stats.n_workers);
-    put_count(tree, "sluice.loaders", stats->pipeline.stats.n_loaders);
     put_stages(tree, &stats->pipeline);
     put_engines(tree, &stats->pipeline);
     put_devices(tree, &stats->pipeline.stats);

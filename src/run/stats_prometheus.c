@@ -322,8 +322,8 @@ static void put_stages(struct exposition *to, const struct sl_pipeline_snapshot 
     for (int s = 0; s < SL_N_PIPELINE_STAGES; s++)
         put_count_of(to, "stage", sl_pipeline_stage_name((enum sl_pipeline_stage)s),
                      pipeline->stage[s].busy);
-    gauge(to, "sluice_workers", "Threads that run engines.", stats->n_workers);
-    gauge(to, "sluice_loaders", "Threads that prepare batches.", stats->n_loaders);
+    gauge(to, "sluice_workers", "Threads that load batches, run engines and evaluate.",
+          stats->n_workers);
 }
 
 enum sl_status sl_stats_prometheus(const struct sl_stats *stats, char **text, size_t *len)

@@ -219,45 +219,42 @@ static void test_a_thread_that_digests_returns_its_worker(void **state)
     assert_false(atomic_load(&in_vain));
 }
 
-/* Threads that never run engines digest. */
-static _Thread_local bool runs_engines;
-static atomic_uint n_by_loaders;
+/* The first batches keep all workers until a batch behind them is loaded. That one is loaded once
+ * they have them. */
+static atomic_uint n_held, n_loaded_behind;
 
-static void mark_thread(const struct sl_batch *batch)
+static void hold_worker(const struct sl_batch *batch)
 {
-    (void)batch;
-    runs_engines = true;
+    atomic_fetch_add(&n_held, batch->origin[0].position < LANE_GPU_WORKERS_MAX);
+    await(&n_loaded_behind, 1);
 }
 
-static enum sl_status digest_slowly(void *user, const struct sl_batch *batch,
-                                    const struct sl_hits *hits, struct sl_diag *diag)
+static enum sl_status load_behind(void *user, struct sl_batch *batch, struct sl_diag *diag)
 {
     (void)user;
-    (void)batch;
-    (void)hits;
     (void)diag;
-    if (!runs_engines)
-        atomic_fetch_add(&n_by_loaders, 1);
-    usleep(1000);
+    if (batch->origin[0].position >= LANE_GPU_WORKERS_MAX) {
+        await(&n_held, LANE_GPU_WORKERS_MAX);
+        atomic_fetch_add(&n_loaded_behind, 1);
+    }
     return SL_OK;
 }
 
-static void test_loaders_digest_too(void **state)
+static void test_threads_load_while_all_workers_are_taken(void **state)
 {
-    struct run run = {.n_items = 300, .items_a_batch = 1};
+    struct run run = {.n_items = LANE_GPU_WORKERS_MAX + 1, .items_a_batch = 1};
 
     (void)state;
     simulated_reset(1, 0);
     device_run_init(&run, 1);
-    run.config.n_workers = 1;
-    run.config.n_loaders = 3;
-    run.config.n_batches = 8;
-    run.config.digest = digest_slowly;
-    atomic_store(&n_by_loaders, 0);
-    device_run_hook = mark_thread;
-    device_run_complete(&run);
+    run.config.n_workers = LANE_GPU_WORKERS_MAX + 1;
+    run.config.n_batches = LANE_GPU_WORKERS_MAX + 1;
+    run.config.prepare = load_behind;
+    device_run_hook = hold_worker;
+    assert_int_equal(device_run_start(&run), SL_OK);
     device_run_hook = NULL;
-    assert_int_not_equal(atomic_load(&n_by_loaders), 0);
+    device_run_check(&run);
+    assert_false(atomic_load(&in_vain));
 }
 
 static enum sl_status digest_after_the_cpu(void *user, const struct sl_batch *batch,
@@ -526,7 +523,7 @@ int main(void)
         cmocka_unit_test(test_a_thread_with_two_signals_wakes_another),
         cmocka_unit_test(test_a_burst_makes_workers_ready_between_batches),
         cmocka_unit_test(test_a_thread_that_digests_returns_its_worker),
-        cmocka_unit_test(test_loaders_digest_too),
+        cmocka_unit_test(test_threads_load_while_all_workers_are_taken),
         cmocka_unit_test(test_the_cpu_takes_what_gpus_cannot),
         cmocka_unit_test(test_bursts_make_room_on_the_device),
         cmocka_unit_test(test_made_items_do_not_depend_on_room),

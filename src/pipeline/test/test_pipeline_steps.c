@@ -229,7 +229,7 @@ static enum sl_status drain_prepared(void *user, const struct sl_batch *batch,
     return SL_OK;
 }
 
-static enum sl_status run_watched(struct prepared *run, uint32_t n_workers, uint32_t n_loaders,
+static enum sl_status run_watched(struct prepared *run, uint32_t n_workers,
                                   struct sl_pipeline_monitor *monitor,
                                   struct sl_pipeline_stats *stats, struct sl_diag *diag)
 {
@@ -240,7 +240,6 @@ static enum sl_status run_watched(struct prepared *run, uint32_t n_workers, uint
     config.batch_len = 4096;
     config.batch_items = 64;
     config.n_workers = n_workers;
-    config.n_loaders = n_loaders;
     config.engines[0].engine = &slow_engine;
     config.engines[0].table = &table;
     config.n_engines = 1;
@@ -263,23 +262,23 @@ static enum sl_status run_watched(struct prepared *run, uint32_t n_workers, uint
     return sl_pipeline_run(&config, stats, diag);
 }
 
-static enum sl_status run_prepared(struct prepared *run, uint32_t n_workers, uint32_t n_loaders,
+static enum sl_status run_prepared(struct prepared *run, uint32_t n_workers,
                                    struct sl_pipeline_stats *stats, struct sl_diag *diag)
 {
-    return run_watched(run, n_workers, n_loaders, NULL, stats, diag);
+    return run_watched(run, n_workers, NULL, stats, diag);
 }
 
 static void test_batches_are_prepared_at_once_and_ordered_one_by_one(void **state)
 {
     (void)state;
-    for (uint32_t n_workers = 1; n_workers <= 4; n_workers++)
-        for (uint32_t n_loaders = 0; n_loaders <= 4; n_loaders += 2) {
+    for (uint32_t n_workers = 1; n_workers <= 6; n_workers++)
+        for (int fill_anywhere = 0; fill_anywhere < 2; fill_anywhere++) {
             struct prepared run = run_of(200);
             struct sl_pipeline_stats stats;
             struct sl_diag diag;
 
-            run.fill_anywhere = (n_workers + n_loaders / 2) % 2 != 0;
-            assert_int_equal(run_prepared(&run, n_workers, n_loaders, &stats, &diag), SL_OK);
+            run.fill_anywhere = fill_anywhere != 0;
+            assert_int_equal(run_prepared(&run, n_workers, &stats, &diag), SL_OK);
             assert_int_equal(run.filled, 200);
             assert_int_equal(run.ordered, 200);
             assert_int_equal(run.prepared, 200);
@@ -289,23 +288,22 @@ static void test_batches_are_prepared_at_once_and_ordered_one_by_one(void **stat
             for (uint32_t shard = 0; shard < N_SHARDS; shard++)
                 assert_int_equal(run.collected[shard], 200);
             assert_int_equal(stats.batches, 200 - 29);
-            assert_int_equal(stats.n_loaders, n_loaders);
-            if (!run.fill_anywhere || n_workers + n_loaders == 1) /* else others may prepare all */
+            if (!run.fill_anywhere || n_workers == 1) /* else others may prepare all */
                 assert_int_equal(run.by_fillers, run.fill_anywhere ? 200 : 0);
         }
 }
 
-/* The first batch is prepared last of all that are in flight: by more batches than loaders. */
-static void test_loaders_do_not_wait_for_batches_before_theirs(void **state)
+/* The first batch is prepared last of all that are in flight: by more batches than threads. */
+static void test_threads_do_not_wait_for_batches_before_theirs(void **state)
 {
     (void)state;
-    for (uint32_t n_loaders = 2; n_loaders <= 4; n_loaders++) {
+    for (uint32_t n_workers = 2; n_workers <= 6; n_workers++) {
         struct prepared run = run_of(200);
         struct sl_pipeline_stats stats;
         struct sl_diag diag;
 
-        run.wait_for = 2 * (2 + n_loaders) + 3 - 1;
-        assert_int_equal(run_prepared(&run, 2, n_loaders, &stats, &diag), SL_OK);
+        run.wait_for = 2 * n_workers + 3 - 1;
+        assert_int_equal(run_prepared(&run, n_workers, &stats, &diag), SL_OK);
         assert_int_equal(stats.n_batches, run.wait_for + 1);
         assert_int_equal(run.seen_by_first, run.wait_for);
         assert_int_equal(run.drained, 200);
@@ -321,7 +319,7 @@ static void test_batches_are_digested_at_once_before_they_are_drained(void **sta
         struct sl_diag diag;
 
         run.digest = true;
-        assert_int_equal(run_prepared(&run, n_workers, 2 * (n_workers % 2), &stats, &diag), SL_OK);
+        assert_int_equal(run_prepared(&run, n_workers, &stats, &diag), SL_OK);
         assert_int_equal(run.drained, 200);
         assert_int_equal(run.digested, 200 - 29); /* an empty batch is not digested */
         assert_true(stats.digest_ns > 0);
@@ -333,18 +331,18 @@ static void test_batches_are_digested_at_once_before_they_are_drained(void **sta
 
         run.fail_digest_at = 40;
         run.digest = true;
-        assert_int_equal(run_prepared(&run, n_workers, 0, &stats, &diag), SL_ENOMEM);
+        assert_int_equal(run_prepared(&run, n_workers, &stats, &diag), SL_ENOMEM);
         assert_string_equal(diag.text, "not digested");
         assert_true(run.drained <= 40);
     }
 }
 
-static void check_order(struct prepared run, uint32_t n_workers, uint32_t n_loaders)
+static void check_order(struct prepared run, uint32_t n_workers)
 {
     struct sl_pipeline_stats stats;
     struct sl_diag diag;
 
-    assert_int_equal(run_prepared(&run, n_workers, n_loaders, &stats, &diag), SL_OK);
+    assert_int_equal(run_prepared(&run, n_workers, &stats, &diag), SL_OK);
     assert_int_equal(run.drained, 200);
     assert_int_equal(run.decided, run.decide ? 200 : 0);
     for (uint32_t shard = 0; shard < N_SHARDS; shard++)
@@ -355,15 +353,14 @@ static void test_batches_are_settled_and_decided_in_order(void **state)
 {
     (void)state;
     for (uint32_t n_workers = 1; n_workers <= 64; n_workers *= 2)
-        for (uint32_t n_loaders = 0; n_loaders <= 2; n_loaders += 2)
-            for (uint32_t steps = 1; steps <= 3; steps++) {
-                struct prepared run = run_of(200);
+        for (uint32_t steps = 1; steps <= 3; steps++) {
+            struct prepared run = run_of(200);
 
-                run.digest = true;
-                run.settle = (steps & 1) != 0;
-                run.decide = (steps & 2) != 0;
-                check_order(run, n_workers, n_loaders);
-            }
+            run.digest = true;
+            run.settle = (steps & 1) != 0;
+            run.decide = (steps & 2) != 0;
+            check_order(run, n_workers);
+        }
 }
 
 static void test_a_batch_that_cannot_be_reported_ends_the_run(void **state)
@@ -378,7 +375,7 @@ static void test_a_batch_that_cannot_be_reported_ends_the_run(void **state)
             run.fail_report_at = 50;
             run.digest = true;
             run.settle = settle_too != 0;
-            assert_int_equal(run_prepared(&run, n_workers, 0, &stats, &diag), SL_EIO);
+            assert_int_equal(run_prepared(&run, n_workers, &stats, &diag), SL_EIO);
             assert_string_equal(diag.text, "not reported");
             assert_true(run.drained <= 50);
         }
@@ -387,23 +384,23 @@ static void test_a_batch_that_cannot_be_reported_ends_the_run(void **state)
 static void test_batches_that_cannot_be_prepared_end_the_run(void **state)
 {
     (void)state;
-    for (uint32_t n_loaders = 0; n_loaders <= 3; n_loaders++) {
+    for (uint32_t n_workers = 1; n_workers <= 5; n_workers++) {
         struct prepared run = run_of(200);
         struct sl_pipeline_stats stats;
         struct sl_diag diag;
 
         run.fail_prepare_at = 20;
-        assert_int_equal(run_prepared(&run, 2, n_loaders, &stats, &diag), SL_EIO);
+        assert_int_equal(run_prepared(&run, n_workers, &stats, &diag), SL_EIO);
         assert_string_equal(diag.text, "not prepared");
         assert_true(run.ordered <= 20 && run.drained <= 20);
         run = run_of(200);
         run.fail_order_at = 30;
-        assert_int_equal(run_prepared(&run, 2, n_loaders, &stats, &diag), SL_EFORMAT);
+        assert_int_equal(run_prepared(&run, n_workers, &stats, &diag), SL_EFORMAT);
         assert_string_equal(diag.text, "not ordered");
         assert_true(run.ordered == 31 && run.drained <= 30);
         run = run_of(200);
         run.fail_arrange_at = 40;
-        assert_int_equal(run_prepared(&run, 2, n_loaders, &stats, &diag), SL_EIO);
+        assert_int_equal(run_prepared(&run, n_workers, &stats, &diag), SL_EIO);
         assert_string_equal(diag.text, "not arranged");
         assert_true(run.dealt <= 40 && run.drained <= 40);
     }
@@ -434,7 +431,7 @@ static bool goes_on(const struct sl_pipeline_stats *a, const struct sl_pipeline_
            a->engine_hits[0] <= b->engine_hits[0] && a->engine_ns[0] <= b->engine_ns[0] &&
            a->fill_ns <= b->fill_ns && a->load_ns <= b->load_ns && a->order_ns <= b->order_ns &&
            a->work_ns <= b->work_ns && a->drain_ns <= b->drain_ns && a->wall_ns <= b->wall_ns &&
-           a->n_workers == b->n_workers && a->n_loaders == b->n_loaders;
+           a->n_workers == b->n_workers;
 }
 
 static void *watch(void *argument)
@@ -471,7 +468,7 @@ static bool has_seen_all(const struct watcher *watcher)
     return n == SL_N_PIPELINE_STAGES && watcher->n_running > 0;
 }
 
-static void watch_a_run(struct watcher *watcher, uint32_t n_loaders)
+static void watch_a_run(struct watcher *watcher, uint32_t n_workers)
 {
     struct prepared run = run_of(1000);
     struct sl_pipeline_snapshot snapshot;
@@ -484,7 +481,7 @@ static void watch_a_run(struct watcher *watcher, uint32_t n_loaders)
     sl_pipeline_snapshot(watcher->monitor, &snapshot);
     assert_true(!snapshot.running && snapshot.stats.batches == 0 && batches_in(&snapshot) == 0);
     assert_int_equal(pthread_create(&thread, NULL, watch, watcher), 0);
-    assert_int_equal(run_watched(&run, 3, n_loaders, watcher->monitor, &stats, &diag), SL_OK);
+    assert_int_equal(run_watched(&run, n_workers, watcher->monitor, &stats, &diag), SL_OK);
     atomic_store(&watcher->stop, true);
     pthread_join(thread, NULL);
     assert_int_equal(watcher->n_wrong, 0);
@@ -504,11 +501,11 @@ static void watch_a_run(struct watcher *watcher, uint32_t n_loaders)
 static void test_a_run_can_be_watched(void **state)
 {
     (void)state;
-    for (uint32_t n_loaders = 0; n_loaders <= 3; n_loaders += 3) {
+    for (uint32_t n_workers = 3; n_workers <= 6; n_workers += 3) {
         struct watcher watcher = {0};
 
         for (int i = 0; i < 50 && !has_seen_all(&watcher); i++)
-            watch_a_run(&watcher, n_loaders);
+            watch_a_run(&watcher, n_workers);
         assert_true(has_seen_all(&watcher));
     }
     sl_pipeline_monitor_free(NULL);
@@ -518,7 +515,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_batches_are_prepared_at_once_and_ordered_one_by_one),
-        cmocka_unit_test(test_loaders_do_not_wait_for_batches_before_theirs),
+        cmocka_unit_test(test_threads_do_not_wait_for_batches_before_theirs),
         cmocka_unit_test(test_batches_are_digested_at_once_before_they_are_drained),
         cmocka_unit_test(test_batches_are_settled_and_decided_in_order),
         cmocka_unit_test(test_a_batch_that_cannot_be_reported_ends_the_run),

@@ -96,7 +96,6 @@ static void make_stats(struct sl_stats *stats)
     pipeline->stats.latency.p999_ns = 923;
     pipeline->stats.latency.max_ns = UINT64_C(9240000000);
     pipeline->stats.n_workers = 602;
-    pipeline->stats.n_loaders = 603;
     for (uint32_t s = 0; s < SL_N_PIPELINE_STAGES; s++) {
         pipeline->stage[s].waiting = 700 + s;
         pipeline->stage[s].busy = 800 + s;
@@ -236,7 +235,6 @@ static const struct {
     {"sluice_stage_batches{stage=\"work\"}", "802"},
     {"sluice_stage_batches{stage=\"drain\"}", "803"},
     {"sluice_workers", "602"},
-    {"sluice_loaders", "603"},
 };
 
 enum { N_SAMPLES = sizeof samples / sizeof *samples };
@@ -396,7 +394,6 @@ static const struct {
     {"sluice>failed_sources", 3},
     {"sluice>batches", 601},
     {"sluice>workers", 602},
-    {"sluice>loaders", 603},
     {"sluice>busy_ns>fill", 1},
     {"sluice>busy_ns>load", 1000000000},
     {"sluice>busy_ns>order", 1500000000},
