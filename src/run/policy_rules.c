@@ -120,12 +120,16 @@ static enum sl_status build_matcher(struct run_policy *policy, const struct run_
     struct sl_batch *sample = traffic_sample_read(build->config->files, build->config->n_files);
     struct mpm_learned learned = {0};
     struct sl_mpm_config mpm;
+    struct sl_mpm_info info;
 
     configure_matcher(&mpm, build, sample);
     enum sl_status status = make_matcher(policy, build, &mpm, &learned, diag);
-    if (status == SL_OK && policy->n_literals != 0 && is_for_cpu(policy, build))
+    if (status == SL_OK && policy->n_literals != 0 && is_for_cpu(policy, build)) {
+        sl_mpm_info(policy->matcher, &info);
+        mpm.algorithm = info.algorithm;
         status = class_matcher_build(&policy->classes, policy->rules, policy->matcher, &mpm,
                                      &learned, diag);
+    }
     mpm_learned_clear(&learned);
     sl_batch_free(sample);
     if (status != SL_OK || policy->n_literals == 0)

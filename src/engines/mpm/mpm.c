@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-#include "base/cpu.h"
 #include "base/diag.h"
 #include "base/papers.h"
 #include "base/reserved.h"
 #include "engines/mpm/papers/mpm_papers.h"
+#include "mpm_auto.h"
 #include "mpm_internal.h"
 
 /* ---- algorithms by name ---------------------------------------------------------------------- */
@@ -77,20 +77,6 @@ enum sl_status sl_mpm_variant(const char **algorithm, const char *name, struct s
 
 /* ---- tables ---------------------------------------------------------------------------------- */
 
-/* "auto" is gram. It is slower than the automaton on CPUs without vectors, and where many literals
- * are too short for its windows. */
-static const char *choose_name(const struct sl_mpm_config *config, const struct mpm_set *set)
-{
-    enum { SHORT = 3 /* bytes */, SHARE = 100 };
-    uint32_t n_short = 0;
-
-    if (config->device == SL_DEVICE_CUDA)
-        return "gram";
-    for (uint32_t id = 0; id < set->n_literals; id++)
-        n_short += set->literals[id].len <= SHORT;
-    return cpu_level() < CPU_AVX2 || n_short > set->n_literals / SHARE ? "ac" : "gram";
-}
-
 void sl_mpm_config_init(struct sl_mpm_config *config)
 {
     *config = (struct sl_mpm_config){.algorithm = automatic, .device = SL_DEVICE_CPU};
@@ -110,10 +96,9 @@ enum sl_status mpm_build_one(struct sl_mpm_table **table, const struct sl_mpm_co
         status = mpm_set_init(&set, literals, n_literals, diag);
     if (status != SL_OK)
         return status;
-    if (name == automatic)
-        name = choose_name(config, &set);
     set.learned = learned;
-    status = mpm_find_algorithm(name)->build(table, &set, config, diag);
+    status = name == automatic ? mpm_auto_build(table, &set, config, diag)
+                               : mpm_find_algorithm(name)->build(table, &set, config, diag);
     mpm_set_clear(&set);
     return status;
 }

@@ -234,6 +234,33 @@ void test_auto_picks_by_device_and_lengths(void **state)
     assert_string_equal(picked(SL_DEVICE_CUDA, literals, 2), "gram");
 }
 
+/* No literal has a byte of the sample: gram goes over it several times as fast as the automaton. */
+void test_auto_picks_by_the_sample(void **state)
+{
+    enum { ITEMS = 256, LEN = 1024 };
+    const struct sl_literal literals[] = {trial_literal_of("abcd", 0), trial_literal_of("abc", 0)};
+    struct sl_mpm_config config;
+    struct sl_mpm_table *table;
+    struct sl_mpm_info info;
+    struct sl_batch *sample;
+
+    (void)state;
+    if (cpu_level() < CPU_AVX2)
+        test_skip("this CPU has no AVX2");
+    assert_int_equal(sl_batch_create(&sample, ITEMS * LEN * 2, ITEMS, NULL), SL_OK);
+    for (int i = 0; i < ITEMS; i++) {
+        memset(sample->bytes + sample->bytes_len, '0' + i % 10, LEN);
+        sl_batch_append(sample, LEN, 0);
+    }
+    sl_mpm_config_init(&config);
+    config.sample = sample;
+    assert_int_equal(sl_mpm_build(&table, &config, literals, 2, NULL), SL_OK);
+    sl_mpm_info(table, &info);
+    assert_string_equal(info.algorithm, "gram");
+    sl_mpm_free(table);
+    sl_batch_free(sample);
+}
+
 /* "wm" is one of those with a fixed length of blocks: few literals, "wm2", many, "wm3". */
 void test_wm_picks_block_length(void **state)
 {
