@@ -3,8 +3,8 @@
 
 #include <brotli/decode.h>
 
+#include "base/inflate.h"
 #include "http_head.h"
-#include "inflate.h"
 
 enum {
     STEP = INFLATE_ROOM,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /* What zlib gives of a stream, as a judge of inflate.h, and the same by inflate.h with cuts. */
-#ifndef APP_INFLATE_REF_H
-#define APP_INFLATE_REF_H
+#ifndef BASE_INFLATE_REF_H
+#define BASE_INFLATE_REF_H
 
 #include <stdlib.h>
 #include <string.h>
 #include <zlib.h>
 
-#include "app/inflate.h"
+#include "base/inflate.h"
 
 /* What came out of a stream, up to INFLATED_MAX bytes, and how it ended. */
 enum { INFLATED_MAX = 1 << 21 };

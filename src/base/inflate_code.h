@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The codes of deflate as tables: a look at the next bits finds the symbol. */
-#ifndef APP_INFLATE_CODE_H
-#define APP_INFLATE_CODE_H
+#ifndef BASE_INFLATE_CODE_H
+#define BASE_INFLATE_CODE_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
 /* Deflate (RFC 1951), bare or in zlib's format (RFC 1950), as it comes. All that can be decoded of
  * the bytes so far comes out, however they are cut. Damage is what zlib calls damage, and what lies
  * before it comes out first. */
-#ifndef APP_INFLATE_H
-#define APP_INFLATE_H
+#ifndef BASE_INFLATE_H
+#define BASE_INFLATE_H
 
 #include <stdbool.h>
 #include <stddef.h>
