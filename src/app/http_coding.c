@@ -3,7 +3,7 @@
 
 #include <brotli/decode.h>
 
-#include "base/inflate.h"
+#include "base/inflate_stream.h"
 #include "http_head.h"
 
 enum {
@@ -32,7 +32,7 @@ struct layer {
     bool decodes;         /* a byte came out, or too much came for that: damage is damage */
     struct app_text held; /* what came until then: it passes as it is where it cannot be decoded */
     struct gzip_head head;
-    struct inflate *inflate;
+    struct inflate_stream *inflate;
     BrotliDecoderState *brotli;
 };
 
@@ -229,7 +229,7 @@ static bool begin_inflate(struct layer *layer)
     const bool is_zlib = (head & 0x0F00) == 0x0800 && head % 31 == 0;
 
     layer->head.part = head == 0x1F8B ? FIXED : BEHIND;
-    layer->inflate = inflate_open(is_zlib);
+    layer->inflate = inflate_stream_open(is_zlib ? INFLATE_ZLIB : INFLATE_BARE);
     return layer->inflate != NULL;
 }
 
@@ -334,7 +334,7 @@ void http_coding_close(struct http_coding *coding)
 
         if (layer->brotli != NULL)
             BrotliDecoderDestroyInstance(layer->brotli);
-        inflate_close(layer->inflate);
+        inflate_stream_close(layer->inflate);
         app_text_free(&layer->held);
     }
     free(coding);
@@ -349,7 +349,7 @@ uint64_t http_coding_held(const struct http_coding *coding)
 
         held += layer->held.max;
         if (layer->begun)
-            held += layer->is_brotli ? (UINT64_C(1) << HTTP_BROTLI_WINDOW) : inflate_held();
+            held += layer->is_brotli ? (UINT64_C(1) << HTTP_BROTLI_WINDOW) : inflate_stream_held();
     }
     return held;
 }

@@ -1,115 +1,19 @@
 /* SPDX-License-Identifier: MIT */
-/* Bytes come out where matches look for them: no window is copied at each call. Symbols are decoded
- * one by one near the end of the input and of the room, and else in rounds without such checks. */
-#include "inflate.h"
+/* Symbols are decoded one by one near the end of the input and of the room, and else in rounds
+ * without such checks. */
+#include "base/inflate.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "inflate_code.h"
+#include "base/inflate_state.h"
+#include "base/least.h"
 
-enum {
-    WINDOW = 1 << 15,                   /* bytes that a match may lie behind */
-    BUFFER = WINDOW + 2 * INFLATE_ROOM, /* the window, and what comes out behind it */
-    SLACK = 8                           /* bytes that are written behind, and mean nothing */
-};
+/* ---- heads of blocks ------------------------------------------------------------------------- */
 
-enum state {
-    HEAD,         /* of zlib's format */
-    DICTIONARY,   /* the checksum of one */
-    BLOCK,        /* the kind of a block */
-    STORED_HEAD,  /* the length of one that is stored */
-    STORED,       /* its bytes */
-    CODE_HEAD,    /* how many lengths come, */
-    CODE_LENGTHS, /* the lengths of their code, */
-    CODES,        /* the lengths of a block's codes, in that code */
-    SYMBOLS,      /* a block's literals and matches */
-    CHECK,        /* the checksum of zlib's format */
-    OVER,
-    DAMAGED
-};
-
-/* Bits that were taken from the input, the first in the lowest place. */
-struct bits {
-    uint64_t held; /* zeros behind those that are there */
-    unsigned n;
-};
-
-struct inflate {
-    struct bits bits;
-    enum state state;
-    bool is_zlib, is_last;
-    uint32_t left;     /* bytes of a stored block, or of a match, that did not come out yet */
-    uint32_t distance; /* of that match */
-    uint32_t at;       /* bytes of the buffer in use */
-    uint32_t sum[2];   /* of Adler-32 */
-    uint16_t n_symbols, n_distances, n_code_lengths, n_lengths; /* those that are there last */
-    uint8_t lengths[INFLATE_SYMBOLS + INFLATE_DISTANCES];
-    uint32_t symbols[INFLATE_SYMBOL_ENTRIES]; /* the code of lengths before */
-    uint32_t distances[INFLATE_DISTANCE_ENTRIES];
-    uint8_t buffer[BUFFER + SLACK];
-};
-
-/* The input of a call. */
-struct input {
-    const uint8_t *at, *end;
-};
-
-/* ---- bits ------------------------------------------------------------------------------------ */
-
-/* Takes bytes until 56 bits or more are there, or no byte is left. */
-static void refill(struct bits *bits, struct input *in)
+static bool is_64(const struct inflate *inflate)
 {
-    for (; bits->n < 56 && in->at < in->end; bits->n += 8)
-        bits->held |= (uint64_t)*in->at++ << bits->n;
-}
-
-/* False: more must come. */
-static bool has_bits(struct bits *bits, struct input *in, unsigned n)
-{
-    if (bits->n < n)
-        refill(bits, in);
-    return bits->n >= n;
-}
-
-static inline void drop(struct bits *bits, unsigned n)
-{
-    bits->held >>= n;
-    bits->n -= n;
-}
-
-static uint32_t take(struct bits *bits, unsigned n)
-{
-    const uint32_t taken = inflate_low_bits(bits->held, n);
-
-    drop(bits, n);
-    return taken;
-}
-
-/* The rest of a byte goes. */
-static void align(struct bits *bits)
-{
-    drop(bits, bits->n % 8);
-}
-
-/* ---- heads ----------------------------------------------------------------------------------- */
-
-static enum state take_head(struct inflate *inflate)
-{
-    enum { DEFLATE = 8, WINDOW_MAX = 7, CHECKED = 31 };
-    const uint32_t head = take(&inflate->bits, 16);
-
-    if (((head & 0xFF) << 8 | head >> 8) % CHECKED != 0 || (head & 15) != DEFLATE ||
-        (head >> 4 & 15) > WINDOW_MAX)
-        return DAMAGED;
-    return (head >> 13 & 1) != 0 ? DICTIONARY : BLOCK;
-}
-
-/* Nobody has the dictionary. */
-static enum state take_dictionary(struct inflate *inflate)
-{
-    (void)inflate;
-    return DAMAGED;
+    return inflate->format == INFLATE_64;
 }
 
 static void use_fixed_codes(struct inflate *inflate)
@@ -120,45 +24,46 @@ static void use_fixed_codes(struct inflate *inflate)
     memset(lengths + 144, 9, 112);
     memset(lengths + 256, 7, 24);
     memset(lengths + 280, 8, 8);
-    (void)inflate_make_symbols(inflate->symbols, lengths, INFLATE_SYMBOLS);
+    (void)inflate_make_symbols(inflate->symbols, lengths, INFLATE_SYMBOLS, is_64(inflate));
     memset(lengths, 5, INFLATE_DISTANCES);
-    (void)inflate_make_distances(inflate->distances, lengths, INFLATE_DISTANCES);
+    (void)inflate_make_distances(inflate->distances, lengths, INFLATE_DISTANCES, is_64(inflate));
 }
 
-static enum state take_block(struct inflate *inflate)
+static enum inflate_state take_block(struct inflate *inflate)
 {
-    inflate->is_last = take(&inflate->bits, 1) != 0;
-    switch (take(&inflate->bits, 2)) {
+    inflate->is_last = bits_take(&inflate->bits, 1) != 0;
+    switch (bits_take(&inflate->bits, 2)) {
     case 0:
-        align(&inflate->bits);
-        return STORED_HEAD;
+        bits_align(&inflate->bits);
+        return AT_STORED_HEAD;
     case 1:
         use_fixed_codes(inflate);
-        return SYMBOLS;
+        return AT_SYMBOLS;
     case 2:
-        return CODE_HEAD;
+        return AT_CODE_HEAD;
     default:
-        return DAMAGED;
+        return AT_DAMAGE;
     }
 }
 
-static enum state take_stored_head(struct inflate *inflate)
+static enum inflate_state take_stored_head(struct inflate *inflate)
 {
-    inflate->left = take(&inflate->bits, 16);
-    return take(&inflate->bits, 16) == (inflate->left ^ 0xFFFF) ? STORED : DAMAGED;
+    inflate->left = bits_take(&inflate->bits, 16);
+    return bits_take(&inflate->bits, 16) == (inflate->left ^ 0xFFFF) ? AT_STORED : AT_DAMAGE;
 }
 
-static enum state take_code_head(struct inflate *inflate)
+static enum inflate_state take_code_head(struct inflate *inflate)
 {
-    enum { SYMBOLS_MAX = 286, DISTANCES_MAX = 30 };
+    enum { SYMBOLS_MAX = 286, DISTANCES_MAX = 30, DISTANCES_64_MAX = 32 };
+    const unsigned most = is_64(inflate) ? DISTANCES_64_MAX : DISTANCES_MAX;
 
-    inflate->n_symbols = (uint16_t)(take(&inflate->bits, 5) + 257);
-    inflate->n_distances = (uint16_t)(take(&inflate->bits, 5) + 1);
-    inflate->n_code_lengths = (uint16_t)(take(&inflate->bits, 4) + 4);
+    inflate->n_symbols = (uint16_t)(bits_take(&inflate->bits, 5) + 257);
+    inflate->n_distances = (uint16_t)(bits_take(&inflate->bits, 5) + 1);
+    inflate->n_code_lengths = (uint16_t)(bits_take(&inflate->bits, 4) + 4);
     inflate->n_lengths = 0;
     memset(inflate->lengths, 0, sizeof inflate->lengths);
-    return inflate->n_symbols <= SYMBOLS_MAX && inflate->n_distances <= DISTANCES_MAX ? CODE_LENGTHS
-                                                                                      : DAMAGED;
+    return inflate->n_symbols <= SYMBOLS_MAX && inflate->n_distances <= most ? AT_CODE_LENGTHS
+                                                                             : AT_DAMAGE;
 }
 
 /* ---- lengths of codes ------------------------------------------------------------------------ */
@@ -170,12 +75,13 @@ static bool take_code_lengths(struct inflate *inflate, struct input *in)
                                                    11, 4,  12, 3, 13, 2, 14, 1, 15};
 
     for (; inflate->n_lengths < inflate->n_code_lengths; inflate->n_lengths++) {
-        if (!has_bits(&inflate->bits, in, 3))
+        if (!bits_has(&inflate->bits, in, 3))
             return false;
-        inflate->lengths[order[inflate->n_lengths]] = (uint8_t)take(&inflate->bits, 3);
+        inflate->lengths[order[inflate->n_lengths]] = (uint8_t)bits_take(&inflate->bits, 3);
     }
     inflate->n_lengths = 0;
-    inflate->state = inflate_make_lengths(inflate->symbols, inflate->lengths) ? CODES : DAMAGED;
+    inflate->state =
+        inflate_make_lengths(inflate->symbols, inflate->lengths) ? AT_CODES : AT_DAMAGE;
     return true;
 }
 
@@ -191,15 +97,17 @@ static bool repeat_length(struct inflate *inflate, bool last, unsigned times)
     return true;
 }
 
-static enum state use_codes(struct inflate *inflate)
+static enum inflate_state use_codes(struct inflate *inflate)
 {
-    const uint8_t *lengths = inflate->lengths;
-    const bool good = lengths[INFLATE_END_OF_BLOCK] != 0 &&
-                      inflate_make_symbols(inflate->symbols, lengths, inflate->n_symbols) &&
-                      inflate_make_distances(inflate->distances, lengths + inflate->n_symbols,
-                                             inflate->n_distances);
+    const uint8_t *const of_symbols = inflate->lengths;
+    const uint8_t *const of_distances = of_symbols + inflate->n_symbols;
+    const bool good =
+        of_symbols[INFLATE_END_OF_BLOCK] != 0 &&
+        inflate_make_symbols(inflate->symbols, of_symbols, inflate->n_symbols, is_64(inflate)) &&
+        inflate_make_distances(inflate->distances, of_distances, inflate->n_distances,
+                               is_64(inflate));
 
-    return good ? SYMBOLS : DAMAGED;
+    return good ? AT_SYMBOLS : AT_DAMAGE;
 }
 
 /* Returns false where more must come. */
@@ -210,7 +118,7 @@ static bool take_codes(struct inflate *inflate, struct input *in)
     struct bits *const bits = &inflate->bits;
 
     while (inflate->n_lengths < inflate->n_symbols + inflate->n_distances) {
-        refill(bits, in);
+        bits_refill(bits, in);
         /* A code without symbols has zeros, of one bit each. */
         const uint32_t entry = inflate_look_up(inflate->symbols, INFLATE_LENGTH_BITS, bits->held);
         const unsigned len = inflate_bits_of(entry), symbol = inflate_base_of(entry);
@@ -218,12 +126,12 @@ static bool take_codes(struct inflate *inflate, struct input *in)
 
         if (len + more > bits->n)
             return false;
-        drop(bits, len);
+        bits_drop(bits, len);
         if (symbol < FIRST_REPEAT) {
             inflate->lengths[inflate->n_lengths++] = (uint8_t)symbol;
         } else if (!repeat_length(inflate, symbol == FIRST_REPEAT,
-                                  least[symbol - FIRST_REPEAT] + take(bits, more))) {
-            inflate->state = DAMAGED;
+                                  least[symbol - FIRST_REPEAT] + bits_take(bits, more))) {
+            inflate->state = AT_DAMAGE;
             return true;
         }
     }
@@ -233,102 +141,35 @@ static bool take_codes(struct inflate *inflate, struct input *in)
 
 /* ---- bytes that come out --------------------------------------------------------------------- */
 
-static enum state behind_block(const struct inflate *inflate)
+static enum inflate_state behind_block(const struct inflate *inflate)
 {
     if (!inflate->is_last)
-        return BLOCK;
-    return inflate->is_zlib ? CHECK : OVER;
+        return AT_BLOCK;
+    return inflate->format == INFLATE_ZLIB || inflate->format == INFLATE_GZIP ? AT_SUM : AT_END;
 }
 
 /* Returns false where more must come, or room is needed. */
-static bool take_stored(struct inflate *inflate, struct input *in, uint32_t to)
+static bool take_stored(struct inflate *inflate, struct input *in, struct inflate_out *out)
 {
-    const uint32_t room = to - inflate->at;
-    uint32_t n = inflate->left < room ? inflate->left : room;
+    size_t n = least(inflate->left, out->end - out->at);
 
     for (; n != 0 && inflate->bits.n != 0; n--, inflate->left--)
-        inflate->buffer[inflate->at++] = (uint8_t)take(&inflate->bits, 8);
-    if (n > (size_t)(in->end - in->at))
-        n = (uint32_t)(in->end - in->at);
+        out->bytes[out->at++] = (uint8_t)bits_take(&inflate->bits, 8);
+    n = least(n, (size_t)(in->end - in->at));
     if (n != 0)
-        memcpy(inflate->buffer + inflate->at, in->at, n);
+        memcpy(out->bytes + out->at, in->at, n);
     in->at += n;
-    inflate->at += n;
-    inflate->left -= n;
+    out->at += n;
+    inflate->left -= (uint32_t)n;
     if (inflate->left != 0)
         return false;
     inflate->state = behind_block(inflate);
     return true;
 }
 
-/* False: room is needed. */
-static bool copy_match(struct inflate *inflate, uint32_t to)
-{
-    uint8_t *const buffer = inflate->buffer;
+enum { COPIED_TOO_FAR = 7 }; /* bytes that copy_fast may write behind a match */
 
-    for (; inflate->left != 0 && inflate->at < to; inflate->left--, inflate->at++)
-        buffer[inflate->at] = buffer[inflate->at - inflate->distance];
-    return inflate->left == 0;
-}
-
-/* Takes one symbol whose bits are all there. False: more must come, or room is needed. */
-static bool take_symbol(struct inflate *inflate, struct input *in, uint32_t to)
-{
-    struct bits *const bits = &inflate->bits;
-
-    refill(bits, in);
-    const uint32_t entry = inflate_look_up(inflate->symbols, INFLATE_SYMBOL_BITS, bits->held);
-    unsigned n = inflate_bits_of(entry);
-
-    if (n > bits->n || ((entry & INFLATE_LITERAL) != 0 && inflate->at == to))
-        return false;
-    if ((entry & INFLATE_LITERAL) != 0) {
-        drop(bits, n);
-        inflate->buffer[inflate->at++] = (uint8_t)inflate_base_of(entry);
-        return true;
-    }
-    if ((entry & INFLATE_SPECIAL) != 0) {
-        drop(bits, n);
-        inflate->state = (entry & INFLATE_END) != 0 ? behind_block(inflate) : DAMAGED;
-        return true;
-    }
-    const uint32_t len =
-        inflate_base_of(entry) + inflate_low_bits(bits->held >> n, inflate_extra_of(entry));
-
-    n += inflate_extra_of(entry);
-    if (n > bits->n)
-        return false;
-    const uint32_t far =
-        inflate_look_up(inflate->distances, INFLATE_DISTANCE_BITS, bits->held >> n);
-
-    n += inflate_bits_of(far);
-    if (n > bits->n || ((far & INFLATE_SPECIAL) == 0 && n + inflate_extra_of(far) > bits->n))
-        return false;
-    inflate->distance =
-        inflate_base_of(far) + inflate_low_bits(bits->held >> n, inflate_extra_of(far));
-    drop(bits, n + inflate_extra_of(far));
-    if ((far & INFLATE_SPECIAL) != 0 || inflate->distance > inflate->at)
-        inflate->state = DAMAGED;
-    else
-        inflate->left = len;
-    return true;
-}
-
-/* ---- the same, while much input and room are left -------------------------------------------- */
-
-/* Takes 56 bits or more. Bits behind n are those that follow. */
-static inline void refill_fast(struct bits *bits, struct input *in)
-{
-    uint64_t next;
-
-    memcpy(&next, in->at, sizeof next);
-    bits->held |= next << bits->n;
-    in->at += (63 - bits->n) / 8;
-    bits->n |= 56;
-}
-
-/* Up to seven bytes too many are written. */
-static inline void copy_fast(uint8_t *to, uint32_t distance, uint32_t len)
+static inline void copy_fast(uint8_t *to, size_t distance, size_t len)
 {
     const uint8_t *from = to - distance;
     uint8_t *const end = to + len;
@@ -346,6 +187,78 @@ static inline void copy_fast(uint8_t *to, uint32_t distance, uint32_t len)
         memcpy(to, from, 8);
 }
 
+/* False: room is needed. */
+static bool copy_match(struct inflate *inflate, struct inflate_out *out)
+{
+    uint8_t *to = out->bytes + out->at;
+    const size_t room = out->end - out->at, n = least(inflate->left, room);
+
+    if (n + COPIED_TOO_FAR <= room)
+        copy_fast(to, inflate->distance, n);
+    else
+        for (size_t i = 0; i < n; i++, to++)
+            *to = *(to - inflate->distance);
+    out->at += n;
+    inflate->left -= (uint32_t)n;
+    return inflate->left == 0;
+}
+
+/* ---- symbols whose bits are all there -------------------------------------------------------- */
+
+/* Takes a symbol. False: more must come, or room is needed. */
+static bool take_symbol(struct inflate *inflate, struct input *in, struct inflate_out *out)
+{
+    struct bits *const bits = &inflate->bits;
+
+    bits_refill(bits, in);
+    const uint32_t entry = inflate_look_up(inflate->symbols, INFLATE_SYMBOL_BITS, bits->held);
+    const unsigned n = inflate_bits_of(entry), extra = inflate_extra_of(entry);
+
+    if (n + extra > bits->n || ((entry & INFLATE_LITERAL) != 0 && out->at == out->end))
+        return false;
+    bits_drop(bits, n);
+    if ((entry & INFLATE_LITERAL) != 0) {
+        out->bytes[out->at++] = (uint8_t)inflate_base_of(entry);
+    } else if ((entry & INFLATE_SPECIAL) != 0) {
+        inflate->state = (entry & INFLATE_END) != 0 ? behind_block(inflate) : AT_DAMAGE;
+    } else {
+        inflate->left = inflate_base_of(entry) + bits_take(bits, extra);
+        inflate->state = AT_DISTANCE;
+    }
+    return true;
+}
+
+/* Takes the distance of a match. False: more must come. */
+static bool take_distance(struct inflate *inflate, struct input *in, const struct inflate_out *out)
+{
+    struct bits *const bits = &inflate->bits;
+
+    bits_refill(bits, in);
+    const uint32_t entry = inflate_look_up(inflate->distances, INFLATE_DISTANCE_BITS, bits->held);
+    const unsigned n = inflate_bits_of(entry), extra = inflate_extra_of(entry);
+
+    if (n + extra > bits->n)
+        return false;
+    bits_drop(bits, n);
+    inflate->distance = inflate_base_of(entry) + bits_take(bits, extra);
+    inflate->state =
+        (entry & INFLATE_SPECIAL) == 0 && inflate->distance <= out->at ? AT_SYMBOLS : AT_DAMAGE;
+    return true;
+}
+
+/* ---- the same, while much input and room are left -------------------------------------------- */
+
+/* Takes 56 bits or more. Bits behind n are those that follow. */
+static inline void refill_fast(struct bits *bits, struct input *in)
+{
+    uint64_t next;
+
+    memcpy(&next, in->at, sizeof next);
+    bits->held |= next << bits->n;
+    in->at += (63 - bits->n) / 8;
+    bits->n |= 56;
+}
+
 /* Takes up to three literals. *entry is of the next symbol. False: that is a literal again. */
 static inline bool take_literals(const uint32_t *symbols, struct bits *bits, uint8_t **to,
                                  uint32_t *entry)
@@ -354,15 +267,15 @@ static inline bool take_literals(const uint32_t *symbols, struct bits *bits, uin
         *entry = inflate_look_up(symbols, INFLATE_SYMBOL_BITS, bits->held);
         if ((*entry & INFLATE_LITERAL) == 0)
             return true;
-        drop(bits, inflate_bits_of(*entry));
+        bits_drop(bits, inflate_bits_of(*entry));
         *(*to)++ = (uint8_t)inflate_base_of(*entry);
     }
     return false;
 }
 
-/* Takes a match. False: it is special, or damaged. */
-static inline bool take_match(const struct inflate *inflate, struct bits *bits, uint8_t **to,
-                              uint32_t entry)
+/* Takes a match, of up to 258 bytes. False: it is longer, special, or damaged. */
+static inline bool take_match(const struct inflate *inflate, struct bits *bits,
+                              const uint8_t *begin, uint8_t **to, uint32_t entry)
 {
     const unsigned n = inflate_bits_of(entry), extra = inflate_extra_of(entry);
     const uint32_t far =
@@ -372,120 +285,108 @@ static inline bool take_match(const struct inflate *inflate, struct bits *bits, 
     const uint32_t distance =
         inflate_base_of(far) + inflate_low_bits(bits->held >> m, inflate_extra_of(far));
 
-    if (((entry | far) & INFLATE_SPECIAL) != 0 || distance > (size_t)(*to - inflate->buffer))
+    if (((entry | far) & INFLATE_SLOW) != 0 || distance > (size_t)(*to - begin))
         return false;
-    drop(bits, m + inflate_extra_of(far));
+    bits_drop(bits, m + inflate_extra_of(far));
     copy_fast(*to, distance, len);
     *to += len;
     return true;
 }
 
-static void take_symbols_fast(struct inflate *inflate, struct input *in, uint32_t to)
+static void take_symbols_fast(struct inflate *inflate, struct input *in, struct inflate_out *out)
 {
-    enum { INPUT = 16, ROOM = 2 + 258 }; /* what a round takes, and what comes out of it */
+    enum { INPUT = 16, ROOM = 2 + 258 + COPIED_TOO_FAR }; /* of a round */
     struct bits bits = inflate->bits;
     struct input input = *in;
-    uint8_t *place = inflate->buffer + inflate->at, *const end = inflate->buffer + to;
+    uint8_t *to = out->bytes + out->at, *const end = out->bytes + out->end;
     bool good = true;
 
-    while (good && input.end - input.at >= INPUT && end - place >= ROOM) {
+    while (good && input.end - input.at >= INPUT && end - to >= ROOM) {
         uint32_t entry;
 
         refill_fast(&bits, &input);
-        if (!take_literals(inflate->symbols, &bits, &place, &entry))
+        if (!take_literals(inflate->symbols, &bits, &to, &entry))
             continue;
         refill_fast(&bits, &input);
-        good = take_match(inflate, &bits, &place, entry);
+        good = take_match(inflate, &bits, out->bytes, &to, entry);
     }
     *in = input;
     inflate->bits.n = bits.n;
     inflate->bits.held = bits.held & ((UINT64_C(1) << bits.n) - 1);
-    inflate->at = (uint32_t)(place - inflate->buffer);
+    out->at = (size_t)(to - out->bytes);
 }
 
-static bool take_symbols(struct inflate *inflate, struct input *in, uint32_t to)
+static bool take_symbols(struct inflate *inflate, struct input *in, struct inflate_out *out)
 {
-    while (inflate->state == SYMBOLS) {
-        if (!copy_match(inflate, to))
-            return false;
-        take_symbols_fast(inflate, in, to);
-        if (!take_symbol(inflate, in, to))
-            return false;
-    }
-    return true;
+    if (!copy_match(inflate, out))
+        return false;
+    take_symbols_fast(inflate, in, out);
+    return take_symbol(inflate, in, out);
 }
 
 /* ---- a stream -------------------------------------------------------------------------------- */
 
-static void add_sum(struct inflate *inflate, const uint8_t *bytes, uint32_t len)
+/* Takes a head of n bits. False: more must come. */
+static bool take_block_head(struct inflate *inflate, struct input *in, unsigned n,
+                            enum inflate_state (*take)(struct inflate *inflate))
 {
-    enum { PRIME = 65521, STEP = 5552 /* no sum overflows before */ };
-
-    for (uint32_t n; len != 0; bytes += n, len -= n) {
-        n = len < STEP ? len : STEP;
-        for (uint32_t i = 0; i < n; i++) {
-            inflate->sum[0] += bytes[i];
-            inflate->sum[1] += inflate->sum[0];
-        }
-        inflate->sum[0] %= PRIME;
-        inflate->sum[1] %= PRIME;
-    }
+    if (!bits_has(&inflate->bits, in, n))
+        return false;
+    inflate->state = take(inflate);
+    return true;
 }
 
-/* The checksum is there, most significant byte first. */
-static enum state take_check(struct inflate *inflate)
+/* Goes on from the state at hand. False: more must come, or room is needed, or no byte comes. */
+static bool step(struct inflate *inflate, struct input *in, struct inflate_out *out)
 {
-    uint32_t sum = 0;
-
-    align(&inflate->bits);
-    for (int i = 0; i < 4; i++)
-        sum = sum << 8 | take(&inflate->bits, 8);
-    return sum == (inflate->sum[1] << 16 | inflate->sum[0]) ? OVER : DAMAGED;
-}
-
-/* Goes on from the state at hand. False: more must come, or room is needed, or it is over. */
-static bool step(struct inflate *inflate, struct input *in, uint32_t to)
-{
-    static const struct {
-        unsigned n_bits;
-        enum state (*take)(struct inflate *inflate);
-    } heads[] = {
-        [HEAD] = {16, take_head},           [DICTIONARY] = {32, take_dictionary},
-        [BLOCK] = {3, take_block},          [STORED_HEAD] = {32, take_stored_head},
-        [CODE_HEAD] = {14, take_code_head},
-    };
-
     switch (inflate->state) {
-    case STORED:
-        return take_stored(inflate, in, to);
-    case CODE_LENGTHS:
+    case AT_BLOCK:
+        return take_block_head(inflate, in, 3, take_block);
+    case AT_STORED_HEAD:
+        return take_block_head(inflate, in, 32, take_stored_head);
+    case AT_CODE_HEAD:
+        return take_block_head(inflate, in, 14, take_code_head);
+    case AT_STORED:
+        return take_stored(inflate, in, out);
+    case AT_CODE_LENGTHS:
         return take_code_lengths(inflate, in);
-    case CODES:
+    case AT_CODES:
         return take_codes(inflate, in);
-    case SYMBOLS:
-        return take_symbols(inflate, in, to);
-    case CHECK: /* of bytes that come out with this call */
-    case OVER:
-    case DAMAGED:
+    case AT_SYMBOLS:
+        return take_symbols(inflate, in, out);
+    case AT_DISTANCE:
+        return take_distance(inflate, in, out);
+    case AT_SUM: /* of bytes that come out with this call */
+    case AT_LEN:
+    case AT_END:
+    case AT_DAMAGE:
         return false;
     default:
-        if (!has_bits(&inflate->bits, in, heads[inflate->state].n_bits))
-            return false;
-        inflate->state = heads[inflate->state].take(inflate);
-        return true;
+        return inflate_take_head(inflate, in);
     }
 }
 
-struct inflate *inflate_open(bool is_zlib)
+/* Whole bytes that are held go back. Where more must come, some of a call before may be held. */
+static void give_back(struct bits *bits, struct input *in)
+{
+    in->at -= bits->n / 8;
+    bits->n %= 8;
+    bits->held = inflate_low_bits(bits->held, bits->n);
+}
+
+void inflate_begin(struct inflate *inflate, enum inflate_format format)
+{
+    memset(inflate, 0, offsetof(struct inflate, lengths));
+    inflate->format = format;
+    inflate->state = inflate_first(format);
+}
+
+struct inflate *inflate_open(enum inflate_format format)
 {
     struct inflate *inflate = malloc(sizeof *inflate);
 
-    if (inflate == NULL)
-        return NULL;
-    memset(inflate, 0, offsetof(struct inflate, lengths));
-    inflate->is_zlib = is_zlib;
-    inflate->state = is_zlib ? HEAD : BLOCK;
-    inflate->sum[0] = 1;
+    if (inflate != NULL)
+        inflate_begin(inflate, format);
     return inflate;
 }
 
@@ -494,33 +395,21 @@ void inflate_close(struct inflate *inflate)
     free(inflate);
 }
 
-uint32_t inflate_held(void)
-{
-    return sizeof(struct inflate);
-}
-
-enum inflate_status inflate_some(struct inflate *inflate, const uint8_t **in, size_t *len,
-                                 uint32_t room, const uint8_t **out, uint32_t *out_len)
+enum inflate_status inflate_into(struct inflate *inflate, const uint8_t **in, size_t *len,
+                                 struct inflate_out *out)
 {
     struct input input = {*in, *in + *len};
+    const size_t before = out->at;
 
-    room = room < INFLATE_ROOM ? room : INFLATE_ROOM;
-    if (inflate->at + room > BUFFER) {
-        memmove(inflate->buffer, inflate->buffer + inflate->at - WINDOW, WINDOW);
-        inflate->at = WINDOW;
-    }
-    *out = inflate->buffer + inflate->at;
-    *out_len = inflate->at;
-    while (step(inflate, &input, *out_len + room))
+    while (step(inflate, &input, out))
         ;
-    *out_len = inflate->at - *out_len;
-    if (inflate->is_zlib)
-        add_sum(inflate, *out, *out_len);
-    if (inflate->state == CHECK && has_bits(&inflate->bits, &input, 32 + inflate->bits.n % 8))
-        inflate->state = take_check(inflate);
+    inflate_add_sum(inflate, out->bytes + before, out->at - before);
+    inflate_take_sums(inflate, &input);
+    if (inflate->state == AT_END || inflate->state == AT_DAMAGE || out->at == out->end)
+        give_back(&inflate->bits, &input);
     *in = input.at;
     *len = (size_t)(input.end - input.at);
-    if (inflate->state == OVER)
+    if (inflate->state == AT_END)
         return INFLATE_OVER;
-    return inflate->state == DAMAGED ? INFLATE_DAMAGED : INFLATE_GOES_ON;
+    return inflate->state == AT_DAMAGE ? INFLATE_DAMAGED : INFLATE_GOES_ON;
 }

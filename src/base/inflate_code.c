@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT */
-#include "inflate_code.h"
+#include "base/inflate_code.h"
 
 #include <string.h>
 
@@ -25,16 +25,29 @@ static uint32_t symbol_entry(unsigned symbol)
                                                               << INFLATE_EXTRA_SHIFT;
 }
 
-static uint32_t distance_entry(unsigned symbol)
+/* Deflate64's last length has 16 extra bits. */
+static uint32_t symbol_64_entry(unsigned symbol)
 {
-    enum { N = 30 };
+    enum { LAST_LEN = 285 };
 
-    if (symbol >= N)
-        return INFLATE_INVALID;
+    if (symbol != LAST_LEN)
+        return symbol_entry(symbol);
+    return INFLATE_LONG | 16u << INFLATE_EXTRA_SHIFT | 3u << INFLATE_BASE_SHIFT;
+}
+
+static uint32_t distance_64_entry(unsigned symbol)
+{
     const uint32_t extra = symbol < 2 ? 0 : symbol / 2 - 1;
     const uint32_t base = symbol < 2 ? symbol + 1 : ((2 + symbol % 2) << extra) + 1;
 
     return base << INFLATE_BASE_SHIFT | extra << INFLATE_EXTRA_SHIFT;
+}
+
+static uint32_t distance_entry(unsigned symbol)
+{
+    enum { N = 30 };
+
+    return symbol < N ? distance_64_entry(symbol) : INFLATE_INVALID;
 }
 
 static uint32_t length_entry(unsigned symbol)
@@ -157,14 +170,15 @@ static bool make(uint32_t *table, unsigned root, const uint8_t *lengths, unsigne
     return true;
 }
 
-bool inflate_make_symbols(uint32_t *table, const uint8_t *lengths, unsigned n)
+bool inflate_make_symbols(uint32_t *table, const uint8_t *lengths, unsigned n, bool is_64)
 {
-    return make(table, INFLATE_SYMBOL_BITS, lengths, n, symbol_entry);
+    return make(table, INFLATE_SYMBOL_BITS, lengths, n, is_64 ? symbol_64_entry : symbol_entry);
 }
 
-bool inflate_make_distances(uint32_t *table, const uint8_t *lengths, unsigned n)
+bool inflate_make_distances(uint32_t *table, const uint8_t *lengths, unsigned n, bool is_64)
 {
-    return make(table, INFLATE_DISTANCE_BITS, lengths, n, distance_entry);
+    return make(table, INFLATE_DISTANCE_BITS, lengths, n,
+                is_64 ? distance_64_entry : distance_entry);
 }
 
 bool inflate_make_lengths(uint32_t *table, const uint8_t *lengths)

@@ -26,21 +26,24 @@ enum {
 /* An entry: the bits of the code, the number of extra bits behind it, flags, and a base. */
 enum {
     INFLATE_BITS_MASK = 31,
-    INFLATE_EXTRA_SHIFT = 8,
-    INFLATE_EXTRA_MASK = 15,
+    INFLATE_EXTRA_SHIFT = 5,
+    INFLATE_EXTRA_MASK = 31,
+    INFLATE_LONG = 1 << 11, /* a length of Deflate64 with 16 extra bits */
     INFLATE_LINK = 1 << 12, /* bits: of the first table; base: the first entry of another, which
                                decides as many bits as it has extra bits */
     INFLATE_END = 1 << 13,
     INFLATE_INVALID = 1 << 14,
     INFLATE_SPECIAL = INFLATE_LINK | INFLATE_END | INFLATE_INVALID,
+    INFLATE_SLOW = INFLATE_SPECIAL | INFLATE_LONG,
     INFLATE_LITERAL = 1 << 15, /* base: the byte */
     INFLATE_BASE_SHIFT = 16    /* base: a length, a distance, a byte or a symbol */
 };
 
-/* The code whose n symbols have these lengths. A table has INFLATE_*_ENTRIES, for lengths
- * 1 << INFLATE_LENGTH_BITS. False: there is no such code, by zlib's rules. */
-bool inflate_make_symbols(uint32_t *table, const uint8_t *lengths, unsigned n);
-bool inflate_make_distances(uint32_t *table, const uint8_t *lengths, unsigned n);
+/* The code whose n symbols have these lengths, of deflate or Deflate64. A table has
+ * INFLATE_*_ENTRIES, for lengths 1 << INFLATE_LENGTH_BITS. False: there is no such code, by zlib's
+ * rules. */
+bool inflate_make_symbols(uint32_t *table, const uint8_t *lengths, unsigned n, bool is_64);
+bool inflate_make_distances(uint32_t *table, const uint8_t *lengths, unsigned n, bool is_64);
 bool inflate_make_lengths(uint32_t *table, const uint8_t *lengths);
 
 static inline uint32_t inflate_low_bits(uint64_t bits, unsigned n)

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
-/* Any bytes as a stream of deflate: what comes out is what zlib gives, however they are cut. The
+/* Any bytes as a stream of deflate: what comes out is what a judge gives, however they are cut. The
  * first two bytes choose the format, the pieces and the rooms. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "inflate_ref.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -19,15 +22,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (size < 2)
         return 0;
-    const bool is_zlib = (data[0] & 1) != 0;
+    const enum inflate_format format = data[0] & 3;
     uint32_t seed = (uint32_t)data[0] << 8 | data[1];
 
-    inflate_by_zlib(&expected, is_zlib, data + 2, size - 2);
-    inflate_in_pieces(&found, is_zlib, data + 2, size - 2, cut, &seed);
+    inflate_by_judge(&expected, format, data + 2, size - 2);
+    if ((data[0] & 4) != 0 && format != INFLATE_64)
+        inflate_by_stream(&found, format, data + 2, size - 2, cut, &seed);
+    else
+        inflate_by_pieces(&found, format, data + 2, size - 2, cut, &seed);
     if (expected.len == INFLATED_MAX || found.len == INFLATED_MAX)
         return 0; /* neither had the room for all */
     if (found.status != expected.status || found.len != expected.len ||
-        memcmp(found.bytes, expected.bytes, found.len) != 0)
+        found.used != expected.used || memcmp(found.bytes, expected.bytes, found.len) != 0)
         abort();
     return 0;
 }
