@@ -3,7 +3,6 @@
 #include <archive.h>
 #include <archive_entry.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "unpack/sevenz.h"
 #include "unpack/streams.h"
@@ -168,7 +167,7 @@ void unpack_xar(struct unpack *unpack, const struct unpack_object *object)
                           : object->len;
 
     if (at < object->len)
-        unpack_deflated(unpack, object, bytes + at, object->len - at, MAX_WBITS,
+        unpack_deflated(unpack, object, bytes + at, object->len - at, INFLATE_ZLIB,
                         "its table of contents is cut or damaged");
     unpack_archive(unpack, object);
 }

@@ -3,7 +3,6 @@
 #include "unpack/hwp.h"
 
 #include <string.h>
-#include <zlib.h>
 
 #include "unpack/little.h"
 
@@ -17,7 +16,8 @@ void unpack_hwp3(struct unpack *unpack, const struct unpack_object *object)
     if (at == 0 || at > object->len)
         unpack_incomplete(unpack, object, "cut");
     else if (bytes[PACKED_AT] != 0)
-        unpack_deflated(unpack, object, bytes + at, object->len - at, -MAX_WBITS, "cut or damaged");
+        unpack_deflated(unpack, object, bytes + at, object->len - at, INFLATE_BARE,
+                        "cut or damaged");
 }
 
 /* ---- version 5 ------------------------------------------------------------------------------- */
@@ -50,6 +50,6 @@ void hwp_give(struct unpack *unpack, const struct unpack_object *object,
     const bool is_packed =
         strncmp(entry->name, "Section", 7) == 0 || strncmp(entry->name, "BIN", 3) == 0;
 
-    unpack_deflated(unpack, object, bytes, len, -MAX_WBITS,
+    unpack_deflated(unpack, object, bytes, len, INFLATE_BARE,
                     is_packed ? "a stream is damaged" : NULL);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: MIT */
 /* Installers of NSIS: blocks behind a mark, each packed alone or all as one ("solid"). */
-#include <zlib.h>
 
 #include "unpack/little.h"
 #include "unpack/streams.h"
@@ -30,7 +29,7 @@ static bool unpack_bytes(const uint8_t *at, size_t len, struct unpack_buffer *bu
         return false;
     return method_of(at) == LZMA ? stream_lzma1(at, at + PROPERTIES_LEN, len - PROPERTIES_LEN,
                                                 UINT64_MAX, buffer, &used)
-                                 : stream_inflate(at, len, -MAX_WBITS, buffer, &used);
+                                 : stream_inflate(at, len, INFLATE_BARE, buffer, &used);
 }
 
 static void give_block(struct unpack *unpack, const struct unpack_object *object, const uint8_t *at,

@@ -2,7 +2,6 @@
 /* Office's documents of the old form: streams, macros, and objects embedded in them. */
 #include <string.h>
 #include <strings.h>
-#include <zlib.h>
 
 #include "unpack/biff.h"
 #include "unpack/hwp.h"
@@ -58,7 +57,7 @@ static void give_slides(struct unpack *unpack, const struct unpack_object *objec
             break;
         if (type == OBJECT && n > 4) {
             if (version >> 4 == 1)
-                unpack_deflated(unpack, object, in + at + 4, n - 4, MAX_WBITS,
+                unpack_deflated(unpack, object, in + at + 4, n - 4, INFLATE_ZLIB,
                                 "an embedded object is damaged");
             else
                 (void)unpack_child(unpack, object, in + at, n, KINDS);

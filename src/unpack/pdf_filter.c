@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "base/hex.h"
 #include "unpack/pdf_name.h"
@@ -47,10 +46,10 @@ static bool run_flate(const uint8_t *in, size_t len, struct unpack_buffer *buffe
         in++;
         len--;
     }
-    if (stream_inflate(in, len, MAX_WBITS, buffer, &used))
+    if (stream_inflate(in, len, INFLATE_ZLIB, buffer, &used))
         return true;
     buffer->len = before;
-    return len > 2 && stream_inflate(in + 2, len - 2, -MAX_WBITS, buffer, &used);
+    return len > 2 && stream_inflate(in + 2, len - 2, INFLATE_BARE, buffer, &used);
 }
 
 static bool run_hex(const uint8_t *in, size_t len, struct unpack_buffer *buffer)

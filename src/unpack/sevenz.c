@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The members of 7z archives. Those whose coders need more than liblzma, zlib and libbz2 are
- * libarchive's. */
+/* The members of 7z archives. Those whose coders need more than liblzma, deflate and libbz2
+ * are libarchive's. */
 #include "unpack/sevenz.h"
 
 #include <lzma.h>

@@ -6,8 +6,8 @@
 #include <lzma.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
+#include "base/inflate_stream.h"
 #include "base/least.h"
 #include "unpack/little.h"
 #include "unpack/sevenz.h"
@@ -25,11 +25,11 @@ struct whole {
 struct sevenz_source {
     uint64_t coder;
     struct whole *whole; /* NULL: the libraries unpack it */
-    const uint8_t *at;   /* of a copy */
+    const uint8_t *at;   /* of a copy, or of deflate */
     size_t left;
     lzma_filter filters[SEVENZ_CODERS_MAX + 1];
     lzma_stream lzma;
-    z_stream zlib;
+    struct inflate_stream *inflate;
     bz_stream bzip2;
 };
 
@@ -202,16 +202,15 @@ struct sevenz_source *sevenz_source_open(const struct sevenz_folder *folder, con
     source->coder = folder->coders[0].id;
     source->at = source->lzma.next_in = bytes;
     source->left = source->lzma.avail_in = len;
-    source->zlib.next_in = (Bytef *)(uintptr_t)bytes;
     source->bzip2.next_in = (char *)(uintptr_t)bytes;
-    source->zlib.avail_in = source->bzip2.avail_in = len < UINT_MAX ? (unsigned)len : UINT_MAX;
+    source->bzip2.avail_in = len < UINT_MAX ? (unsigned)len : UINT_MAX;
     for (unsigned i = 0; i <= SEVENZ_CODERS_MAX; i++)
         source->filters[i].id = LZMA_VLI_UNKNOWN;
     source->whole = open_whole(folder, bytes, len);
     if (source->whole == NULL && (source->coder == LZMA1 || source->coder == LZMA2))
         opened = open_lzma(source, folder);
     else if (source->coder == DEFLATE)
-        opened = inflateInit2(&source->zlib, -MAX_WBITS) == Z_OK;
+        opened = (source->inflate = inflate_stream_open(INFLATE_BARE)) != NULL;
     else if (source->coder == BZIP2)
         opened = BZ2_bzDecompressInit(&source->bzip2, 0, 0) == BZ_OK;
     if (!opened) {
@@ -229,9 +228,8 @@ void sevenz_source_close(struct sevenz_source *source)
     lzma_end(&source->lzma);
     for (unsigned i = 0; source->filters[i].id != LZMA_VLI_UNKNOWN; i++)
         free(source->filters[i].options);
-    if (source->coder == DEFLATE)
-        (void)inflateEnd(&source->zlib);
-    else if (source->coder == BZIP2)
+    inflate_stream_close(source->inflate);
+    if (source->coder == BZIP2)
         (void)BZ2_bzDecompressEnd(&source->bzip2);
     free(source);
 }
@@ -252,13 +250,22 @@ static size_t read_lzma(lzma_stream *lzma, uint8_t *to, size_t len)
     return len - lzma->avail_out;
 }
 
-static size_t read_zlib(z_stream *zlib, uint8_t *to, size_t len)
+static size_t read_deflate(struct sevenz_source *source, uint8_t *to, size_t len)
 {
-    zlib->next_out = to;
-    zlib->avail_out = (uInt)len;
-    while (zlib->avail_out > 0 && inflate(zlib, Z_NO_FLUSH) == Z_OK)
-        continue;
-    return len - zlib->avail_out;
+    enum inflate_status status = INFLATE_GOES_ON;
+    size_t at = 0;
+
+    while (at < len && status == INFLATE_GOES_ON) {
+        const uint8_t *out;
+        uint32_t n;
+
+        status = inflate_some(source->inflate, &source->at, &source->left, len - at, &out, &n);
+        if (n == 0)
+            break;
+        memcpy(to + at, out, n);
+        at += n;
+    }
+    return at;
 }
 
 static size_t read_bzip2(bz_stream *bzip2, uint8_t *to, size_t len)
@@ -292,7 +299,7 @@ size_t sevenz_source_read(struct sevenz_source *source, uint8_t *to, size_t len)
     case COPY:
         return read_copy(source, to, len);
     case DEFLATE:
-        return read_zlib(&source->zlib, to, len);
+        return read_deflate(source, to, len);
     case BZIP2:
         return read_bzip2(&source->bzip2, to, len);
     default:

@@ -5,32 +5,33 @@
 #include <limits.h>
 #include <lzma.h>
 #include <stdlib.h>
-#include <zlib.h>
 
 #include "unpack/bunzip2.h"
 #include "unpack/unxz.h"
 
-bool stream_inflate(const uint8_t *in, size_t len, int window_bits, struct unpack_buffer *buffer,
-                    size_t *used)
+bool stream_inflate(const uint8_t *in, size_t len, enum inflate_format format,
+                    struct unpack_buffer *buffer, size_t *used)
 {
-    z_stream stream = {.next_in = (Bytef *)(uintptr_t)in,
-                       .avail_in = len < UINT_MAX ? (uInt)len : UINT_MAX};
-    int status = inflateInit2(&stream, window_bits);
+    struct inflate *const inflate = inflate_open(format);
+    enum inflate_status status = INFLATE_GOES_ON;
+    struct inflate_out out = {NULL, 0, 0};
+    const uint8_t *at = in;
+    const size_t begin = buffer->len;
+    size_t room;
 
-    while (status == Z_OK) {
-        size_t room;
-        uint8_t *to = unpack_buffer_step(buffer, &room);
+    while (inflate != NULL && status == INFLATE_GOES_ON && out.at == out.end) {
+        uint8_t *const to = unpack_buffer_step(buffer, &room);
 
         if (to == NULL)
             break;
-        stream.next_out = to;
-        stream.avail_out = (uInt)room;
-        status = inflate(&stream, Z_NO_FLUSH);
-        unpack_buffer_stepped(buffer, room - stream.avail_out);
+        out = (struct inflate_out){buffer->bytes + begin, buffer->len - begin,
+                                   buffer->len - begin + room};
+        status = inflate_into(inflate, &at, &len, &out);
+        unpack_buffer_stepped(buffer, out.at - (buffer->len - begin));
     }
-    *used = (size_t)(stream.next_in - in);
-    (void)inflateEnd(&stream);
-    return status == Z_STREAM_END || buffer->cut;
+    *used = (size_t)(at - in);
+    inflate_close(inflate);
+    return status == INFLATE_OVER || buffer->cut;
 }
 
 static bool run_libbz2(const uint8_t *in, size_t len, struct unpack_buffer *buffer, size_t *used)

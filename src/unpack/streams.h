@@ -4,11 +4,11 @@
 #ifndef UNPACK_STREAMS_H
 #define UNPACK_STREAMS_H
 
+#include "base/inflate.h"
 #include "unpack/unpack_buffer.h"
 
-/* window_bits as in zlib's inflateInit2. */
-bool stream_inflate(const uint8_t *in, size_t len, int window_bits, struct unpack_buffer *buffer,
-                    size_t *used);
+bool stream_inflate(const uint8_t *in, size_t len, enum inflate_format format,
+                    struct unpack_buffer *buffer, size_t *used);
 
 bool stream_bzip2(const uint8_t *in, size_t len, struct unpack_buffer *buffer, size_t *used);
 bool stream_xz(const uint8_t *in, size_t len, struct unpack_buffer *buffer, size_t *used);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* SWF: a head of 8 bytes, and the rest packed by zlib or LZMA. The plain film is the child. */
 #include <string.h>
-#include <zlib.h>
 
 #include "unpack/streams.h"
 #include "unpack/unpack.h"
@@ -22,7 +21,7 @@ void unpack_swf(struct unpack *unpack, const struct unpack_object *object)
     const uint64_t full_len =
         bytes[4] | (uint64_t)bytes[5] << 8 | (uint64_t)bytes[6] << 16 | (uint64_t)bytes[7] << 24;
     if (bytes[0] == 'C')
-        whole = stream_inflate(bytes + HEAD, object->len - HEAD, MAX_WBITS, buffer, &used);
+        whole = stream_inflate(bytes + HEAD, object->len - HEAD, INFLATE_ZLIB, buffer, &used);
     else if (object->len > PROPERTIES_AT + PROPERTIES)
         whole = stream_lzma1(bytes + PROPERTIES_AT, bytes + PROPERTIES_AT + PROPERTIES,
                              object->len - PROPERTIES_AT - PROPERTIES, full_len, buffer, &used);

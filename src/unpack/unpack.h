@@ -5,6 +5,7 @@
 #ifndef UNPACK_UNPACK_H
 #define UNPACK_UNPACK_H
 
+#include "base/inflate.h"
 #include "unpack/message.h"
 #include "unpack/unpack_buffer.h"
 
@@ -141,9 +142,9 @@ void unpack_embedded(struct unpack *unpack, const struct unpack_object *object, 
 void unpack_rest(struct unpack *unpack, const struct unpack_object *object, size_t at);
 
 /* Gives what a deflated stream holds, and `reason` where it is cut or damaged. NULL: bytes that are
- * not whole are no such stream, and nothing is given. window_bits as in zlib's inflateInit2. */
+ * not whole are no such stream, and nothing is given. */
 void unpack_deflated(struct unpack *unpack, const struct unpack_object *object, const uint8_t *in,
-                     size_t len, int window_bits, const char *reason);
+                     size_t len, enum inflate_format format, const char *reason);
 
 /* The members of a zip by their local headers, or, `embedded`, by those that no other bytes are
  * likely to be. Returns their number. */

@@ -6,7 +6,6 @@
 #include <zlib.h>
 
 #include "unpack/explode.h"
-#include "unpack/inflate64.h"
 #include "unpack/little.h"
 #include "unpack/streams.h"
 #include "unpack/unpack.h"
@@ -67,9 +66,9 @@ static bool unpack_data(const struct zip_member *member, const uint8_t *in, size
     case IMPLODED:
         return explode(in, len, member->flags, member->len, buffer, used);
     case DEFLATED:
-        return stream_inflate(in, len, -MAX_WBITS, buffer, used);
+        return stream_inflate(in, len, INFLATE_BARE, buffer, used);
     case DEFLATED64:
-        return inflate64(in, len, buffer, used);
+        return stream_inflate(in, len, INFLATE_64, buffer, used);
     case BZIPPED:
         return stream_bzip2(in, len, buffer, used);
     case LZMAED:
