@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Containers (.cvd, .cld, .cud): a header, and behind it a tar of databases, as it is or
  * deflated. */
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "base/diag.h"
+#include "base/inflate.h"
 #include "clamav/container_check.h"
 
 enum {
@@ -19,18 +18,15 @@ enum {
 
 /* ---- inflate ------------------------------------------------------------------------------- */
 
-/* Makes room behind the first `have` bytes. */
-static bool make_room(uint8_t **out, size_t *cap, size_t have)
+static bool make_room(struct inflate_out *out)
 {
-    const size_t wanted = *cap > 0 ? *cap * 2 : INFLATE_FIRST;
+    const size_t wanted = out->end > 0 ? out->end * 2 : INFLATE_FIRST;
     uint8_t *more;
 
-    if (have < *cap)
-        return true;
-    if (wanted > UNPACKED_LEN_MAX || (more = realloc(*out, wanted)) == NULL)
+    if (wanted > UNPACKED_LEN_MAX || (more = realloc(out->bytes, wanted)) == NULL)
         return false;
-    *out = more;
-    *cap = wanted;
+    out->bytes = more;
+    out->end = wanted;
     return true;
 }
 
@@ -38,31 +34,18 @@ static bool make_room(uint8_t **out, size_t *cap, size_t have)
 static enum sl_status inflate_all(const char *path, const uint8_t *bytes, size_t len, uint8_t **out,
                                   size_t *out_len, struct sl_diag *diag)
 {
-    z_stream stream = {.next_in = (Bytef *)(uintptr_t)bytes};
-    size_t cap = 0, have = 0, given = 0;
-    int result = Z_OK;
+    struct inflate *const inflate = inflate_open(INFLATE_GZIP);
+    enum inflate_status result = INFLATE_GOES_ON;
+    struct inflate_out to = {NULL, 0, 0};
 
-    *out = NULL;
-    if (inflateInit2(&stream, 15 + 16) != Z_OK)
-        return diag_set(diag, SL_ENOMEM, path, 0, "out of memory");
-    while (result == Z_OK && make_room(out, &cap, have)) {
-        const size_t room = cap - have < UINT_MAX ? cap - have : UINT_MAX;
-        const size_t rest = len - given < UINT_MAX ? len - given : UINT_MAX;
-
-        stream.avail_in = (uInt)rest;
-        stream.next_out = *out + have;
-        stream.avail_out = (uInt)room;
-        result = inflate(&stream, Z_NO_FLUSH);
-        given += rest - stream.avail_in;
-        have += room - stream.avail_out;
-        if (result == Z_BUF_ERROR && stream.avail_out == 0)
-            result = Z_OK;
-    }
-    (void)inflateEnd(&stream);
-    *out_len = have;
-    if (result == Z_OK)
+    while (inflate != NULL && result == INFLATE_GOES_ON && to.at == to.end && make_room(&to))
+        result = inflate_into(inflate, &bytes, &len, &to);
+    inflate_close(inflate);
+    *out = to.bytes;
+    *out_len = to.at;
+    if (result == INFLATE_GOES_ON && to.at == to.end)
         return diag_set(diag, SL_ENOMEM, path, 0, "does not fit into memory unpacked");
-    if (result != Z_STREAM_END)
+    if (result != INFLATE_OVER)
         return diag_set(diag, SL_EFORMAT, path, 0, "is cut or damaged: it cannot be unpacked");
     return SL_OK;
 }
