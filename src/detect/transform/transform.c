@@ -3,9 +3,9 @@
 
 #include <openssl/evp.h>
 #include <string.h>
-#include <zlib.h>
 
 #include "base/hex.h"
+#include "base/inflate.h"
 #include "detect/expression.h"
 
 enum { DIGEST_LEN_MAX = 32 };
@@ -120,20 +120,19 @@ static uint32_t from_base64(const struct transform *transform, uint8_t *bytes, u
 static bool unpack(const struct transform *transform, struct transform_work *work, uint8_t *bytes,
                    uint32_t *len)
 {
-    enum { OF_GZIP = 16 };
-    z_stream stream = {.next_in = bytes,
-                       .avail_in = *len,
-                       .next_out = work->inflated,
-                       .avail_out = transform->len};
+    struct inflate *const inflate =
+        inflate_open(transform->kind == TRANSFORM_GUNZIP ? INFLATE_GZIP : INFLATE_ZLIB);
+    struct inflate_out out = {work->inflated, 0, transform->len};
+    const uint8_t *in = bytes;
+    size_t left = *len;
 
-    if (inflateInit2(&stream, MAX_WBITS + (transform->kind == TRANSFORM_GUNZIP ? OF_GZIP : 0)) !=
-        Z_OK)
+    if (inflate == NULL)
         return false;
-    const int result = inflate(&stream, Z_FINISH);
-    *len = (uint32_t)stream.total_out;
-    (void)inflateEnd(&stream);
+    (void)inflate_into(inflate, &in, &left, &out);
+    inflate_close(inflate);
+    *len = (uint32_t)out.at;
     memcpy(bytes, work->inflated, *len);
-    return result != Z_MEM_ERROR;
+    return true;
 }
 
 /* A buffer that the expression does not match, or not with its group, stays as it is, as in
