@@ -167,7 +167,7 @@ static bool take_stored(struct inflate *inflate, struct input *in, struct inflat
     return true;
 }
 
-enum { COPIED_TOO_FAR = 7 }; /* bytes that copy_fast may write behind a match */
+enum { COPIED_TOO_FAR = 15 }; /* bytes that copy_fast may write behind a match */
 
 static inline void copy_fast(uint8_t *to, size_t distance, size_t len)
 {
@@ -183,8 +183,13 @@ static inline void copy_fast(uint8_t *to, size_t distance, size_t len)
             *to++ = *from++;
         return;
     }
-    for (; to < end; to += 8, from += 8)
-        memcpy(to, from, 8);
+    if (distance < 16) {
+        for (; to < end; to += 8, from += 8)
+            memcpy(to, from, 8);
+        return;
+    }
+    for (; to < end; to += 16, from += 16)
+        memcpy(to, from, 16);
 }
 
 /* False: room is needed. */
