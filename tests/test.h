@@ -28,6 +28,17 @@ static inline uint32_t test_fewer(uint32_t n, uint32_t few)
     return TEST_SANITIZED ? few : n;
 }
 
+/* The tests of a program that have threads (`pattern`, with *): the thread sanitizer, which sees
+ * nothing in the others, runs them alone. */
+static inline void test_threaded(const char *pattern)
+{
+#ifdef __SANITIZE_THREAD__
+    cmocka_set_test_filter(pattern);
+#else
+    (void)pattern;
+#endif
+}
+
 /* A seeded generator of its own, so that a failing seed fails everywhere (xorshift64*). */
 static inline uint64_t test_random(uint64_t *state)
 {

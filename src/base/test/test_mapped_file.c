@@ -222,5 +222,6 @@ int main(void)
         cmocka_unit_test(test_other_paths_are_refused),
     };
 
+    test_threaded("test_threads_map_at_once");
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -1207,5 +1207,6 @@ int main(void)
         cmocka_unit_test(test_estimates_of_ata),
     };
 
+    test_threaded("test_lookups_during_updates");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

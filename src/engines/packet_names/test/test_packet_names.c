@@ -639,5 +639,6 @@ int main(int argc, char **argv)
         return 77;
     }
     samples = argv[2];
+    test_threaded("test_updates_beside_batches");
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
