@@ -111,6 +111,12 @@ static struct content make_content(uint64_t seed, size_t len)
     return content;
 }
 
+#ifdef __SANITIZE_THREAD__
+enum { LENS_STEP = 5 }; /* to threads, few are as good as all */
+#else
+enum { LENS_STEP = 1 };
+#endif
+
 static void test_any_bytes(void **state)
 {
     static const size_t lens[] = {0,
@@ -126,7 +132,7 @@ static void test_any_bytes(void **state)
                                   3000001};
 
     (void)state;
-    for (size_t i = 0; i < sizeof lens / sizeof *lens; i++) {
+    for (size_t i = 0; i < sizeof lens / sizeof *lens; i += LENS_STEP) {
         struct content content = make_content(i, lens[i]);
 
         round_trip(content.bytes, content.len, 0);
