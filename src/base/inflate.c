@@ -217,19 +217,19 @@ static bool take_symbol(struct inflate *inflate, struct input *in, struct inflat
 
     bits_refill(bits, in);
     const uint32_t entry = inflate_look_up(inflate->symbols, INFLATE_SYMBOL_BITS, bits->held);
-    const unsigned n = inflate_bits_of(entry), extra = inflate_extra_of(entry);
+    const unsigned n = inflate_bits_of(entry);
 
-    if (n + extra > bits->n || ((entry & INFLATE_LITERAL) != 0 && out->at == out->end))
+    if (n > bits->n || ((entry & INFLATE_LITERAL) != 0 && out->at == out->end))
         return false;
-    bits_drop(bits, n);
     if ((entry & INFLATE_LITERAL) != 0) {
         out->bytes[out->at++] = (uint8_t)inflate_base_of(entry);
     } else if ((entry & INFLATE_SPECIAL) != 0) {
         inflate->state = (entry & INFLATE_END) != 0 ? behind_block(inflate) : AT_DAMAGE;
     } else {
-        inflate->left = inflate_base_of(entry) + bits_take(bits, extra);
+        inflate->left = inflate_value_of(entry, bits->held);
         inflate->state = AT_DISTANCE;
     }
+    bits_drop(bits, n);
     return true;
 }
 
@@ -240,12 +240,11 @@ static bool take_distance(struct inflate *inflate, struct input *in, const struc
 
     bits_refill(bits, in);
     const uint32_t entry = inflate_look_up(inflate->distances, INFLATE_DISTANCE_BITS, bits->held);
-    const unsigned n = inflate_bits_of(entry), extra = inflate_extra_of(entry);
 
-    if (n + extra > bits->n)
+    if (inflate_bits_of(entry) > bits->n)
         return false;
-    bits_drop(bits, n);
-    inflate->distance = inflate_base_of(entry) + bits_take(bits, extra);
+    inflate->distance = inflate_value_of(entry, bits->held);
+    bits_drop(bits, inflate_bits_of(entry));
     inflate->state =
         (entry & INFLATE_SPECIAL) == 0 && inflate->distance <= out->at ? AT_SYMBOLS : AT_DAMAGE;
     return true;
@@ -282,17 +281,15 @@ static inline bool take_literals(const uint32_t *symbols, struct bits *bits, uin
 static inline bool take_match(const struct inflate *inflate, struct bits *bits,
                               const uint8_t *begin, uint8_t **to, uint32_t entry)
 {
-    const unsigned n = inflate_bits_of(entry), extra = inflate_extra_of(entry);
-    const uint32_t far =
-        inflate_look_up(inflate->distances, INFLATE_DISTANCE_BITS, bits->held >> n >> extra);
-    const unsigned m = n + extra + inflate_bits_of(far);
-    const uint32_t len = inflate_base_of(entry) + inflate_low_bits(bits->held >> n, extra);
-    const uint32_t distance =
-        inflate_base_of(far) + inflate_low_bits(bits->held >> m, inflate_extra_of(far));
+    const uint32_t len = inflate_value_of(entry, bits->held);
+    const uint64_t rest = bits->held >> inflate_bits_of(entry);
+    const uint32_t far = inflate_look_up(inflate->distances, INFLATE_DISTANCE_BITS, rest);
+    const uint32_t distance = inflate_value_of(far, rest);
 
     if (((entry | far) & INFLATE_SLOW) != 0 || distance > (size_t)(*to - begin))
         return false;
-    bits_drop(bits, m + inflate_extra_of(far));
+    bits->held = rest >> inflate_bits_of(far);
+    bits->n -= inflate_bits_of(entry) + inflate_bits_of(far);
     copy_fast(*to, distance, len);
     *to += len;
     return true;

@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-/* ---- entries, without their bits ------------------------------------------------------------- */
+/* ---- entries, without the bits of their codes
+ * ------------------------------------------------------------- */
 
 typedef uint32_t entry_of(unsigned symbol);
 
@@ -21,8 +22,7 @@ static uint32_t symbol_entry(unsigned symbol)
     symbol -= INFLATE_END_OF_BLOCK + 1;
     if (symbol >= sizeof base / sizeof base[0])
         return INFLATE_INVALID;
-    return (uint32_t)base[symbol] << INFLATE_BASE_SHIFT | (uint32_t)extra[symbol]
-                                                              << INFLATE_EXTRA_SHIFT;
+    return (uint32_t)base[symbol] << INFLATE_BASE_SHIFT | extra[symbol];
 }
 
 /* Deflate64's last length has 16 extra bits. */
@@ -32,7 +32,7 @@ static uint32_t symbol_64_entry(unsigned symbol)
 
     if (symbol != LAST_LEN)
         return symbol_entry(symbol);
-    return INFLATE_LONG | 16u << INFLATE_EXTRA_SHIFT | 3u << INFLATE_BASE_SHIFT;
+    return INFLATE_LONG | 16 | 3u << INFLATE_BASE_SHIFT;
 }
 
 static uint32_t distance_64_entry(unsigned symbol)
@@ -40,7 +40,7 @@ static uint32_t distance_64_entry(unsigned symbol)
     const uint32_t extra = symbol < 2 ? 0 : symbol / 2 - 1;
     const uint32_t base = symbol < 2 ? symbol + 1 : ((2 + symbol % 2) << extra) + 1;
 
-    return base << INFLATE_BASE_SHIFT | extra << INFLATE_EXTRA_SHIFT;
+    return base << INFLATE_BASE_SHIFT | extra;
 }
 
 static uint32_t distance_entry(unsigned symbol)
@@ -145,7 +145,7 @@ static void add_code(struct making *making, const struct order *order, unsigned 
         making->link_bits = bits_of_link(order->count, len, root, order->longest);
         making->link = making->used;
         making->used += 1u << making->link_bits;
-        making->table[place] = INFLATE_LINK | root | making->link_bits << INFLATE_EXTRA_SHIFT |
+        making->table[place] = INFLATE_LINK | making->link_bits << INFLATE_CODE_SHIFT |
                                making->link << INFLATE_BASE_SHIFT;
     }
     fill(making->table + making->link, at >> root, 1u << (len - root), 1u << making->link_bits,
@@ -161,11 +161,11 @@ static bool make(uint32_t *table, unsigned root, const uint8_t *lengths, unsigne
 
     if (!sort_symbols(&order, lengths, n, entry == length_entry))
         return false;
-    fill(table, 0, 1, making.used, INFLATE_INVALID | 1);
+    fill(table, 0, 1, making.used, INFLATE_INVALID | INFLATE_CODE_BIT);
     for (unsigned i = 0; i < order.n; i++, code++, order.count[len]--) {
         for (; order.count[len] == 0; len++)
             code *= 2;
-        add_code(&making, &order, code, len, entry(order.symbol[i]) | len);
+        add_code(&making, &order, code, len, entry(order.symbol[i]) + len * INFLATE_CODE_BIT);
     }
     return true;
 }

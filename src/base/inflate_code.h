@@ -23,14 +23,16 @@ enum {
     INFLATE_LENGTH_BITS = 7
 };
 
-/* An entry: the bits of the code, the number of extra bits behind it, flags, and a base. */
+/* An entry: the bits of the code and the extra bits behind it, those of the code alone, flags, and
+ * a base. */
 enum {
-    INFLATE_BITS_MASK = 31,
-    INFLATE_EXTRA_SHIFT = 5,
-    INFLATE_EXTRA_MASK = 31,
+    INFLATE_BITS_MASK = 63,
+    INFLATE_CODE_SHIFT = 6,
+    INFLATE_CODE_MASK = 15,
+    INFLATE_CODE_BIT = 1 | 1 << INFLATE_CODE_SHIFT,
     INFLATE_LONG = 1 << 11, /* a length of Deflate64 with 16 extra bits */
-    INFLATE_LINK = 1 << 12, /* bits: of the first table; base: the first entry of another, which
-                               decides as many bits as it has extra bits */
+    INFLATE_LINK = 1 << 12, /* base: the first entry of another table, which decides as many bits as
+                               the code is said to have */
     INFLATE_END = 1 << 13,
     INFLATE_INVALID = 1 << 14,
     INFLATE_SPECIAL = INFLATE_LINK | INFLATE_END | INFLATE_INVALID,
@@ -51,6 +53,28 @@ static inline uint32_t inflate_low_bits(uint64_t bits, unsigned n)
     return (uint32_t)(bits & ((UINT64_C(1) << n) - 1));
 }
 
+static inline unsigned inflate_bits_of(uint32_t entry)
+{
+    return entry & INFLATE_BITS_MASK;
+}
+
+static inline unsigned inflate_code_bits_of(uint32_t entry)
+{
+    return entry >> INFLATE_CODE_SHIFT & INFLATE_CODE_MASK;
+}
+
+static inline uint32_t inflate_base_of(uint32_t entry)
+{
+    return entry >> INFLATE_BASE_SHIFT;
+}
+
+/* The base and the extra bits of an entry whose code the bits begin with. */
+static inline uint32_t inflate_value_of(uint32_t entry, uint64_t bits)
+{
+    return inflate_base_of(entry) +
+           (inflate_low_bits(bits, inflate_bits_of(entry)) >> inflate_code_bits_of(entry));
+}
+
 /* The entry of the code that the bits begin with, never a link. Bits that are not there yet may be
  * anything: then the entry has more bits than are there. */
 static inline uint32_t inflate_look_up(const uint32_t *table, unsigned root, uint64_t bits)
@@ -59,23 +83,8 @@ static inline uint32_t inflate_look_up(const uint32_t *table, unsigned root, uin
 
     if ((entry & INFLATE_LINK) == 0)
         return entry;
-    return table[(entry >> INFLATE_BASE_SHIFT) +
-                 inflate_low_bits(bits >> root, entry >> INFLATE_EXTRA_SHIFT & INFLATE_EXTRA_MASK)];
-}
-
-static inline unsigned inflate_bits_of(uint32_t entry)
-{
-    return entry & INFLATE_BITS_MASK;
-}
-
-static inline unsigned inflate_extra_of(uint32_t entry)
-{
-    return entry >> INFLATE_EXTRA_SHIFT & INFLATE_EXTRA_MASK;
-}
-
-static inline uint32_t inflate_base_of(uint32_t entry)
-{
-    return entry >> INFLATE_BASE_SHIFT;
+    return table[inflate_base_of(entry) +
+                 inflate_low_bits(bits >> root, inflate_code_bits_of(entry))];
 }
 
 #endif
