@@ -8,39 +8,71 @@
 #include "device/cuda_internal.h"
 #include "device/wait.h"
 
-/* An allocation that is not CUDA's own. */
-struct block {
-    struct block *next;
-    void *memory;
-    size_t pages_len; /* bytes that were mapped and registered; 0: ordinary memory */
+/* Bytes. Regions lie in pages of 2 MiB: few pages are zeroed and pinned. Small blocks share a
+ * region: pinning a small block takes as long as a megabyte, and other threads wait meanwhile. */
+enum { PAGE_LEN = 2 << 20, SHARED_LEN = 16 << 20, SMALL_MAX = 4 << 20, BLOCK_ALIGN = 256 };
+
+/* Memory that is not CUDA's own. */
+struct region {
+    struct region *next;
+    uint8_t *memory;
+    size_t len, used;  /* bytes */
+    uint32_t n_blocks; /* in use */
+    bool pinned;       /* false: ordinary memory */
 };
 
-static pthread_mutex_t blocks_lock = PTHREAD_MUTEX_INITIALIZER;
-static struct block *blocks;
+static pthread_mutex_t regions_lock = PTHREAD_MUTEX_INITIALIZER;
+static struct region *regions;
+static struct region *shared; /* of these, the one that small blocks are taken of; or NULL */
 
-static void note_block(struct block *block, void *memory, size_t pages_len)
+/* ---- regions: all with the lock held --------------------------------------------------------- */
+
+static struct region *add_region(void *memory, size_t len, bool pinned)
 {
-    block->memory = memory;
-    block->pages_len = pages_len;
-    pthread_mutex_lock(&blocks_lock);
-    block->next = blocks;
-    blocks = block;
-    pthread_mutex_unlock(&blocks_lock);
+    struct region *region = (struct region *)malloc(sizeof *region);
+
+    if (region != NULL) {
+        *region = (struct region){regions, (uint8_t *)memory, len, 0, 0, pinned};
+        regions = region;
+    }
+    return region;
 }
 
-/* Removes a block from the list for the caller to free. NULL: the memory is CUDA's own. */
-static struct block *forget_block(const void *memory)
+/* NULL: the region has no room, or there is none. */
+static void *take_block(struct region *region, size_t len)
 {
-    pthread_mutex_lock(&blocks_lock);
-    struct block **link = &blocks;
-    while (*link != NULL && (*link)->memory != memory)
+    const size_t aligned = (len + BLOCK_ALIGN - 1) & ~(size_t)(BLOCK_ALIGN - 1);
+
+    if (region == NULL || aligned > region->len - region->used)
+        return NULL;
+    region->used += aligned;
+    region->n_blocks++;
+    return region->memory + region->used - aligned;
+}
+
+static struct region **find_region(const void *memory)
+{
+    const uint8_t *const at = (const uint8_t *)memory;
+    struct region **link = &regions;
+
+    while (*link != NULL && !(at >= (*link)->memory && at < (*link)->memory + (*link)->len))
         link = &(*link)->next;
-    struct block *found = *link;
-    if (found != NULL)
-        *link = found->next;
-    pthread_mutex_unlock(&blocks_lock);
-    return found;
+    return link;
 }
+
+/* Returns a block to its region. One without blocks leaves the list, for the caller to free. */
+static struct region *return_block(struct region **link)
+{
+    struct region *region = *link;
+
+    if (--region->n_blocks != 0)
+        return NULL;
+    *link = region->next;
+    shared = shared == region ? NULL : shared;
+    return region;
+}
+
+/* ---- memory of each kind --------------------------------------------------------------------- */
 
 /* Whether CUDA worked in this process and does not on this thread's device any more. */
 static bool is_lost(void)
@@ -54,24 +86,15 @@ static bool is_lost(void)
 
 static void *take_ordinary(size_t len)
 {
-    struct block *block = (struct block *)malloc(sizeof *block);
-    void *memory = malloc(len);
+    void *memory = malloc(len + BLOCK_ALIGN), *block = NULL;
 
-    if (block == NULL || memory == NULL) {
-        free(block);
+    pthread_mutex_lock(&regions_lock);
+    if (memory != NULL)
+        block = take_block(add_region(memory, len + BLOCK_ALIGN, false), len);
+    pthread_mutex_unlock(&regions_lock);
+    if (block == NULL)
         free(memory);
-        return NULL;
-    }
-    note_block(block, memory, 0);
-    return memory;
-}
-
-/* Large blocks lie in pages of 2 MiB: few pages are zeroed and pinned. */
-enum { PAGE_LEN = 2 << 20 };
-
-static size_t pages_len(size_t len)
-{
-    return (len + PAGE_LEN - 1) & ~(size_t)(PAGE_LEN - 1);
+    return block;
 }
 
 /* Maps zeroed pages, present before CUDA locks the process to pin them. NULL: there are none. */
@@ -91,26 +114,68 @@ static void *map_pages(size_t len)
     return map + before;
 }
 
-static void *take_pages(size_t len)
+/* NULL: the system pins no more, or not such memory. */
+static void *pin_pages(size_t len)
 {
-    struct block *block = (struct block *)malloc(sizeof *block);
-    void *memory = block != NULL ? map_pages(len) : NULL;
+    void *memory = map_pages(len);
 
-    if (memory != NULL && cudaHostRegister(memory, len, cudaHostRegisterPortable) == cudaSuccess) {
-        note_block(block, memory, len);
+    if (memory == NULL || cudaHostRegister(memory, len, cudaHostRegisterPortable) == cudaSuccess)
         return memory;
-    }
-    if (memory != NULL) {
-        (void)cudaGetLastError();
-        (void)munmap(memory, len);
-    }
-    free(block);
+    (void)cudaGetLastError();
+    (void)munmap(memory, len);
     return NULL;
 }
 
+static void unpin_pages(void *memory, size_t len)
+{
+    if (!device_any_hung() && cudaHostUnregister(memory) == cudaSuccess)
+        (void)munmap(memory, len);
+}
+
+/* Several threads pin at once. */
+static void *take_large(size_t len)
+{
+    const size_t pages_len = (len + PAGE_LEN - 1) & ~(size_t)(PAGE_LEN - 1);
+    void *memory = pin_pages(pages_len), *block = NULL;
+
+    pthread_mutex_lock(&regions_lock);
+    if (memory != NULL)
+        block = take_block(add_region(memory, pages_len, true), len);
+    pthread_mutex_unlock(&regions_lock);
+    if (memory != NULL && block == NULL)
+        unpin_pages(memory, pages_len);
+    return block;
+}
+
+/* With the lock held. Where nothing can be pinned the shared region stays. */
+static void pin_shared(void)
+{
+    void *memory = pin_pages(SHARED_LEN);
+    struct region *region = memory != NULL ? add_region(memory, SHARED_LEN, true) : NULL;
+
+    if (region != NULL)
+        shared = region;
+    else if (memory != NULL)
+        unpin_pages(memory, SHARED_LEN);
+}
+
+static void *take_small(size_t len)
+{
+    pthread_mutex_lock(&regions_lock);
+    void *block = take_block(shared, len);
+    if (block == NULL) {
+        pin_shared();
+        block = take_block(shared, len);
+    }
+    pthread_mutex_unlock(&regions_lock);
+    return block;
+}
+
+/* ---- blocks ---------------------------------------------------------------------------------- */
+
 void *device_pinned_alloc(size_t len)
 {
-    void *memory = len >= PAGE_LEN / 2 ? take_pages(pages_len(len)) : NULL;
+    void *memory = len <= SMALL_MAX ? take_small(len) : take_large(len);
 
     if (memory != NULL)
         return memory;
@@ -121,15 +186,25 @@ void *device_pinned_alloc(size_t len)
     return error != cudaErrorMemoryAllocation && is_lost() ? take_ordinary(len) : NULL;
 }
 
+static void free_region(struct region *region)
+{
+    if (region->pinned)
+        unpin_pages(region->memory, region->len);
+    else
+        free(region->memory);
+    free(region);
+}
+
 void device_pinned_free(void *memory)
 {
-    struct block *block = forget_block(memory);
+    pthread_mutex_lock(&regions_lock);
+    struct region **link = find_region(memory);
+    const bool is_ours = *link != NULL;
+    struct region *empty = is_ours ? return_block(link) : NULL;
+    pthread_mutex_unlock(&regions_lock);
 
-    if (block == NULL)
+    if (empty != NULL)
+        free_region(empty);
+    else if (!is_ours)
         cuda_free_host(memory);
-    else if (block->pages_len == 0)
-        free(memory);
-    else if (!device_any_hung() && cudaHostUnregister(memory) == cudaSuccess)
-        (void)munmap(memory, block->pages_len);
-    free(block);
 }

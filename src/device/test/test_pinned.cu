@@ -70,31 +70,82 @@ static bool is_mapped(void *page)
     return mincore(page, 4096, &there) == 0;
 }
 
+/* The registered memory that holds the block, or CUDA's own block; NULL: neither. */
+static struct pinned *find_holder(const void *block)
+{
+    const uint8_t *const at = (const uint8_t *)block;
+
+    for (size_t i = 0; i < sizeof pinned / sizeof *pinned; i++) {
+        const uint8_t *const memory = (const uint8_t *)pinned[i].memory;
+
+        if (memory != NULL && at >= memory && at < memory + pinned[i].len)
+            return &pinned[i];
+    }
+    return find(block);
+}
+
+static size_t n_pinned(void)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < sizeof pinned / sizeof *pinned; i++)
+        n += pinned[i].memory != NULL;
+    return n;
+}
+
+static const size_t lens[] = {1,       4096,          (1 << 20) - 1, 1 << 20,
+                              2 << 20, (4 << 20) + 1, 17 << 20,      1000};
+enum { N_LENS = sizeof lens / sizeof *lens, ROUNDS = 4 };
+
+static void check_bytes(uint8_t *const *blocks)
+{
+    for (size_t i = 0; i < ROUNDS * N_LENS; i++)
+        for (size_t at = 0; at < lens[i % N_LENS]; at += 97)
+            assert_int_equal(blocks[i][at], i);
+}
+
 static void test_each_block_goes_back_the_way_it_came(void **state)
 {
-    static const size_t lens[] = {1,       4096,          (1 << 20) - 1,     1 << 20,
-                                  2 << 20, (2 << 20) + 1, (17 << 20) + 4097, 1000};
-    void *blocks[2][sizeof lens / sizeof *lens];
+    uint8_t *blocks[ROUNDS * N_LENS];
+    void *pages[ROUNDS * N_LENS];
 
     (void)state;
-    for (int round = 0; round < 2; round++)
-        for (size_t i = 0; i < sizeof lens / sizeof *lens; i++) {
-            refuse_register = round == 1 && i % 2 == 0;
-            blocks[round][i] = device_pinned_alloc(lens[i]);
-            assert_non_null(blocks[round][i]);
-            memset(blocks[round][i], 1, lens[i]);
-            const size_t len = find(blocks[round][i])->len;
-            assert_true(lens[i] < 1 << 20 || refuse_register ? len == 0 : len >= lens[i]);
-        }
-    for (size_t i = 0; i < sizeof lens / sizeof *lens; i++)
-        for (int round = 0; round < 2; round++) {
-            const bool pages = find(blocks[round][i])->len != 0;
+    for (size_t i = 0; i < ROUNDS * N_LENS; i++) {
+        const size_t len = lens[i % N_LENS];
 
-            device_pinned_free(blocks[round][i]);
-            assert_null(find(blocks[round][i]));
-            assert_true(!pages || !is_mapped(blocks[round][i]));
-        }
+        refuse_register = i / N_LENS == 1;
+        blocks[i] = (uint8_t *)device_pinned_alloc(len);
+        assert_non_null(blocks[i]);
+        const struct pinned *holder = find_holder(blocks[i]);
+        assert_non_null(holder);
+        assert_true(holder->len == 0 ||
+                    (size_t)(blocks[i] - (uint8_t *)holder->memory) + len <= holder->len);
+        pages[i] = holder->len != 0 ? holder->memory : NULL;
+        memset(blocks[i], (int)i, len);
+    }
+    check_bytes(blocks);
+    assert_true(n_pinned() < (ROUNDS - 1) * N_LENS); /* small blocks share memory */
+    for (size_t i = 0; i < ROUNDS * N_LENS; i++)
+        device_pinned_free(blocks[i]);
+    assert_int_equal(n_pinned(), 0);
+    for (size_t i = 0; i < ROUNDS * N_LENS; i++)
+        assert_true(pages[i] == NULL || !is_mapped(pages[i]));
     device_pinned_free(NULL);
+}
+
+/* A region stays as long as one block of it is in use. */
+static void test_blocks_do_not_end_with_their_neighbours(void **state)
+{
+    (void)state;
+    refuse_register = false;
+    uint8_t *first = (uint8_t *)device_pinned_alloc(1000);
+    uint8_t *second = (uint8_t *)device_pinned_alloc(1000);
+    assert_ptr_equal(find_holder(first), find_holder(second));
+    device_pinned_free(first);
+    assert_non_null(find_holder(second));
+    memset(second, 1, 1000);
+    device_pinned_free(second);
+    assert_int_equal(n_pinned(), 0);
 }
 
 /* Memory that none of our blocks is: also what was taken where pages could not be had. */
@@ -112,6 +163,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_block_goes_back_the_way_it_came),
+        cmocka_unit_test(test_blocks_do_not_end_with_their_neighbours),
         cmocka_unit_test(test_what_cuda_gave_goes_back_to_cuda),
     };
 
