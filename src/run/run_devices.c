@@ -76,11 +76,27 @@ void run_join_prober(struct sl_run *run)
     run->prober.started = false;
 }
 
+/* Bytes. All batches for GPUs are pinned when the run starts, while the first ones wait. */
+enum { BATCH_LEN = 4 << 20, GPU_BATCH_LEN = 2 << 20 };
+
+/* So many items that large files can be read in parts. */
+static void size_batches(struct sl_pipeline_config *pipeline)
+{
+    bool gpus = false;
+
+    for (uint32_t i = 0; i < pipeline->n_devices; i++)
+        gpus |= pipeline->devices[i].kind == SL_DEVICE_CUDA;
+    pipeline->batch_len = gpus ? GPU_BATCH_LEN : BATCH_LEN;
+    pipeline->batch_items = pipeline->batch_len / SL_BATCH_ALIGN + 1 + RUN_FRAGMENTS_ITEMS;
+    pipeline->batch_len += RUN_FRAGMENTS_ROOM;
+}
+
 enum sl_status run_choose_devices(struct sl_run *run, struct sl_diag *diag)
 {
     const uint64_t begin = clock_ns();
 
     run_join_prober(run);
+    size_batches(&run->pipeline);
     run->measures.gpu_ns = clock_ns() - begin;
     if (run->prober.status != SL_OK && diag != NULL)
         *diag = run->prober.diag;

@@ -93,9 +93,6 @@ static void init(struct sl_run *run, const struct sl_run_config *config)
     run_sinks_init(&run->sinks, &run->config);
     pthread_mutex_init(&run->lock, NULL);
     sl_pipeline_config_init(&run->pipeline);
-    /* So many items that large files can be read in parts. */
-    run->pipeline.batch_items = run->pipeline.batch_len / SL_BATCH_ALIGN + 1 + RUN_FRAGMENTS_ITEMS;
-    run->pipeline.batch_len += RUN_FRAGMENTS_ROOM;
     run_set_steps(run);
 }
 
