@@ -122,6 +122,13 @@ class Devices(unittest.TestCase):
         self.assertRegex(summary["device"]["why"],
                          r"^[0-9]+ cores end [0-9.e+-]+ MB of captures before a GPU has started$")
 
+    def test_a_gpu_without_work_is_left_to_others(self):
+        result = sluice("run", "-r", SAMPLE, "--events", "flow", "--json", "--device", "cuda",
+                        "--alerts", "eve:" + self.eve, gpus=3)
+        summary = json.loads(result.stdout)
+        self.assertEqual([entry["kind"] for entry in summary["devices"]], ["cpu"])
+        self.assertEqual(summary["device"]["why"], "no engine of the run works on a GPU")
+
     def test_auto_goes_by_what_runs_took(self):
         run = ["run", "--rules", RULES, "--json", "-r"]
         paces = os.path.join(CACHES.name, "sluice", "paces")

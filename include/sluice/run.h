@@ -126,7 +126,8 @@ struct sl_run_config {
     uint64_t flow_memory;      /* bytes that their table takes at most; 0: 262,144 flows */
     const uint64_t *flow_seed; /* two words, the hash's key; NULL: random ones */
 
-    const char *devices; /* as sl_device_choose_list; "auto" or NULL: the faster ones, by trial */
+    const char *devices; /* as sl_device_choose_list; "auto" or NULL: the faster ones, by trial.
+                            GPUs are left to others where no engine of the run works on one */
 
     /* A file of what runs took here, which "auto" decides by; made where it is not there. Runs over
      * files of 64 MiB and more add to it, unless they have several GPUs. NULL: none. */

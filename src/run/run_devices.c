@@ -79,14 +79,18 @@ void run_join_prober(struct sl_run *run)
 /* Bytes. All batches for GPUs are pinned when the run starts, while the first ones wait. */
 enum { BATCH_LEN = 4 << 20, GPU_BATCH_LEN = 2 << 20 };
 
+static bool has_gpus(const struct sl_pipeline_config *pipeline)
+{
+    for (uint32_t i = 0; i < pipeline->n_devices; i++)
+        if (pipeline->devices[i].kind == SL_DEVICE_CUDA)
+            return true;
+    return false;
+}
+
 /* So many items that large files can be read in parts. */
 static void size_batches(struct sl_pipeline_config *pipeline)
 {
-    bool gpus = false;
-
-    for (uint32_t i = 0; i < pipeline->n_devices; i++)
-        gpus |= pipeline->devices[i].kind == SL_DEVICE_CUDA;
-    pipeline->batch_len = gpus ? GPU_BATCH_LEN : BATCH_LEN;
+    pipeline->batch_len = has_gpus(pipeline) ? GPU_BATCH_LEN : BATCH_LEN;
     pipeline->batch_items = pipeline->batch_len / SL_BATCH_ALIGN + 1 + RUN_FRAGMENTS_ITEMS;
     pipeline->batch_len += RUN_FRAGMENTS_ROOM;
 }
@@ -136,6 +140,29 @@ static enum sl_status keep_gpus(struct sl_pipeline_config *pipeline, struct sl_d
     return SL_OK;
 }
 
+static bool any_works_on_gpus(const struct sl_pipeline_config *pipeline)
+{
+    for (uint32_t e = 0; e < pipeline->n_engines; e++)
+        for (const struct sl_backend *const *b = pipeline->engines[e].engine->backends; *b; b++)
+            if ((*b)->device == SL_DEVICE_CUDA)
+                return true;
+    return false;
+}
+
+/* Where no engine works on GPUs these would only take memory. */
+static enum sl_status keep_cpu(struct sl_run *run, struct sl_diag *diag)
+{
+    struct sl_pipeline_config *const pipeline = &run->pipeline;
+
+    if (!has_gpus(pipeline) || any_works_on_gpus(pipeline))
+        return SL_OK;
+    pipeline->n_devices = 1;
+    const enum sl_status status = sl_device_choose(&pipeline->devices[0], "cpu", run->why, diag);
+    snprintf(run->why, sizeof run->why, "no engine of the run works on a GPU");
+    size_batches(pipeline);
+    return status;
+}
+
 static enum sl_status try_all(struct sl_run *run, struct sl_diag *diag)
 {
     const uint64_t begin = clock_ns();
@@ -153,6 +180,8 @@ enum sl_status run_try_devices(struct sl_run *run, const struct run_policy_build
 {
     enum sl_status status = keep_gpus(&run->pipeline, diag);
 
+    if (status == SL_OK)
+        status = keep_cpu(run, diag);
     if (status != SL_OK || !is_auto(run) || run->pipeline.n_devices == 1)
         return status;
     status = try_all(run, diag);
