@@ -103,6 +103,11 @@ static void print(const struct run_places *places, const char *name, unsigned wh
     else
         snprintf(variant, sizeof variant, "%s, %u core%s", name, place->cores,
                  place->cores == 1 ? "" : "s");
+    if (cuda && places->stats[which].devices[0].device.kind != SL_DEVICE_CUDA) {
+        bench_print_why(&places->bench->frame, places->what, variant,
+                        "no engine of it works on a GPU");
+        return;
+    }
     const struct bench_row row = {
         .what = places->what,
         .variant = variant,
