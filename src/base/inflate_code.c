@@ -3,8 +3,7 @@
 
 #include <string.h>
 
-/* ---- entries, without the bits of their codes
- * ------------------------------------------------------------- */
+/* ---- entries, without the bits of their codes ------------------------------------------------ */
 
 typedef uint32_t entry_of(unsigned symbol);
 
