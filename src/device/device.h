@@ -32,9 +32,9 @@ bool device_context_alone(int device);
  */
 void device_use(int device);
 
-/* Allocates host memory that GPUs read directly; NULL: none is left. After a lost GPU, CUDA pins
- * nothing, and the memory is ordinary. free accepts NULL, and keeps memory that a hung GPU may
- * still use. */
+/* Allocates host memory that GPUs read directly; NULL: none is left. Blocks of at most 4 MiB share
+ * pages, which go with the last of them. After a lost GPU, CUDA pins nothing, and the memory is
+ * ordinary. free accepts NULL, and keeps memory that a hung GPU may still use. Any thread. */
 void *device_pinned_alloc(size_t len);
 void device_pinned_free(void *memory);
 
