@@ -31,10 +31,16 @@ enum sl_status index_create(struct fingerprint_index *index, uint64_t len, struc
     return index->buckets != NULL ? SL_OK : SL_ENOMEM;
 }
 
-void index_place(struct fingerprint_index *index, struct index_bucket *buckets, uint64_t n_buckets,
-                 unsigned n_bits)
+uint64_t index_room(uint64_t n_buckets, unsigned n_bits)
 {
-    *index = (struct fingerprint_index){.buckets = buckets,
+    return (n_buckets + INDEX_RUN - 1) / INDEX_RUN * INDEX_RUN << n_bits;
+}
+
+void index_place(struct fingerprint_index *index, struct index_bucket *room, uint64_t n_buckets,
+                 unsigned n_bits, uint32_t number)
+{
+    *index = (struct fingerprint_index){.buckets = room + (uint64_t)number * INDEX_RUN,
+                                        .others = ((UINT64_C(1) << n_bits) - 1) * INDEX_RUN,
                                         .n_buckets = begin_of(n_buckets),
                                         .n_max = n_buckets,
                                         .shift = 32 - n_bits};
@@ -48,7 +54,8 @@ void index_free(struct fingerprint_index *index)
 
 void index_clear(struct fingerprint_index *index)
 {
-    memset(index->buckets, 0, index->n_buckets * sizeof *index->buckets);
+    for (uint64_t i = 0; i < index->n_buckets; i++)
+        *index_bucket_at(index, i) = (struct index_bucket){0};
     index->n_buckets = begin_of(index->n_max);
     index->n_entries = 0;
 }
@@ -58,10 +65,10 @@ void index_clear(struct fingerprint_index *index)
 void index_grow(struct fingerprint_index *index)
 {
     for (uint64_t at = index->n_buckets; at-- > 0;) {
-        const struct index_bucket bucket = index->buckets[at];
+        const struct index_bucket bucket = *index_bucket_at(index, at);
 
-        index->buckets[2 * at] = bucket;
-        index->buckets[2 * at + 1] = bucket;
+        *index_bucket_at(index, 2 * at) = bucket;
+        *index_bucket_at(index, 2 * at + 1) = bucket;
     }
     index->n_buckets *= 2;
 }

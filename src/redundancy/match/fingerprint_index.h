@@ -11,7 +11,10 @@
  *
  * A sixteenth of the index is used at first, and twice as much where it is getting full, so a small
  * input takes little memory. An entry does not state in which half of its bucket it belongs, and is
- * kept in both. The copies are few, and the first to be lost. */
+ * kept in both. The copies are few, and the first to be lost.
+ *
+ * Indices that grow alike can take turns in one memory, a run of buckets each. What all of them use
+ * is then one piece, for huge pages: the kernel makes small ones much more slowly. */
 #ifndef REDUNDANCY_FINGERPRINT_INDEX_H
 #define REDUNDANCY_FINGERPRINT_INDEX_H
 
@@ -23,7 +26,8 @@
 enum {
     INDEX_WAYS = 8,
     INDEX_OFFSET_BITS = 48,
-    INDEX_BEGIN = 16 /* the part of the buckets that is used at first */
+    INDEX_BEGIN = 16, /* the part of the buckets that is used at first */
+    INDEX_RUN = 64    /* buckets that lie together where indices take turns */
 };
 
 struct index_bucket {
@@ -33,6 +37,7 @@ struct index_bucket {
 
 struct fingerprint_index {
     struct index_bucket *buckets; /* room for n_max */
+    uint64_t others;              /* buckets of other indices between two runs */
     uint64_t n_buckets;           /* in use */
     uint64_t n_max;               /* below 2^32 */
     uint64_t n_entries;           /* that were put, lost ones among them */
@@ -42,10 +47,13 @@ struct fingerprint_index {
 /* At most len bytes, but at least one bucket. */
 enum sl_status index_create(struct fingerprint_index *index, uint64_t len, struct sl_diag *diag);
 
-/* An index in memory of another owner, zeros at first: of the hashes whose highest n_bits bits are
- * alike. */
-void index_place(struct fingerprint_index *index, struct index_bucket *buckets, uint64_t n_buckets,
-                 unsigned n_bits);
+/* The buckets in memory of 2^n_bits indices of n_buckets each. */
+uint64_t index_room(uint64_t n_buckets, unsigned n_bits);
+
+/* One of these in such memory, which has zeros at first: of the hashes whose highest n_bits bits
+ * are `number`. */
+void index_place(struct fingerprint_index *index, struct index_bucket *room, uint64_t n_buckets,
+                 unsigned n_bits, uint32_t number);
 void index_free(struct fingerprint_index *index);
 
 /* Forgets all. */
@@ -63,10 +71,17 @@ static inline uint64_t index_hash(uint64_t fingerprint)
     return fingerprint * UINT64_C(0x9E3779B97F4A7C15);
 }
 
+static inline struct index_bucket *index_bucket_at(const struct fingerprint_index *index,
+                                                   uint64_t i)
+{
+    return &index->buckets[i + i / INDEX_RUN * index->others];
+}
+
 static inline struct index_bucket *index_bucket_of(const struct fingerprint_index *index,
                                                    uint64_t hash)
 {
-    return &index->buckets[(uint64_t)(uint32_t)(hash >> index->shift) * index->n_buckets >> 32];
+    return index_bucket_at(index,
+                           (uint64_t)(uint32_t)(hash >> index->shift) * index->n_buckets >> 32);
 }
 
 static inline void index_prefetch(const struct fingerprint_index *index, uint64_t hash)

@@ -36,11 +36,6 @@ void *memory_map(uint64_t len, const char *what, struct sl_diag *diag)
     return memory;
 }
 
-void memory_keep_small(void *memory, uint64_t len)
-{
-    (void)madvise(memory, len, MADV_NOHUGEPAGE);
-}
-
 void memory_unmap(void *memory, uint64_t len)
 {
     if (memory != NULL)

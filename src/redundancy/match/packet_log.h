@@ -38,9 +38,6 @@ struct packet_log {
 /* Zeroed pages, huge ones where the system has them. NULL: diag names the memory that is free and
  * the memory that was needed. */
 void *memory_map(uint64_t len, const char *what, struct sl_diag *diag);
-/* Gives up huge pages of such memory, which nothing was written to: for parts that are smaller and
- * are used from their begins on. */
-void memory_keep_small(void *memory, uint64_t len);
 void memory_unmap(void *memory, uint64_t len); /* accepts NULL */
 
 CORE uint64_t log_round(uint64_t len)

@@ -76,7 +76,8 @@ enum sl_status shared_cache_create(struct shared_cache *cache,
 
     if (status != SL_OK)
         return status;
-    *cache = (struct shared_cache){.n_buckets = each * CACHE_PARTS, .delay_ns = delay_ns};
+    *cache =
+        (struct shared_cache){.n_buckets = index_room(each, CACHE_PARTS_LOG), .delay_ns = delay_ns};
     status = create_ring(&cache->log, config, n_batches, diag);
     if (status != SL_OK)
         return status;
@@ -86,11 +87,9 @@ enum sl_status shared_cache_create(struct shared_cache *cache,
         return SL_ENOMEM;
     if (cache->parts == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for an index");
-    if (each * sizeof *cache->buckets < HUGE_PAGE_LEN)
-        memory_keep_small(cache->buckets, cache->n_buckets * sizeof *cache->buckets);
     for (uint32_t i = 0; i < CACHE_PARTS; i++) {
         cache->parts[i] = (struct cache_part){.end = 0};
-        index_place(&cache->parts[i].index, cache->buckets + i * each, each, CACHE_PARTS_LOG);
+        index_place(&cache->parts[i].index, cache->buckets, each, CACHE_PARTS_LOG, i);
     }
     return delay_ns > 0 ? create_waiting(cache, config, diag) : SL_OK;
 }

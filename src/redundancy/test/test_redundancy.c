@@ -421,6 +421,41 @@ static void test_the_index_grows(void **state)
     check_growth(700 << 20, 2);
 }
 
+/* Indices that take turns hold what each would alone, and leave the others' buckets. */
+static void test_indices_take_turns(void **state)
+{
+    enum { N_LOG = 2, N = 1 << N_LOG, BUCKETS = 16 * 75, ENTRIES = 20000 };
+    const uint64_t room = index_room(BUCKETS, N_LOG);
+    struct index_bucket *const memory = aligned_alloc(64, room * sizeof *memory);
+    struct fingerprint_index turns[N], alone[N];
+    uint64_t random = 3;
+
+    (void)state;
+    memset(memory, 0, room * sizeof *memory);
+    for (uint32_t i = 0; i < N; i++) {
+        assert_int_equal(index_create(&alone[i], BUCKETS * sizeof *memory, NULL), SL_OK);
+        alone[i].shift -= N_LOG;
+        index_place(&turns[i], memory, BUCKETS, N_LOG, i);
+    }
+    for (uint64_t at = 1; at <= ENTRIES; at++) {
+        const uint64_t hash = test_random(&random) >> (at % 3 == 0) * 2; /* the first has more */
+        const uint32_t i = (uint32_t)(hash >> (64 - N_LOG));
+
+        assert_int_equal(index_put(&turns[i], hash, at), index_put(&alone[i], hash, at));
+    }
+    for (uint32_t i = 0; i < N; i++) {
+        assert_int_equal(turns[i].n_buckets, BUCKETS);
+        for (uint64_t k = 0; k < BUCKETS; k++)
+            assert_memory_equal(index_bucket_at(&turns[i], k), &alone[i].buckets[k],
+                                sizeof *memory);
+        index_free(&alone[i]);
+        index_clear(&turns[i]);
+    }
+    for (uint64_t k = 0; k < room; k++) /* all are cleared once each has grown to its most */
+        assert_int_equal(memory[k].tag[0], 0);
+    free(memory);
+}
+
 /* A run is one reference into itself. */
 static void test_runs_refer_to_themselves(void **state)
 {
@@ -687,6 +722,7 @@ int main(void)
         cmocka_unit_test(test_changed_content),
         cmocka_unit_test(test_buckets_are_queues),
         cmocka_unit_test(test_the_index_grows),
+        cmocka_unit_test(test_indices_take_turns),
         cmocka_unit_test(test_runs_refer_to_themselves),
         cmocka_unit_test(test_never_larger),
         cmocka_unit_test(test_bad_calls),
