@@ -4,9 +4,10 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <zstd.h>
 
 #include "base/diag.h"
+#include "redundancy/match/packet_log.h"
+#include "zstd_memory.h"
 
 enum {
     GROUP_LEN = 2 << 20,   /* bytes of frames that zstd sees together */
@@ -28,6 +29,8 @@ struct record_writer {
     struct record_config config;
     uint32_t n_groups, n_threads;
     struct group *groups;
+    uint8_t *room; /* of all groups, in huge pages */
+    size_t room_len;
     pthread_t threads[SL_REDUNDANCY_THREADS_MAX];
 
     pthread_mutex_t lock; /* of all below */
@@ -106,7 +109,7 @@ static enum sl_status make_records(const struct record_writer *w, struct group *
 
 static ZSTD_CCtx *open_zstd(const struct record_config *config)
 {
-    ZSTD_CCtx *const zstd = ZSTD_createCCtx();
+    ZSTD_CCtx *const zstd = zstd_open_compressor();
     const int window_log = config->one_stream || config->window_log < GROUP_WINDOW_LOG
                                ? config->window_log
                                : GROUP_WINDOW_LOG;
@@ -195,23 +198,33 @@ static enum sl_status start_thread(struct record_writer *w, struct sl_diag *diag
     return SL_OK;
 }
 
-static bool open_group(const struct record_writer *w, struct group *group)
+static enum sl_status open_groups(struct record_writer *w, struct sl_diag *diag)
 {
-    const size_t n_frames = w->config.one_stream ? 1 : GROUP_FRAMES;
-    const size_t len =
-        (w->config.one_stream ? 0 : GROUP_LEN) + FILE_PACKET_LEN + SL_FRAME_HEADER_LEN;
+    const bool one_stream = w->config.one_stream;
+    const size_t n_frames = one_stream ? 1 : GROUP_FRAMES;
+    const size_t len = (one_stream ? 0 : GROUP_LEN) + FILE_PACKET_LEN + SL_FRAME_HEADER_LEN;
+    const size_t each =
+        len + RECORD_BODY_BOUND(len) + n_frames * RECORD_BODY_BOUND(RECORD_HEADER_LEN);
 
-    group->frames = malloc(len);
-    group->records =
-        malloc(RECORD_BODY_BOUND(len) + n_frames * RECORD_BODY_BOUND(RECORD_HEADER_LEN));
-    return group->frames != NULL && group->records != NULL;
+    w->n_groups = MORE_GROUPS + (one_stream ? 2 : w->config.n_threads);
+    w->groups = calloc(w->n_groups, sizeof *w->groups);
+    if (w->groups == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for frames");
+    w->room_len = w->n_groups * each;
+    w->room = memory_map(w->room_len, "frames", diag);
+    if (w->room == NULL)
+        return SL_ENOMEM;
+    for (uint32_t i = 0; i < w->n_groups; i++) {
+        w->groups[i].frames = w->room + i * each;
+        w->groups[i].records = w->groups[i].frames + len;
+    }
+    return SL_OK;
 }
 
 enum sl_status record_writer_create(struct record_writer **writer,
                                     const struct record_config *config, struct sl_diag *diag)
 {
     struct record_writer *const w = calloc(1, sizeof *w);
-    bool has_room = true;
 
     if (w == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for frames");
@@ -219,13 +232,8 @@ enum sl_status record_writer_create(struct record_writer **writer,
     w->config = *config;
     pthread_mutex_init(&w->lock, NULL);
     pthread_cond_init(&w->changed, NULL);
-    w->n_groups = MORE_GROUPS + (config->one_stream ? 2 : config->n_threads);
-    w->groups = calloc(w->n_groups, sizeof *w->groups);
-    for (uint32_t i = 0; w->groups != NULL && i < w->n_groups; i++)
-        has_room = open_group(w, &w->groups[i]) && has_room;
-    if (w->groups == NULL || !has_room)
-        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for frames");
-    return start_thread(w, diag);
+    const enum sl_status status = open_groups(w, diag);
+    return status == SL_OK ? start_thread(w, diag) : status;
 }
 
 uint8_t *record_writer_room(struct record_writer *w)
@@ -297,10 +305,7 @@ enum sl_status record_writer_end(struct record_writer *w, struct sl_redundancy_f
     stats->residual_bytes += w->residual_bytes;
     pthread_cond_destroy(&w->changed);
     pthread_mutex_destroy(&w->lock);
-    for (uint32_t i = 0; w->groups != NULL && i < w->n_groups; i++) {
-        free(w->groups[i].frames);
-        free(w->groups[i].records);
-    }
+    memory_unmap(w->room, w->room_len);
     free(w->groups);
     free(w);
     return status;
