@@ -18,7 +18,8 @@
 enum {
     ROUND_PIECES = 32,
     ROUND_LEN = ROUND_PIECES * FILE_PACKET_LEN,
-    IN_FLIGHT = 2 /* rounds */
+    IN_FLIGHT = 2, /* rounds */
+    ROOM_LEN = IN_FLIGHT * ROUND_PIECES * PIECE_ROOM
 };
 
 struct file_round {
@@ -32,6 +33,7 @@ struct file_rounds {
     struct crew *crew;
     struct piece_tools tools[SL_REDUNDANCY_THREADS_MAX];
     struct file_round rounds[IN_FLIGHT], *now, *before;
+    uint8_t *room;     /* of all pieces, in huge pages */
     uint64_t distance; /* to the log that the last round that was put ended like; 0: none */
     bool in_place;     /* each thread reads its pieces from the file, whose next is at `at` */
     bool at_end;
@@ -67,6 +69,19 @@ static void set_source(struct file_rounds *r)
         !r->e->config->flush && r->at >= 0 && fstat(r->e->in, &file) == 0 && S_ISREG(file.st_mode);
 }
 
+static enum sl_status open_pieces(struct file_rounds *r, struct sl_diag *diag)
+{
+    enum sl_status status = SL_OK;
+
+    r->room = memory_map(ROOM_LEN, "parts of a file", diag);
+    if (r->room == NULL)
+        return SL_ENOMEM;
+    for (size_t i = 0; i < (size_t)IN_FLIGHT * ROUND_PIECES && status == SL_OK; i++)
+        status = piece_open(&r->rounds[i / ROUND_PIECES].pieces[i % ROUND_PIECES],
+                            r->room + i * PIECE_ROOM, r->e->config, diag);
+    return status;
+}
+
 static enum sl_status open_rounds(struct file_rounds *r, struct sl_diag *diag)
 {
     enum sl_status status = open_cache(r, diag);
@@ -78,10 +93,7 @@ static enum sl_status open_rounds(struct file_rounds *r, struct sl_diag *diag)
         status = crew_create(&r->crew, r->e->config->flush ? 1 : r->e->n_threads, diag);
     for (unsigned i = 0; i < r->e->n_threads && status == SL_OK; i++)
         status = piece_tools_open(&r->tools[i], r->e, diag);
-    for (int i = 0; i < IN_FLIGHT * ROUND_PIECES && status == SL_OK; i++)
-        status =
-            piece_open(&r->rounds[i / ROUND_PIECES].pieces[i % ROUND_PIECES], r->e->config, diag);
-    return status;
+    return status == SL_OK ? open_pieces(r, diag) : status;
 }
 
 static void close_rounds(struct file_rounds *r)
@@ -91,6 +103,7 @@ static void close_rounds(struct file_rounds *r)
         piece_close(&r->rounds[i / ROUND_PIECES].pieces[i % ROUND_PIECES]);
     for (unsigned i = 0; i < r->e->n_threads; i++)
         piece_tools_close(&r->tools[i]);
+    memory_unmap(r->room, ROOM_LEN);
     shared_cache_free(&r->cache);
 }
 
@@ -98,10 +111,10 @@ static void close_rounds(struct file_rounds *r)
 
 static void take_bytes(struct file_piece *piece, int64_t len)
 {
-    sl_batch_reset(piece->batch);
+    sl_batch_reset(&piece->batch);
     piece->status = len < 0 ? fd_failed("cannot read", &piece->diag) : SL_OK;
     if (len > 0)
-        sl_batch_append(piece->batch, (uint32_t)len, 0);
+        sl_batch_append(&piece->batch, (uint32_t)len, 0);
 }
 
 /* A pipe is read in order: as much as a round holds, or what one read gives where each read is a
@@ -114,8 +127,8 @@ static void read_round(struct file_rounds *r, struct file_round *round)
     for (round->n = 0; round->n < (flush ? 1 : ROUND_PIECES) && len == FILE_PACKET_LEN;) {
         struct file_piece *const piece = &round->pieces[round->n++];
 
-        len = flush ? fd_read_some(r->e->in, piece->batch->bytes, FILE_PACKET_LEN)
-                    : fd_read(r->e->in, piece->batch->bytes, FILE_PACKET_LEN);
+        len = flush ? fd_read_some(r->e->in, piece->batch.bytes, FILE_PACKET_LEN)
+                    : fd_read(r->e->in, piece->batch.bytes, FILE_PACKET_LEN);
         take_bytes(piece, len);
     }
 }
@@ -131,7 +144,7 @@ static enum sl_status end_reading(struct file_rounds *r, struct sl_diag *diag)
 
         if (piece->status != SL_OK)
             return diag_set(diag, piece->status, NULL, 0, "%s", piece->diag.text);
-        const uint32_t len = piece->batch->n_items > 0 ? piece->batch->payload[0].len : 0;
+        const uint32_t len = piece->batch.n_items > 0 ? piece->batch.payload[0].len : 0;
         r->at_end = len < (r->e->config->flush ? 1 : FILE_PACKET_LEN);
         if (len == 0)
             break;
@@ -150,9 +163,9 @@ static void load(struct file_rounds *r, unsigned thread, uint32_t i)
     struct file_piece *const piece = &r->now->pieces[i];
 
     if (r->in_place)
-        take_bytes(piece, fd_read_at(r->e->in, piece->batch->bytes, FILE_PACKET_LEN,
+        take_bytes(piece, fd_read_at(r->e->in, piece->batch.bytes, FILE_PACKET_LEN,
                                      r->at + (off_t)i * FILE_PACKET_LEN));
-    if (piece->batch->n_items > 0)
+    if (piece->batch.n_items > 0)
         piece_load(piece, &r->tools[thread], &r->cache, r->distance);
 }
 
@@ -187,7 +200,7 @@ static enum sl_status put_round(struct file_rounds *r)
         if (room == NULL)
             return SL_EIO; /* the writer has the reason */
         memcpy(room, piece->frame, piece->frame_len);
-        file_put_frame(r->e, piece->frame_len, piece->batch->payload[0].len);
+        file_put_frame(r->e, piece->frame_len, piece->batch.payload[0].len);
     }
     if (round->n > 0)
         r->distance = piece_distance(&round->pieces[round->n - 1]);
@@ -264,7 +277,7 @@ static void learn(void *user, unsigned thread, uint32_t i)
     const uint64_t left = r->cache.log.end - piece->cached.begin;
     const uint32_t len = (uint32_t)least(left, FILE_PACKET_LEN);
 
-    log_copy(&r->cache.log, piece->cached.begin, piece->batch->bytes, len);
+    log_copy(&r->cache.log, piece->cached.begin, piece->batch.bytes, len);
     take_bytes(piece, len);
     piece_sample(piece, &r->tools[thread]);
 }

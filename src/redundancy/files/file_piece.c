@@ -16,24 +16,29 @@ static uint32_t most_hits(const struct sl_redundancy_file_config *config)
     return FILE_PACKET_LEN / config->sampling.period * HITS_EACH + 64;
 }
 
-enum sl_status piece_open(struct file_piece *piece, const struct sl_redundancy_file_config *config,
-                          struct sl_diag *diag)
+_Static_assert(PIECE_FRAME + SL_FRAME_HEADER_LEN + FILE_PACKET_LEN <= PIECE_ROOM,
+               "a frame has room");
+
+enum sl_status piece_open(struct file_piece *piece, uint8_t *room,
+                          const struct sl_redundancy_file_config *config, struct sl_diag *diag)
 {
+    piece->batch = (struct sl_batch){.max_items = 1,
+                                     .bytes_cap = FILE_PACKET_LEN,
+                                     .bytes = room,
+                                     .payload = &piece->payload,
+                                     .overlap = &piece->overlap};
+    piece->frame = room + PIECE_FRAME;
     piece->hits.cap = most_hits(config);
     piece->hits.hit = malloc(piece->hits.cap * sizeof *piece->hits.hit);
-    piece->frame = malloc(SL_FRAME_HEADER_LEN + FILE_PACKET_LEN);
-    if (piece->hits.hit == NULL || piece->frame == NULL)
+    if (piece->hits.hit == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for parts of a file");
-    const enum sl_status status = cached_batch_create(&piece->cached, 1, false, diag);
-    return status == SL_OK ? sl_batch_create(&piece->batch, FILE_PACKET_LEN, 1, diag) : status;
+    return cached_batch_create(&piece->cached, 1, false, diag);
 }
 
 void piece_close(struct file_piece *piece)
 {
     free(piece->hits.hit);
-    free(piece->frame);
     cached_batch_free(&piece->cached);
-    sl_batch_free(piece->batch);
 }
 
 enum sl_status piece_tools_open(struct piece_tools *tools, const struct file_encoder *e,
@@ -74,16 +79,16 @@ static bool goes_on(const struct file_piece *piece, const struct piece_tools *to
 {
     const struct packet_log *const log = &cache->log;
     const uint64_t begin = piece->cached.begin, source = begin - distance;
-    const uint32_t len = piece->batch->payload[0].len;
+    const uint32_t len = piece->batch.payload[0].len;
 
     return distance != 0 && distance <= tools->search.renew_after &&
            len >= tools->search.config.min_match && source >= log_start(log) &&
-           source + len <= log->end && log_equals(log, source, piece->batch->bytes, len);
+           source + len <= log->end && log_equals(log, source, piece->batch.bytes, len);
 }
 
 static enum sl_status take_samples(struct file_piece *piece, struct piece_tools *tools)
 {
-    struct sl_batch *const batch = piece->batch;
+    const struct sl_batch *const batch = &piece->batch;
 
     enum sl_status status = tools->sampler->submit(tools->context, batch, &piece->hits);
     if (status == SL_OK)
@@ -97,9 +102,9 @@ static enum sl_status take_samples(struct file_piece *piece, struct piece_tools 
 
 static void set_samples(struct file_piece *piece, struct piece_tools *tools)
 {
-    tools->search.stats.bytes += piece->batch->payload[0].len;
+    tools->search.stats.bytes += piece->batch.payload[0].len;
     tools->search.stats.samples += piece->hits.n;
-    piece->status = cached_batch_set(&piece->cached, piece->batch, piece->hits.hit, piece->hits.n,
+    piece->status = cached_batch_set(&piece->cached, &piece->batch, piece->hits.hit, piece->hits.n,
                                      tools->search.config.window, &piece->diag);
     tools->search.stats.probes += piece->cached.begin_of[CACHE_PARTS];
 }
@@ -120,13 +125,13 @@ void piece_load(struct file_piece *piece, struct piece_tools *tools,
         piece->hits.n = 0;
         piece->goes_on = true;
         piece->last =
-            (struct sl_match){piece->cached.begin - distance, 0, 0, piece->batch->payload[0].len};
+            (struct sl_match){piece->cached.begin - distance, 0, 0, piece->batch.payload[0].len};
         set_samples(piece, tools);
     } else {
         piece_sample(piece, tools);
     }
     if (piece->status == SL_OK)
-        shared_cache_copy(cache, &piece->cached, piece->batch);
+        shared_cache_copy(cache, &piece->cached, &piece->batch);
 }
 
 /* ---- matching -------------------------------------------------------------------------------- */
@@ -135,7 +140,7 @@ void piece_match(struct file_piece *piece, struct piece_tools *tools,
                  const struct shared_cache *cache, uint32_t epoch)
 {
     struct match_search *const search = &tools->search;
-    const struct sl_batch *const batch = piece->batch;
+    const struct sl_batch *const batch = &piece->batch;
     const struct sl_match *matches = &piece->last;
     size_t n = 1;
 
@@ -155,7 +160,7 @@ void piece_match(struct file_piece *piece, struct piece_tools *tools,
 uint64_t piece_distance(const struct file_piece *piece)
 {
     const struct sl_match *const last = &piece->last;
-    const bool at_end = last->len != 0 && last->offset + last->len == piece->batch->payload[0].len;
+    const bool at_end = last->len != 0 && last->offset + last->len == piece->batch.payload[0].len;
 
     return at_end ? piece->cached.begin + last->offset - last->source : 0;
 }

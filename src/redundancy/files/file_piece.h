@@ -14,8 +14,10 @@
 #include "redundancy/match/shared_cache.h"
 
 struct file_piece {
-    struct sl_batch *batch; /* one item, or none */
-    struct sl_hits hits;    /* its samples */
+    struct sl_batch batch; /* one item, or none */
+    struct sl_span payload;
+    uint16_t overlap;
+    struct sl_hits hits; /* its samples */
     struct cached_batch cached;
     bool goes_on;         /* as the log does: one match has all of it */
     struct sl_match last; /* the last one; of length 0: none */
@@ -33,9 +35,15 @@ struct piece_tools {
     struct hits_scratch scratch;
 };
 
+/* Bytes of a piece and its frame. They lie in memory of the caller, which has zeros at first. */
+enum {
+    PIECE_FRAME = FILE_PACKET_LEN + SL_BATCH_SLACK,
+    PIECE_ROOM = PIECE_FRAME + FILE_PACKET_LEN + 64
+};
+
 /* SL_ENOMEM, SL_EUNSUPPORTED. Both are to be closed then, too; zeroed ones can be. */
-enum sl_status piece_open(struct file_piece *piece, const struct sl_redundancy_file_config *config,
-                          struct sl_diag *diag);
+enum sl_status piece_open(struct file_piece *piece, uint8_t *room,
+                          const struct sl_redundancy_file_config *config, struct sl_diag *diag);
 void piece_close(struct file_piece *piece);
 enum sl_status piece_tools_open(struct piece_tools *tools, const struct file_encoder *e,
                                 struct sl_diag *diag);
