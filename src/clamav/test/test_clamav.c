@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
 #include <openssl/evp.h>
 #include <sys/stat.h>
@@ -695,6 +696,58 @@ static void test_order(void **state)
     assert_int_equal(n_done, N);
     free(bytes);
     sl_clamav_close(scanner);
+    sl_clamav_free(db);
+}
+
+static unsigned count_descriptors(void)
+{
+    DIR *folder = opendir("/proc/self/fd");
+    unsigned n = 0;
+
+    assert_non_null(folder);
+    while (readdir(folder) != NULL)
+        n++;
+    (void)closedir(folder);
+    return n;
+}
+
+/* Files that are closed at once. They end in order, or with the scanner, and leave no descriptor.
+ */
+static void test_closed_files(void **state)
+{
+    enum { N = 40, LARGE = 3 * BATCH_LEN + 5 };
+    struct sl_clamav_db *db = compile_text("f.ndb", "A:0:0:68656c6c6f*776f726c64\n");
+    struct sl_clamav_scan_config config = config_of(true);
+    const unsigned n_descriptors = count_descriptors();
+    unsigned n_done = 0;
+    uint8_t *bytes = calloc(1, LARGE);
+
+    (void)state;
+    memcpy(bytes, "hello", 5);
+    config.match = NULL;
+    config.done = note_order;
+    config.user = &n_done;
+    struct sl_clamav_scanner *scanner = open_with(db, &config);
+    for (unsigned i = 1; i <= 2 * N; i++) {
+        const size_t len = i % 4 == 0 ? 1000 : LARGE - i * 100;
+        FILE *file = tmpfile();
+
+        memcpy(bytes + len - 5, i % 3 == 0 ? "world" : "words", 5);
+        assert_non_null(file);
+        assert_int_equal(fwrite(bytes, 1, len, file), len);
+        assert_int_equal(fflush(file), 0);
+        memset(bytes + len - 5, 0, 5);
+        assert_int_equal(sl_clamav_scan_fd(scanner, fileno(file), (void *)(uintptr_t)i), SL_OK);
+        (void)fclose(file);
+        if (i == N) {
+            assert_int_equal(sl_clamav_flush(scanner), SL_OK);
+            assert_int_equal(n_done, N);
+        }
+    }
+    assert_in_range(n_done, N, 2 * N);
+    sl_clamav_close(scanner);
+    assert_int_equal(count_descriptors(), n_descriptors);
+    free(bytes);
     sl_clamav_free(db);
 }
 
@@ -1433,6 +1486,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_batch),
         cmocka_unit_test(test_order),
+        cmocka_unit_test(test_closed_files),
         cmocka_unit_test(test_thresholds),
         cmocka_unit_test(test_long_pcres),
         cmocka_unit_test(test_time),
