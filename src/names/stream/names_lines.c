@@ -211,6 +211,67 @@ static void write_values(struct names_lines *out, const struct sl_names_answer *
         put_text(out, "-");
 }
 
+/* False: the tail is long or not plain, and is not kept. */
+static bool make_tail(struct names_lines *out, const struct sl_names_answer *answer,
+                      struct names_tail *tail)
+{
+    const char *value, *const end = tail->text + sizeof tail->text;
+    char *to = tail->text;
+    uint32_t n = 0;
+    size_t len;
+
+    tail->len = 0;
+    *to++ = '\t';
+    to = stpcpy(to, sl_names_action_name(answer->action));
+    *to++ = '\t';
+    for (; (value = sl_names_value(out->names, answer, n, &len)) != NULL; n++) {
+        if (len + 1 >= (size_t)(end - to) ||
+            plain_len((const uint8_t *)value, (const uint8_t *)value + len) != len)
+            return false;
+        if (n > 0)
+            *to++ = ',';
+        memcpy(to, value, len);
+        to += len;
+    }
+    if (n == 0)
+        *to++ = '-';
+    tail->values = answer->values;
+    tail->len = (uint32_t)(to - tail->text);
+    return true;
+}
+
+static void put_tail(struct names_lines *out, const struct sl_names_answer *answer)
+{
+    struct names_tail *const tail = &out->tail[answer->values % NAMES_TAILS];
+
+    if ((tail->len == 0 || tail->values != answer->values) && !make_tail(out, answer, tail)) {
+        put_text(out, "\t");
+        put_text(out, sl_names_action_name(answer->action));
+        put_text(out, "\t");
+        write_values(out, answer);
+        return;
+    }
+    if (sizeof out->bytes - out->len < sizeof tail->text)
+        drain(out);
+    memcpy(out->bytes + out->len, tail->text, sizeof tail->text);
+    out->len += tail->len;
+}
+
+/* The columns behind the prefix. */
+static void put_answer(struct names_lines *out, const struct sl_names_answer *answer)
+{
+    put_tail(out, answer);
+    if (out->explain) {
+        const char *list = sl_names_list(out->names, answer->list, NULL);
+
+        put_text(out, "\t");
+        put_column(out, list, strlen(list));
+        put_text(out, "\t");
+        put_uint(out, answer->line);
+    }
+    put_text(out, "\n");
+}
+
 static void write_tsv(struct names_lines *out, const struct sl_names_result *result)
 {
     const struct sl_names_answer *answer = result->answer;
@@ -228,19 +289,7 @@ static void write_tsv(struct names_lines *out, const struct sl_names_result *res
     }
     put_text(out, "\t");
     put_prefix(out, result);
-    put_text(out, "\t");
-    put_text(out, sl_names_action_name(answer->action));
-    put_text(out, "\t");
-    write_values(out, answer);
-    if (out->explain) {
-        const char *list = sl_names_list(out->names, answer->list, NULL);
-
-        put_text(out, "\t");
-        put_column(out, list, strlen(list));
-        put_text(out, "\t");
-        put_uint(out, answer->line);
-    }
-    put_text(out, "\n");
+    put_answer(out, answer);
 }
 
 /* ---- JSON ------------------------------------------------------------------------------------ */

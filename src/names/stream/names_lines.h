@@ -12,14 +12,24 @@ enum {
     NAMES_LINES_LEN = 2 << 20
 }; /* bytes: of a block of names as a rule, with all that it reports */
 
-/* Lines on their way to their end. */
+/* An action and its values as columns, which many answers share. */
+struct names_tail {
+    uint32_t values; /* as in struct sl_names_answer */
+    uint32_t len;    /* 0: none is kept here */
+    char text[56];
+};
+
+enum { NAMES_TAILS = 512 }; /* a power of two */
+
+/* Lines on their way to their end. Zeroed at first. */
 struct names_lines {
     const struct sl_names *names;
     bool json, explain;
     void (*drain)(void *user, const char *bytes, size_t len);
     void *user;
     uint64_t n_missing; /* answers that no rule applies, or that the text is no name */
-    size_t len;         /* bytes that wait in `bytes` */
+    struct names_tail tail[NAMES_TAILS]; /* at the last bits of its values */
+    size_t len;                          /* bytes that wait in `bytes` */
     char bytes[NAMES_LINES_LEN];
 };
 

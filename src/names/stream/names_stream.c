@@ -144,7 +144,7 @@ static enum sl_status open_member(struct sl_names_stream *stream, struct sl_diag
     enum sl_status status = names_texts_open(&member->texts, &stream->config, take, member, diag);
     member->block.text = malloc(NAMES_INPUT_LEN);
     if (stream->config.take == NULL)
-        member->lines = malloc(sizeof *member->lines);
+        member->lines = calloc(1, sizeof *member->lines);
     if (status == SL_OK &&
         (member->block.text == NULL || (stream->config.take == NULL && member->lines == NULL)))
         status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for look-ups");
@@ -158,7 +158,6 @@ static enum sl_status open_member(struct sl_names_stream *stream, struct sl_diag
         member->lines->explain = stream->config.explain;
         member->lines->drain = write_lines;
         member->lines->user = member;
-        member->lines->n_missing = member->lines->len = 0;
     }
     stream->members[stream->n_members++] = member;
     return SL_OK;

@@ -253,6 +253,105 @@ static void test_lines_do_not_depend_on_threads(void **state)
     sl_names_free(names);
 }
 
+/* Routes with many values, short and long ones, and rules of several ranks below some of them. */
+static struct sl_names *mixed_table(void)
+{
+    static const char rules[] = "||n1.a^\n@@||x.n1.a^\n||n2.a^$important\n@@||x.n2.a^\n";
+    char *const routes = malloc(2000 * 200);
+    struct sl_names *names;
+    size_t len = 0;
+
+    for (int i = 0; i < 2000; i++) {
+        len += (size_t)sprintf(routes + len, "/%c/n%d%s\t%d", "ab"[i % 2], i / 2, i % 3 ? "" : "/x",
+                               i);
+        for (int k = 0; k < i % 20; k++)
+            len += (size_t)sprintf(routes + len, ",%d", 10000 + k);
+        routes[len++] = '\n';
+    }
+    assert_int_equal(sl_names_create(&names, NULL), SL_OK);
+    assert_int_equal(sl_names_load_text(names, "routes", "prefix", routes, len, NULL), SL_OK);
+    assert_int_equal(sl_names_load_text(names, "rules", "adblock", rules, strlen(rules), NULL),
+                     SL_OK);
+    assert_int_equal(sl_names_build(names, NULL, NULL), SL_OK);
+    free(routes);
+    return names;
+}
+
+/* Names that the mixed table has or nearly has, most of them plain. */
+static size_t mixed_line(uint64_t *random, char line[200])
+{
+    static const char *const ends[] = {"",      "/",   "/x", "/x/y.z", "/%41", "/v=3",     "/x!",
+                                       "/long", "//x", "\r", " ",      ".x",   "/\xC3\xA9"};
+    static const char *const begins[] = {"/", "/", "/", "/", " /", "ndn:/", ""};
+    const uint32_t end = test_below(random, 3) ? test_below(random, 4) : test_below(random, 13);
+    size_t len = (size_t)sprintf(line, "%s%c/n%u%s",
+                                 begins[test_below(random, test_below(random, 8) ? 4 : 7)],
+                                 "aabbc"[test_below(random, 5)],
+                                 test_below(random, test_below(random, 3) ? 1200 : 4), ends[end]);
+
+    for (uint32_t n = end == 7 ? test_below(random, 100) : 0; n > 0; n--)
+        line[len++] = (char)('a' + n % 26);
+    return len;
+}
+
+/* The lines of answers to a text of lines: of the file that holds it, or of its texts one by one.
+ * */
+static size_t answers_of(struct sl_names_stream_config config, char *text, size_t text_len,
+                         bool of_file, char *lines, size_t cap)
+{
+    struct sl_names_stream *stream;
+    FILE *const out = tmpfile();
+    const int in = file_of(text, text_len);
+
+    config.out = fileno(out);
+    assert_int_equal(sl_names_stream_open(&stream, &config, NULL), SL_OK);
+    for (char *line = text, *end; !of_file && line < text + text_len; line = end + 1) {
+        end = memchr(line, '\n', text_len - (size_t)(line - text));
+        assert_int_equal(sl_names_stream_add(stream, line, (size_t)(end - line), NULL), SL_OK);
+    }
+    assert_int_equal(of_file ? sl_names_stream_read(stream, in, -1, NULL)
+                             : sl_names_stream_flush(stream, NULL),
+                     SL_OK);
+    sl_names_stream_close(stream);
+    close(in);
+    rewind(out);
+    const size_t len = fread(lines, 1, cap, out);
+    fclose(out);
+    return len;
+}
+
+static void test_lines_of_a_file_are_as_texts(void **state)
+{
+    enum { N_MIXED = 30000, CAP = N_MIXED * 400 };
+    struct sl_names_stream_config config;
+    char *const text = malloc(N_MIXED * 200), *const each = malloc(CAP), *const all = malloc(CAP);
+    uint64_t random = 11;
+    size_t text_len = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < test_fewer(N_MIXED, 10000); i++) {
+        text_len += mixed_line(&random, text + text_len);
+        text[text_len++] = '\n';
+    }
+    sl_names_stream_config_init(&config);
+    config.names = mixed_table();
+    for (uint32_t i = 0; i < 8; i++) {
+        config.explain = i % 2 != 0;
+        config.json = i / 2 % 2 != 0;
+        config.syntax = i < 4 ? SL_NAME_AUTO : i < 6 ? SL_NAME_NDN : SL_NAME_URL;
+        config.n_threads = 1 + i % 3;
+        const size_t len = answers_of(config, text, text_len, false, each, CAP);
+
+        assert_true(len > text_len && len < CAP);
+        assert_int_equal(answers_of(config, text, text_len, true, all, CAP), len);
+        assert_memory_equal(all, each, len);
+    }
+    free(text);
+    free(each);
+    free(all);
+    sl_names_free(config.names);
+}
+
 /* The taker is called by one thread after the other, also behind a failure. */
 static void test_takers_take_turns(void **state)
 {
@@ -460,6 +559,7 @@ int main(void)
         cmocka_unit_test(test_wrong_configs_are_refused),
         cmocka_unit_test(test_lines_of_a_file),
         cmocka_unit_test(test_lines_do_not_depend_on_threads),
+        cmocka_unit_test(test_lines_of_a_file_are_as_texts),
         cmocka_unit_test(test_takers_take_turns),
         cmocka_unit_test(test_a_failure_ends_the_wait_for_input),
         cmocka_unit_test(test_a_file_that_takes_no_lines),
