@@ -21,7 +21,7 @@ static bool sum_table(const void *block, uint64_t *sum)
 const struct block_kind mpm_block_kind = {
     .name = "compiled table of literals",
     .magic = UINT64_C(0x00006D706D5F6C73), /* "sl_mpm" */
-    .version = 5,
+    .version = 6,
     .pointer_len = sizeof(void *), /* alignments follow it */
     .len_min = sizeof(struct sl_mpm_table),
     .read_max = FILE_BYTES_READ_MAX,

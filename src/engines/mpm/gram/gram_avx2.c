@@ -171,6 +171,50 @@ static uint32_t windows(const struct gram_view *view, const uint8_t *text, uint3
     return write_positions(masks, n_masks, from, to, stride, out);
 }
 
+/* Tables of classes by a byte's halves, in both halves of a vector. */
+struct halves {
+    __m256i low, high;
+};
+
+static struct halves load_halves(const uint8_t low[16], const uint8_t high[16])
+{
+    return (struct halves){_mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)low)),
+                           _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)high))};
+}
+
+/* The classes of 32 bytes. */
+static inline __m256i classes_of(const struct halves *halves, const uint8_t *text)
+{
+    const __m256i half = _mm256_set1_epi8(15);
+    const __m256i bytes = fold(_mm256_loadu_si256((const __m256i *)text));
+    const __m256i high = _mm256_and_si256(_mm256_srli_epi16(bytes, 4), half);
+
+    return _mm256_and_si256(_mm256_shuffle_epi8(halves->low, _mm256_and_si256(bytes, half)),
+                            _mm256_shuffle_epi8(halves->high, high));
+}
+
+static uint32_t tiny(const struct gram_table *body, const uint8_t *text, uint32_t from, uint32_t to,
+                     uint32_t *out)
+{
+    const struct halves first = load_halves(body->tiny_low[0], body->tiny_high[0]);
+    const struct halves second = load_halves(body->tiny_low[1], body->tiny_high[1]);
+    const struct halves third = load_halves(body->tiny_low[2], body->tiny_high[2]);
+    uint8_t masks[GRAM_CHUNK / 8 + 4];
+    uint32_t n_masks = 0;
+
+    for (uint32_t at = from; at < to; at += 32) {
+        const __m256i classes = _mm256_and_si256(
+            _mm256_and_si256(classes_of(&first, text + at), classes_of(&second, text + at + 1)),
+            classes_of(&third, text + at + 2));
+        const uint32_t passed =
+            ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(classes, _mm256_setzero_si256()));
+
+        memcpy(masks + n_masks, &passed, sizeof passed);
+        n_masks += sizeof passed;
+    }
+    return gram_keep_tiny(body, text, out, write_positions(masks, n_masks, from, to, 1, out));
+}
+
 static uint32_t runs(const uint8_t *text, uint32_t from, uint32_t to, uint32_t *out)
 {
     uint32_t before = from > 0 && gram_fold4(text[from - 1]) == gram_fold4(text[from]);
@@ -521,8 +565,7 @@ static bool avx2_usable(char why[SL_WHY_LEN])
 static enum sl_status avx2_open(void **context, const void *table, const struct sl_limits *limits,
                                 struct sl_diag *diag)
 {
-    static const struct gram_filters filters = {windows, runs, gram_tiny_scalar,
-                                                keys,    find, compare};
+    static const struct gram_filters filters = {windows, runs, tiny, keys, find, compare};
 
     return gram_open(context, table, limits, &filters, diag);
 }

@@ -112,6 +112,10 @@ struct gram_table {
     /* Classes of tiny literals, by their first byte as it is, their second and their third. Where
      * three bytes share a bit, a literal of that class may begin. */
     uint8_t tiny_classes[GRAM_TINY_MAX][256];
+    /* Classes by the halves of a byte that is coarsely folded, for vectors of 16 entries. Where
+     * both halves have a class, more bytes pass. */
+    uint8_t tiny_low[GRAM_TINY_MAX][16];
+    uint8_t tiny_high[GRAM_TINY_MAX][16];
     uint8_t tiny_at[GRAM_TINY_CLASSES]; /* the byte of a class's literals that makes their key */
     uint8_t run_min[256];               /* the shortest run of this byte to be searched, 0: none */
     uint32_t tiny_present[(1 << GRAM_TINY_PRESENT_LOG) / 32];

@@ -54,9 +54,9 @@ struct gram_filters {
                     struct gram_candidates *out);
 };
 
-/* `tiny` for levels that have none of their own. */
-uint32_t gram_tiny_scalar(const struct gram_table *body, const uint8_t *text, uint32_t from,
-                          uint32_t to, uint32_t *out);
+/* Of n places those where a tiny literal is likely to begin. Returns how many they are. */
+uint32_t gram_keep_tiny(const struct gram_table *body, const uint8_t *text, uint32_t *places,
+                        uint32_t n);
 
 enum sl_status gram_open(void **context, const void *table, const struct sl_limits *limits,
                          const struct gram_filters *filters, struct sl_diag *diag);

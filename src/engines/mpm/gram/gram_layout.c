@@ -42,6 +42,17 @@ static void fill_patterns(uint8_t *patterns, const struct gram_builder *builder)
     }
 }
 
+static void fill_halves(struct gram_table *body)
+{
+    for (uint32_t k = 0; k < GRAM_TINY_MAX; k++)
+        for (uint32_t byte = 0; byte < 256; byte++) {
+            const uint32_t folded = gram_fold4(byte);
+
+            body->tiny_low[k][folded & 15] |= body->tiny_classes[k][byte];
+            body->tiny_high[k][folded >> 4] |= body->tiny_classes[k][byte];
+        }
+}
+
 /* The runs that are searched for. */
 static void fill_run(struct gram_table *body, const struct gram_draft *draft)
 {
@@ -79,6 +90,7 @@ static void fill_entries(struct gram_table *body, const struct gram_builder *bui
     fill_list(&body->tiny, builder, GRAM_PLACE_TINY, from[GRAM_PLACE_TINY], body->entries);
     fill_list(&body->runs, builder, GRAM_PLACE_RUNS, from[GRAM_PLACE_RUNS], body->entries);
     memcpy(body->tiny_classes, builder->tiny.classes, sizeof body->tiny_classes);
+    fill_halves(body);
     memcpy(body->tiny_present, builder->tiny.present, sizeof body->tiny_present);
     memcpy(body->tiny_at, builder->tiny.at, sizeof body->tiny_at);
 }

@@ -36,22 +36,33 @@ static uint32_t runs(const uint8_t *text, uint32_t from, uint32_t to, uint32_t *
     return n;
 }
 
-uint32_t gram_tiny_scalar(const struct gram_table *body, const uint8_t *text, uint32_t from,
-                          uint32_t to, uint32_t *out)
+/* Most places have no class, and which do is unpredictable: no branch depends on it. */
+uint32_t gram_keep_tiny(const struct gram_table *body, const uint8_t *text, uint32_t *places,
+                        uint32_t n)
 {
-    uint32_t n = 0, kept = 0;
+    uint32_t some = 0, kept = 0;
 
-    for (uint32_t at = from; at < to; at++) {
-        out[n] = at;
-        n += gram_tiny_classes(body, text + at) != 0;
-    }
     for (uint32_t i = 0; i < n; i++) {
-        const uint32_t at = out[i];
+        const uint32_t at = places[i];
 
-        out[kept] = at;
+        places[some] = at;
+        some += gram_tiny_classes(body, text + at) != 0;
+    }
+    for (uint32_t i = 0; i < some; i++) {
+        const uint32_t at = places[i];
+
+        places[kept] = at;
         kept += gram_may_be_tiny(body, text + at);
     }
     return kept;
+}
+
+static uint32_t tiny(const struct gram_table *body, const uint8_t *text, uint32_t from, uint32_t to,
+                     uint32_t *out)
+{
+    for (uint32_t at = from; at < to; at++)
+        out[at - from] = at;
+    return gram_keep_tiny(body, text, out, to - from);
 }
 
 /* The filter's word has all those bits clear that a short window does not name. */
@@ -129,8 +140,7 @@ static void compare(const struct gram_view *view, const uint8_t *text, enum gram
 static enum sl_status open_scalar(void **context, const void *table, const struct sl_limits *limits,
                                   struct sl_diag *diag)
 {
-    static const struct gram_filters filters = {windows, runs, gram_tiny_scalar,
-                                                keys,    find, compare};
+    static const struct gram_filters filters = {windows, runs, tiny, keys, find, compare};
 
     return gram_open(context, table, limits, &filters, diag);
 }

@@ -340,7 +340,7 @@ static void test_other_files_are_refused(void **state)
 
     copy->head.version = mpm_block_kind.version + 1;
     write_resealed(copy);
-    assert_refused("version 6 (expected 5)");
+    assert_refused("version 7 (expected 6)");
     copy->head.version = table->head.version;
 
     copy->head.pointer_len = 4;
