@@ -13,8 +13,8 @@ target_link_libraries(libsluice PRIVATE PkgConfig::PCAP PkgConfig::ZLIB PkgConfi
 if(SLUICE_HAVE_CUDA)
   target_link_libraries(libsluice PRIVATE CUDA::cudart_static)
 endif()
-if(SLUICE_SANITIZE)
-  target_link_options(libsluice PUBLIC -fsanitize=${SLUICE_SANITIZE})
+if(SLUICE_SANITIZE_LINKED)
+  target_link_options(libsluice PUBLIC -fsanitize=${SLUICE_SANITIZE_LINKED})
 endif()
 # Before 1.0 each minor version may change the ABI.
 set_target_properties(libsluice PROPERTIES OUTPUT_NAME sluice LINKER_LANGUAGE C
