@@ -360,7 +360,8 @@ struct sl_redundancy_file_config {
     void (*progress)(void *user, uint64_t bytes_in, uint64_t bytes_out);
     void *user;
     uint32_t n_threads;   /* encoding: that find repeats, and as many for zstd, at most
-                             SL_REDUNDANCY_THREADS_MAX; 0: one a core. Output depends on none */
+                             SL_REDUNDANCY_THREADS_MAX; decoding a regular file: 1 is the caller's,
+                             more read ahead and write; 0: one a core. Output depends on none */
     uint64_t reserved[4]; /* 0: room to grow */
 };
 
@@ -387,11 +388,11 @@ sl_redundancy_encode_file(int in, int out, const struct sl_redundancy_file_confi
 
 /* Decodes what sl_redundancy_encode_file wrote, also several such files one after another. The
  * decoder writes checked bytes alone, and all of them before the first failure. A frame's bytes are
- * written before the next is read. Of the config it reads output_max, progress and the caches.
- * SL_EFORMAT: no such file, a damaged one, or one that was encoded after another cache.
- * SL_ETRUNCATED: the file ends early. SL_EOVERFLOW: the next frame exceeds output_max.
- * SL_EUNSUPPORTED: a newer version. SL_ENOMEM: the machine lacks memory for the file's cache.
- * SL_EIO. diag has the frame, from 1, its place and the reason. */
+ * written before the next is read, but for a regular file that threads read ahead. Of the config it
+ * reads output_max, progress, the caches and n_threads. SL_EFORMAT: no such file, a damaged one, or
+ * one that was encoded after another cache. SL_ETRUNCATED: the file ends early. SL_EOVERFLOW: the
+ * next frame exceeds output_max. SL_EUNSUPPORTED: a newer version. SL_ENOMEM: the machine lacks
+ * memory for the file's cache. SL_EIO. diag has the frame, from 1, its place and the reason. */
 SL_CHECK SL_API enum sl_status
 sl_redundancy_decode_file(int in, int out, const struct sl_redundancy_file_config *config,
                           struct sl_redundancy_file_stats *stats, struct sl_diag *diag);

@@ -7,6 +7,7 @@
 #include <sys/random.h>
 
 #include "base/diag.h"
+#include "build_in.h"
 #include "feedback.h"
 #include "held_cache.h"
 #include "kept_cache.h"
@@ -30,6 +31,7 @@ struct sl_decoder {
     bool has_epoch;
     uint32_t doubt;  /* that this log is the encoder's */
     uint8_t *packet; /* frame_max bytes: the packet in work */
+    uint8_t *room;   /* the decoder's own for it */
     struct reference *references;
     struct feedback feedback; /* to be sent: the runs of missing packets */
     struct sl_decoder_stats stats;
@@ -47,7 +49,7 @@ enum sl_status sl_decoder_create(struct sl_decoder **decoder,
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a decoder");
     d->cache_len = config->cache_len;
     d->frame_max = config->frame_max;
-    d->packet = malloc(d->frame_max);
+    d->packet = d->room = malloc(d->frame_max);
     d->references = malloc((d->frame_max / SL_REFERENCE_MIN + 1) * sizeof *d->references);
     if (d->packet == NULL || d->references == NULL)
         status =
@@ -69,7 +71,7 @@ void sl_decoder_free(struct sl_decoder *decoder)
     if (decoder == NULL)
         return;
     log_free(&decoder->log);
-    free(decoder->packet);
+    free(decoder->room);
     free(decoder->references);
     free(decoder);
 }
@@ -138,6 +140,11 @@ static void build_packet(struct sl_decoder *d, const struct frame_header *header
         to += reference->len;
     }
     memcpy(to, literals, header->len - (size_t)(to - d->packet));
+}
+
+void decoder_build_in(struct sl_decoder *decoder, uint8_t *room)
+{
+    decoder->packet = room;
 }
 
 /* ---- its place in the log -------------------------------------------------------------------- */

@@ -13,23 +13,41 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t len);
 
 enum { DATA_MAX = 1 << 16 };
 
-static void decode(const uint8_t *bytes, size_t len)
+static void decode_by(const uint8_t *bytes, size_t len, uint32_t n_threads, int out,
+                      struct sl_redundancy_file_stats *stats, struct sl_diag *diag)
 {
     struct sl_redundancy_file_config config;
-    struct sl_redundancy_file_stats stats;
-    struct sl_diag diag;
-    const int in = memfd_create("in", MFD_CLOEXEC), out = memfd_create("out", MFD_CLOEXEC);
+    const int in = memfd_create("in", MFD_CLOEXEC);
 
     if (in < 0 || out < 0 || !fd_write(in, bytes, len) || lseek(in, 0, SEEK_SET) != 0)
         abort();
     sl_redundancy_file_config_init(&config);
-    const enum sl_status status = sl_redundancy_decode_file(in, out, &config, &stats, &diag);
-    if (lseek(out, 0, SEEK_END) != (off_t)stats.bytes_out || stats.bytes_in > len)
+    config.n_threads = n_threads;
+    const enum sl_status status = sl_redundancy_decode_file(in, out, &config, stats, diag);
+    if (lseek(out, 0, SEEK_END) != (off_t)stats->bytes_out || stats->bytes_in > len)
         abort();
-    if (status != SL_OK && diag.text[0] == '\0')
+    if ((status == SL_OK) != (diag->text[0] == '\0'))
         abort();
     close(in);
-    close(out);
+}
+
+/* One thread and several come to the same. */
+static void decode(const uint8_t *bytes, size_t len)
+{
+    static uint8_t content[2][DATA_MAX];
+    const int out[2] = {memfd_create("out", MFD_CLOEXEC), memfd_create("out", MFD_CLOEXEC)};
+    struct sl_redundancy_file_stats stats[2];
+    struct sl_diag diag[2] = {0};
+
+    for (uint32_t i = 0; i < 2; i++) {
+        decode_by(bytes, len, 1 + 3 * i, out[i], &stats[i], &diag[i]);
+        (void)fd_read_at(out[i], content[i], sizeof content[i], 0);
+        close(out[i]);
+    }
+    if (memcmp(&stats[0], &stats[1], sizeof stats[0]) != 0 ||
+        memcmp(content[0], content[1], sizeof content[0]) != 0 ||
+        strcmp(diag[0].text, diag[1].text) != 0)
+        abort();
 }
 
 /* Each record takes its length, its frame's header and its body from the data. */

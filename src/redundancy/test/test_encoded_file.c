@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 #include <xxhash.h>
+#include <zstd.h>
 
 #include "redundancy/files/encoded_file.h"
 #include "redundancy_fixture.h"
@@ -66,17 +67,38 @@ static struct content encode(const uint8_t *bytes, size_t len, int level)
     return content;
 }
 
+static enum sl_status decode_by(const uint8_t *bytes, size_t len, uint32_t n_threads,
+                                struct content *content, struct sl_redundancy_file_stats *stats,
+                                struct sl_diag *diag)
+{
+    struct sl_redundancy_file_config config = config_of(0);
+    const int in = file_of(bytes, len), out = file_of(NULL, 0);
+
+    config.n_threads = n_threads;
+    const enum sl_status status = sl_redundancy_decode_file(in, out, &config, stats, diag);
+    if (status == SL_OK)
+        assert_int_equal(lseek(in, 0, SEEK_CUR), len); /* as read leaves it */
+    close(in);
+    *content = content_of(out);
+    assert_int_equal(stats->bytes_out, content->len);
+    return status;
+}
+
+/* One thread and several come to the same. */
 static enum sl_status decode(const uint8_t *bytes, size_t len, struct content *content,
                              struct sl_diag *diag)
 {
-    const struct sl_redundancy_file_config config = config_of(0);
-    struct sl_redundancy_file_stats stats;
-    const int in = file_of(bytes, len), out = file_of(NULL, 0);
-    const enum sl_status status = sl_redundancy_decode_file(in, out, &config, &stats, diag);
+    struct sl_redundancy_file_stats stats, others;
+    struct sl_diag another = *diag = (struct sl_diag){0};
+    struct content other;
+    const enum sl_status status = decode_by(bytes, len, 1, content, &stats, diag);
 
-    close(in);
-    *content = content_of(out);
-    assert_int_equal(stats.bytes_out, content->len);
+    assert_int_equal(decode_by(bytes, len, 4, &other, &others, &another), status);
+    assert_string_equal(another.text, diag->text);
+    assert_memory_equal(&others, &stats, sizeof stats);
+    assert_int_equal(other.len, content->len);
+    assert_memory_equal(other.bytes, content->bytes, other.len);
+    free(other.bytes);
     return status;
 }
 
@@ -379,6 +401,84 @@ static void test_cut_files(void **state)
     free(file.bytes);
 }
 
+/* Behind what is read ahead at first, too. */
+static void test_damage_far_behind(void **state)
+{
+    struct content original = make_letters(40 * FILE_PACKET_LEN - 9);
+    struct content file = encode(original.bytes, original.len, 1);
+    size_t starts[64];
+    const size_t n = find_records(&file, starts, 64);
+    uint64_t random = 79;
+
+    (void)state;
+    for (uint32_t i = 0; i < test_fewer(24, 4); i++) {
+        const size_t record = test_below(&random, (uint32_t)n);
+        const size_t at =
+            starts[record] + test_below(&random, (uint32_t)(starts[record + 1] - starts[record]));
+
+        file.bytes[at] ^= 16;
+        expect_failure(&original, file.bytes, file.len, record + 1, "");
+        file.bytes[at] ^= 16;
+        if (at != starts[record])
+            expect_failure(&original, file.bytes, at, record + 1, "the file ends");
+    }
+    free(original.bytes);
+    free(file.bytes);
+}
+
+/* Frames of zstd that end and one that goes on through all of the file. A file of both breaks off
+ * one where the other begins a frame anew. */
+static void test_streams_that_break_off(void **state)
+{
+    struct content original = make_letters(40 * FILE_PACKET_LEN);
+    struct content groups = encode(original.bytes, original.len, 1);
+    struct content stream = encode(original.bytes, original.len, 16), both = {NULL, 0}, decoded;
+    size_t starts[2][64], frame = 1;
+    struct sl_diag diag;
+
+    (void)state;
+    find_records(&groups, starts[0], 64);
+    assert_int_equal(find_records(&stream, starts[1], 64), 41);
+    while (get_le(groups.bytes + starts[0][frame] + RECORD_HEADER_LEN, 4) != ZSTD_MAGICNUMBER)
+        frame++;
+    both.len = starts[1][frame] + (groups.len - starts[0][frame]);
+    both.bytes = malloc(both.len);
+    memcpy(both.bytes, stream.bytes, starts[1][frame]);
+    memcpy(both.bytes + starts[1][frame], groups.bytes + starts[0][frame],
+           groups.len - starts[0][frame]);
+    expect_failure(&original, both.bytes, both.len, frame + 1, "zstd expects more");
+    assert_int_equal(decode(stream.bytes, stream.len, &decoded, &diag), SL_OK);
+    assert_memory_equal(decoded.bytes, original.bytes, original.len);
+    free(decoded.bytes);
+    free(both.bytes);
+    free(stream.bytes);
+    free(groups.bytes);
+    free(original.bytes);
+}
+
+/* Writing fails on a thread of its own. */
+static void test_a_full_disk_ends_decoding(void **state)
+{
+    struct content original = make_letters(40 * FILE_PACKET_LEN);
+    struct content file = encode(original.bytes, original.len, 0);
+    struct sl_redundancy_file_config config = config_of(0);
+    struct sl_redundancy_file_stats stats;
+
+    (void)state;
+    for (config.n_threads = 1; config.n_threads < 4; config.n_threads++) {
+        const int in = file_of(file.bytes, file.len), out = open("/dev/full", O_WRONLY | O_CLOEXEC);
+        struct sl_diag diag;
+
+        assert_int_equal(sl_redundancy_decode_file(in, out, &config, &stats, &diag), SL_EIO);
+        assert_non_null(strstr(diag.text, "cannot write"));
+        assert_int_equal(stats.bytes_out, 0);
+        close(in);
+        close(out);
+    }
+    free(original.bytes);
+    free(file.bytes);
+}
+
 /* Records of a file in another order; each is whole. */
 static void expect_order_failure(const struct content *original, const struct content *file,
                                  const size_t *order, size_t n_order, size_t frame,
@@ -622,6 +722,9 @@ int main(void)
         cmocka_unit_test(test_threads_write_the_same),
         cmocka_unit_test(test_flipped_bits),
         cmocka_unit_test(test_cut_files),
+        cmocka_unit_test(test_damage_far_behind),
+        cmocka_unit_test(test_streams_that_break_off),
+        cmocka_unit_test(test_a_full_disk_ends_decoding),
         cmocka_unit_test(test_missing_frames),
         cmocka_unit_test(test_refused_files),
         cmocka_unit_test(test_kept_caches),
