@@ -12,7 +12,7 @@
 bool names_input_open(struct names_input *input, int fd)
 {
     *input = (struct names_input){.fd = fd, .stop_fd = -1, .other_fd = -1};
-    input->text = malloc(NAMES_INPUT_LEN);
+    input->text = malloc(NAMES_INPUT_ROOM);
     return input->text != NULL;
 }
 

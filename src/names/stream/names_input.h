@@ -6,11 +6,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "names/syntax/name_plain.h"
 #include "sluice/names.h"
 
 enum {
     NAMES_INPUT_LEN = SL_NAMES_LINE_MAX + 1, /* the longest line and its end */
-    NAMES_READ_LEN = 128 << 10               /* bytes of a read at most */
+    NAMES_INPUT_ROOM = NAMES_INPUT_LEN + NAME_PLAIN_SLACK,
+    NAMES_READ_LEN = 128 << 10 /* bytes of a read at most */
 };
 
 struct names_input {
@@ -19,9 +21,10 @@ struct names_input {
     const char *name; /* for diagnostics; NULL: none */
     bool ended;       /* the descriptor has no more */
     bool stopped;     /* stop_fd or other_fd could be read */
-    bool in_tail;     /* the next bytes belong to an over-long line, whose begin was used */
+    bool in_tail;     /* the next bytes belong to an over-long line, whose begin was
+                         used */
     size_t len;       /* bytes that wait in `text` */
-    char *text;       /* room for NAMES_INPUT_LEN bytes, the input's own */
+    char *text;       /* NAMES_INPUT_ROOM bytes, the input's own */
 };
 
 /* Nothing stops it, and it has no name. False: no memory. */
@@ -36,7 +39,7 @@ void names_input_drop(struct names_input *input, size_t used);
 
 /* Whole lines, and at the end of the input what has no end. */
 struct names_block {
-    char *text; /* NAMES_INPUT_LEN bytes, the block's own */
+    char *text; /* NAMES_INPUT_ROOM bytes, the block's own */
     size_t len;
     bool too_long; /* the last line is longer than a line may be, and goes on */
 };

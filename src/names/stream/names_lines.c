@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "names/syntax/name_plain.h"
 #include "names/syntax/name_text.h"
 
 enum {
@@ -292,6 +293,22 @@ static void write_tsv(struct names_lines *out, const struct sl_names_result *res
     put_answer(out, answer);
 }
 
+/* Of a plain name that has an answer, which is not the root's. There is room, and copies are of one
+ * length: what follows is written over their ends. */
+static void write_plain(struct names_lines *out, const struct sl_names_result *result,
+                        uint64_t heads)
+{
+    char *to = out->bytes + out->len;
+
+    memcpy(to, result->text, NAME_MARKS_LEN);
+    to += result->text_len;
+    *to++ = '\t';
+    memcpy(to, result->text, NAME_MARKS_LEN);
+    to += name_plain_prefix(heads, result->answer->prefix_len);
+    out->len = (size_t)(to - out->bytes);
+    put_answer(out, result->answer);
+}
+
 /* ---- JSON ------------------------------------------------------------------------------------ */
 
 /* "FACE COST", or a port alone. */
@@ -362,13 +379,19 @@ static void write_json(struct names_lines *out, const struct sl_names_result *re
     put_text(out, "}\n");
 }
 
-void names_lines_put(struct names_lines *out, const struct sl_names_result *results, uint32_t n)
+void names_lines_put(struct names_lines *out, const struct sl_names_result *results,
+                     const uint64_t *heads, uint32_t n)
 {
     for (uint32_t i = 0; i < n; i++) {
         /* A reader of the other end gets whole lines, but of a line of half the buffer. */
         if (out->len > sizeof out->bytes / 2)
             drain(out);
-        (out->json ? write_json : write_tsv)(out, &results[i]);
+        if (out->json)
+            write_json(out, &results[i]);
+        else if (heads[i] != 0 && results[i].answer->prefix_len > 0)
+            write_plain(out, &results[i], heads[i]);
+        else
+            write_tsv(out, &results[i]);
         out->n_missing += results[i].why != NULL || results[i].answer->action == SL_NAMES_NONE;
     }
 }

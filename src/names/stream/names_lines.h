@@ -33,8 +33,10 @@ struct names_lines {
     char bytes[NAMES_LINES_LEN];
 };
 
-/* Writes a line for each result, and drains the lines where they are many. */
-void names_lines_put(struct names_lines *out, const struct sl_names_result *results, uint32_t n);
+/* Writes a line for each result, and drains the lines where they are many. `heads` are those of
+ * names_texts_heads. */
+void names_lines_put(struct names_lines *out, const struct sl_names_result *results,
+                     const uint64_t *heads, uint32_t n);
 
 /* Drains the lines that wait. */
 void names_lines_end(struct names_lines *out);

@@ -26,7 +26,9 @@ struct member {
     struct names_texts *texts;
     struct names_lines *lines; /* NULL: there is a taker */
     struct names_block block;
-    uint64_t number; /* of the block: its results pass behind those of as many blocks */
+    struct name_marks *marks; /* of its text */
+    uint64_t number;          /* of the block: its results pass behind those of as many
+                                 blocks */
     pthread_t thread;
 };
 
@@ -116,7 +118,7 @@ static enum sl_status take(void *user, const struct sl_names_result *results, ui
     const struct sl_names_stream *const stream = member->stream;
 
     if (member->lines != NULL) {
-        names_lines_put(member->lines, results, n);
+        names_lines_put(member->lines, results, names_texts_heads(member->texts), n);
         return SL_OK;
     }
     await_turn(member);
@@ -131,6 +133,7 @@ static void close_member(struct member *member)
     names_texts_close(member->texts);
     free(member->lines);
     free(member->block.text);
+    free(member->marks);
     free(member);
 }
 
@@ -142,11 +145,12 @@ static enum sl_status open_member(struct sl_names_stream *stream, struct sl_diag
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for look-ups");
     member->stream = stream;
     enum sl_status status = names_texts_open(&member->texts, &stream->config, take, member, diag);
-    member->block.text = malloc(NAMES_INPUT_LEN);
+    member->block.text = malloc(NAMES_INPUT_ROOM);
+    member->marks = malloc(NAME_N_MARKS(NAMES_INPUT_LEN) * sizeof *member->marks);
     if (stream->config.take == NULL)
         member->lines = calloc(1, sizeof *member->lines);
-    if (status == SL_OK &&
-        (member->block.text == NULL || (stream->config.take == NULL && member->lines == NULL)))
+    if (status == SL_OK && (member->block.text == NULL || member->marks == NULL ||
+                            (stream->config.take == NULL && member->lines == NULL)))
         status = diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for look-ups");
     if (status != SL_OK) {
         close_member(member);
@@ -315,23 +319,38 @@ static bool take_block(struct member *member)
     return taken;
 }
 
+/* Adds the line that begins at *at, which advances to the next one. */
+static enum sl_status add_line(struct member *member, size_t *at, struct sl_diag *diag)
+{
+    const struct names_block *const block = &member->block;
+    const char *const line = block->text + *at;
+    const char *const newline = memchr(line, '\n', block->len - *at);
+    const size_t len = newline != NULL ? (size_t)(newline - line) : block->len - *at;
+
+    *at += len + (newline != NULL);
+    return newline == NULL && block->too_long
+               ? names_texts_add(member->texts, line, SL_NAMES_LINE_MAX, too_long, diag)
+               : names_texts_add(member->texts, line, len, NULL, diag);
+}
+
 static enum sl_status answer_block(struct member *member, struct sl_diag *diag)
 {
     const struct names_block *const block = &member->block;
-    const char *line = block->text;
-    const char *const end = line + block->len;
+    const enum sl_name_syntax syntax = member->stream->config.syntax;
+    const bool has_plain = syntax == SL_NAME_AUTO || syntax == SL_NAME_NDN;
     enum sl_status status = SL_OK;
 
-    while (status == SL_OK && line < end) {
-        const char *newline = memchr(line, '\n', (size_t)(end - line));
+    if (has_plain)
+        name_mark(block->text, block->len, member->marks);
+    for (size_t at = 0; status == SL_OK && at < block->len;) {
+        struct name_plain plain;
 
-        if (newline == NULL && block->too_long)
-            status = names_texts_add(member->texts, line, SL_NAMES_LINE_MAX, too_long, diag);
-        else
-            status =
-                names_texts_add(member->texts, line,
-                                (size_t)((newline != NULL ? newline : end) - line), NULL, diag);
-        line = newline != NULL ? newline + 1 : end;
+        if (has_plain && name_plain_at(member->marks, at, &plain) && plain.len < block->len - at) {
+            status = names_texts_add_plain(member->texts, block->text + at, &plain, diag);
+            at += plain.len + 1;
+        } else {
+            status = add_line(member, &at, diag);
+        }
     }
     return status == SL_OK ? flush(member, diag) : status;
 }

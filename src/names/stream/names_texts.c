@@ -14,6 +14,7 @@ struct names_texts {
     void *user;
 
     struct sl_names_result result[SL_NAMES_BATCH_MAX];
+    uint64_t heads[SL_NAMES_BATCH_MAX];
     uint32_t n_results;
     struct sl_name name[SL_NAMES_BATCH_MAX];
     struct sl_names_answer answer[SL_NAMES_BATCH_MAX];
@@ -97,6 +98,7 @@ enum sl_status names_texts_add(struct names_texts *texts, const char *text, size
 
     if (status != SL_OK)
         return status;
+    texts->heads[texts->n_results] = 0;
     struct sl_names_result *const result = &texts->result[texts->n_results++];
 
     *result = (struct sl_names_result){.why = why};
@@ -105,6 +107,32 @@ enum sl_status names_texts_add(struct names_texts *texts, const char *text, size
     if (why == NULL)
         read_name(texts, result);
     return SL_OK;
+}
+
+enum sl_status names_texts_add_plain(struct names_texts *texts, const char *text,
+                                     const struct name_plain *plain, struct sl_diag *diag)
+{
+    const enum sl_status status = is_full(texts) ? names_texts_flush(texts, diag) : SL_OK;
+
+    if (status != SL_OK)
+        return status;
+    const uint32_t i = texts->n_names++;
+    struct sl_name *const name = &texts->name[i];
+    uint8_t *const bytes = texts->bytes + texts->bytes_len;
+
+    texts->heads[texts->n_results] = name_plain_read(bytes, &name->len, text, plain);
+    name->bytes = bytes;
+    name->host_len = name->len;
+    name->syntax = SL_NAME_NDN;
+    texts->bytes_len += name->len;
+    texts->result[texts->n_results++] = (struct sl_names_result){
+        .text = text, .text_len = plain->len, .name = name, .answer = &texts->answer[i]};
+    return SL_OK;
+}
+
+const uint64_t *names_texts_heads(const struct names_texts *texts)
+{
+    return texts->heads;
 }
 
 enum sl_status names_texts_flush(struct names_texts *texts, struct sl_diag *diag)

@@ -5,6 +5,7 @@
 #include <ctype.h>
 
 #include "names/syntax/name_host_core.h"
+#include "names/syntax/name_plain.h"
 #include "names/syntax/name_text.h"
 #include "sluice/names.h"
 #include "test.h"
@@ -242,6 +243,83 @@ static void test_texts_that_are_prefixes(void **state)
     assert_true(n_known > 10000);
 }
 
+/* Whether a line is to be read as a plain name: it is written as it is, and no byte or component
+ * has a second meaning. */
+static bool is_plain_line(const char *line, const struct sl_name *name)
+{
+    const size_t len = strlen(line);
+    char out[400];
+
+    const size_t n = sl_name_write(name, out, sizeof out);
+    return len < 64 && strpbrk(line, "=%") == NULL && strstr(line, "/.") == NULL &&
+           (n == len || (n == len - 1 && line[n] == '/')) && memcmp(line, out, n) == 0;
+}
+
+static void check_plain(const struct sl_name *name, const char *line,
+                        const struct name_plain *plain)
+{
+    uint8_t bytes[NAME_PLAIN_ROOM];
+    struct sl_name prefix = *name;
+    struct sl_name_component component;
+    uint32_t len;
+    size_t at = 0;
+
+    const uint64_t heads = name_plain_read(bytes, &len, line, plain);
+    assert_int_equal(len, name->len);
+    assert_memory_equal(bytes, name->bytes, len);
+    assert_int_equal(heads != 0, len > 0 && len <= 64);
+    while (heads != 0 && sl_name_next(bytes, len, &at, &component)) {
+        char out[400];
+
+        prefix.len = prefix.host_len = (uint32_t)at;
+        const size_t n = sl_name_write(&prefix, out, sizeof out);
+        assert_int_equal(name_plain_prefix(heads, (uint32_t)at), n);
+        assert_memory_equal(line, out, n);
+    }
+}
+
+/* Lines of all lengths at all places of a text: all plain names of it are found, and no other. */
+static void test_plain_lines(void **state)
+{
+    enum { N_LINES = 100 };
+    static const char bytes[] = "abcdefghijklmn///-._~XYZ0123456789,%=. @[\r\x7F\x80\xC3`{^\x01";
+    uint64_t random = 7;
+    uint32_t n_plain = 0;
+
+    (void)state;
+    for (uint32_t round = 0; round < test_fewer(1000, 100); round++) {
+        char text[N_LINES * 91 + NAME_PLAIN_SLACK], *end = text;
+        struct name_marks marks[NAME_N_MARKS(N_LINES * 91)];
+
+        for (uint32_t i = 0; i < N_LINES; i++) {
+            const uint32_t kinds = test_below(&random, 4) ? 17 : sizeof bytes - 1;
+
+            *end++ = test_below(&random, 20) ? '/' : 'a';
+            for (uint32_t n = test_below(&random, 90); n > 0; n--)
+                *end++ = bytes[test_below(&random, kinds)];
+            end -= test_below(&random, 30) == 0; /* empty lines, too */
+            *end++ = '\n';
+        }
+        memset(end, '\n', NAME_PLAIN_SLACK);
+        name_mark(text, (size_t)(end - text), marks);
+        for (char *line = text; line < end; line += strlen(line) + 1) {
+            struct name_plain plain;
+            struct sl_name name;
+
+            const bool is_plain = name_plain_at(marks, (size_t)(line - text), &plain);
+            *strchr(line, '\n') = '\0';
+            const bool is_name = read_name(&name, SL_NAME_NDN, line) == NULL;
+            assert_int_equal(is_plain, is_name && is_plain_line(line, &name));
+            n_plain += is_plain;
+            if (is_plain) {
+                assert_int_equal(plain.len, strlen(line));
+                check_plain(&name, line, &plain);
+            }
+        }
+    }
+    assert_true(n_plain > test_fewer(10000, 1000));
+}
+
 /* A short URI is read and written in a way of its own. "ndn:" and a long component are read and
  * written in the way of all. */
 static void test_short_names_are_as_long_ones(void **state)
@@ -475,6 +553,7 @@ int main(void)
         cmocka_unit_test(test_any_bytes_round_trip),
         cmocka_unit_test(test_short_names_are_as_long_ones),
         cmocka_unit_test(test_texts_that_are_prefixes),
+        cmocka_unit_test(test_plain_lines),
         cmocka_unit_test(test_names_that_do_not_fit),
         cmocka_unit_test(test_addresses_as_inet),
         cmocka_unit_test(test_search_by_blocks),

@@ -352,6 +352,60 @@ static void test_lines_of_a_file_are_as_texts(void **state)
     sl_names_free(config.names);
 }
 
+/* The name and the answer of a line are those of its text, read and looked up alone. */
+static enum sl_status check_answers(void *user, const struct sl_names_result *results, uint32_t n)
+{
+    struct sl_names_reader *const reader = user;
+
+    for (uint32_t i = 0; i < n; i++) {
+        uint8_t bytes[400];
+        struct sl_name name;
+        struct sl_names_answer answer;
+        const char *const why = sl_name_read(&name, SL_NAME_AUTO, bytes, sizeof bytes,
+                                             results[i].text, results[i].text_len);
+
+        assert_true(why == results[i].why);
+        if (why != NULL)
+            continue;
+        assert_int_equal(name.len, results[i].name->len);
+        assert_int_equal(name.syntax, results[i].name->syntax);
+        assert_int_equal(sl_names_lookup(reader, &name, 1, &answer), SL_OK);
+        assert_memory_equal(&answer, results[i].answer, sizeof answer);
+    }
+    return SL_OK;
+}
+
+static void test_results_are_as_of_one_name(void **state)
+{
+    enum { N_MIXED = 10000 };
+    struct sl_names_stream_config config;
+    struct sl_names_stream *stream;
+    struct sl_names_reader *reader;
+    char *const text = malloc(N_MIXED * 200);
+    uint64_t random = 12;
+    size_t len = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < N_MIXED; i++) {
+        len += mixed_line(&random, text + len);
+        text[len++] = '\n';
+    }
+    sl_names_stream_config_init(&config);
+    config.names = mixed_table();
+    assert_int_equal(sl_names_reader_open(&reader, config.names, "cpu", NULL), SL_OK);
+    config.take = check_answers;
+    config.user = reader;
+    config.n_threads = 1;
+    assert_int_equal(sl_names_stream_open(&stream, &config, NULL), SL_OK);
+    const int in = file_of(text, len);
+    assert_int_equal(sl_names_stream_read(stream, in, -1, NULL), SL_OK);
+    close(in);
+    free(text);
+    sl_names_stream_close(stream);
+    sl_names_reader_close(reader);
+    sl_names_free(config.names);
+}
+
 /* The taker is called by one thread after the other, also behind a failure. */
 static void test_takers_take_turns(void **state)
 {
@@ -560,6 +614,7 @@ int main(void)
         cmocka_unit_test(test_lines_of_a_file),
         cmocka_unit_test(test_lines_do_not_depend_on_threads),
         cmocka_unit_test(test_lines_of_a_file_are_as_texts),
+        cmocka_unit_test(test_results_are_as_of_one_name),
         cmocka_unit_test(test_takers_take_turns),
         cmocka_unit_test(test_a_failure_ends_the_wait_for_input),
         cmocka_unit_test(test_a_file_that_takes_no_lines),
