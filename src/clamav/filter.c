@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "clamav/filter.h"
 
-#include <fcntl.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "base/diag.h"
 #include "device/wait.h"
@@ -57,36 +55,11 @@ enum sl_status clam_filter_open(struct clam_filter *filter, const struct sl_mpm_
     return status;
 }
 
-void clam_source_keep(struct clam_source *source, const struct clam_filter *filter)
-{
-    const int fd =
-        source->bytes == NULL && filter->n_flights > 1 ? fcntl(source->fd, F_DUPFD_CLOEXEC, 0) : -1;
-
-    source->owned = fd >= 0;
-    if (source->owned)
-        source->fd = fd;
-}
-
-void clam_source_close(struct clam_source *source)
-{
-    if (source->owned)
-        (void)close(source->fd);
-    source->owned = false;
-}
-
-static void end_source(struct clam_flight *flight)
-{
-    if (flight->is_last)
-        clam_source_close(&flight->source);
-    flight->is_last = false;
-}
-
 void clam_filter_close(struct clam_filter *filter)
 {
     for (unsigned i = 0; i < filter->n_flights; i++) {
         struct clam_flight *flight = &filter->flights[i];
 
-        end_source(flight);
         if (flight->context != NULL)
             filter->backend->close(flight->context);
         sl_stage_close(flight->stage);
@@ -168,7 +141,6 @@ enum sl_status clam_filter_wait(struct clam_filter *filter, struct clam_flight *
 
 static void forget(struct clam_flight *flight)
 {
-    end_source(flight);
     sl_batch_reset(flight->batch);
     flight->is_piece = false;
 }

@@ -32,23 +32,13 @@ struct clam_queued {
     int error;
 };
 
-/* Where an object comes from: memory, or a descriptor. */
-struct clam_source {
-    const uint8_t *bytes;
-    int fd;
-    bool owned;      /* the descriptor */
-    uint64_t number; /* of an object in pieces */
-    struct clam_queued queued;
-};
-
 /* Objects one behind another, or a piece of one alone. */
 struct clam_flight {
     struct sl_batch *batch;
     struct clam_queued *queue; /* by item */
-    bool is_piece, is_last;    /* a piece; the last one of its object */
-    struct clam_source source; /* of a piece */
-    uint64_t base;             /* of a piece: where in the object it begins */
-    bool submitted;            /* and not waited for */
+    bool is_piece;
+    uint64_t base;  /* of a piece: where in the object it begins */
+    bool submitted; /* and not waited for */
     struct sl_hits hits;
     struct sl_limits limits;
     struct sl_stage *stage; /* on a GPU */
@@ -80,14 +70,6 @@ static inline struct clam_flight *clam_filter_filling(struct clam_filter *filter
  * oldest is to be ended first. SL_EDEVICE. */
 enum sl_status clam_filter_start(struct clam_filter *filter);
 
-/* The one that was started last and has not ended; NULL: all have. */
-static inline struct clam_flight *clam_filter_newest(struct clam_filter *filter)
-{
-    const unsigned newest = filter->oldest + filter->n_started - 1;
-
-    return filter->n_started > 0 ? &filter->flights[newest % filter->n_flights] : NULL;
-}
-
 static inline bool clam_filter_is_full(const struct clam_filter *filter)
 {
     return filter->n_started == filter->n_flights;
@@ -97,11 +79,6 @@ static inline bool clam_filter_is_full(const struct clam_filter *filter)
  * was, until it is given back. SL_ENOMEM, SL_EDEVICE. */
 enum sl_status clam_filter_wait(struct clam_filter *filter, struct clam_flight **flight);
 void clam_filter_give_back(struct clam_filter *filter);
-
-/* Where batches are in flight, the source gets a descriptor of its own, if it can. It is closed
- * with a last piece that has it, or by clam_source_close. */
-void clam_source_keep(struct clam_source *source, const struct clam_filter *filter);
-void clam_source_close(struct clam_source *source);
 
 /* Forgets all that was given. */
 void clam_filter_drop(struct clam_filter *filter);

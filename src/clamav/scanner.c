@@ -13,27 +13,24 @@
 
 enum { OVERLAP = 256 /* bytes that pieces share; anchors are shorter */ };
 
+/* Where an object comes from: memory, or a descriptor. */
+struct scanner_source {
+    const uint8_t *bytes;
+    int fd;
+    struct clam_queued queued;
+};
+
 /* ---- batches --------------------------------------------------------------------------------- */
 
-static void begin_large(struct sl_clamav_scanner *scanner, const struct clam_source *source)
+static void begin_large(struct sl_clamav_scanner *scanner, const struct scanner_source *source)
 {
     scanner->object.bytes = source->bytes;
     scanner->object.fd = source->fd;
     scanner_begin_object(scanner, &source->queued);
 }
 
-static enum sl_status end_large(struct sl_clamav_scanner *scanner, const struct clam_source *source)
-{
-    const enum sl_status status = scanner_end_object(scanner, &source->queued);
-
-    free(scanner->object.memory);
-    scanner->object.memory = NULL;
-    scanner->object.memory_cap = 0;
-    return status;
-}
-
 /* Its hits belong to the large object, which begins with its first piece. */
-static enum sl_status end_piece(struct sl_clamav_scanner *scanner, const struct clam_flight *flight)
+static void end_piece(struct sl_clamav_scanner *scanner, const struct clam_flight *flight)
 {
     struct clam_object *object = &scanner->object;
     size_t next = 0;
@@ -42,12 +39,10 @@ static enum sl_status end_piece(struct sl_clamav_scanner *scanner, const struct 
     object->piece_at = flight->base;
     object->piece_len = flight->batch->payload[0].len;
     if (flight->base == 0) /* its head is read from the piece */
-        begin_large(scanner, &flight->source);
+        begin_large(scanner, scanner->large);
     scanner_take_hits(scanner, &flight->hits, 0, flight->base, &next);
     object->piece_len = 0;
-    if (clam_match_check_time(&scanner->match))
-        scanner->late_large = flight->source.number;
-    return flight->is_last ? end_large(scanner, &flight->source) : SL_OK;
+    scanner->large_is_late = clam_match_check_time(&scanner->match);
 }
 
 static enum sl_status end_objects(struct sl_clamav_scanner *scanner,
@@ -76,7 +71,7 @@ static enum sl_status end_oldest(struct sl_clamav_scanner *scanner)
     enum sl_status status = clam_filter_wait(&scanner->filter, &flight);
 
     if (status == SL_OK && flight->is_piece)
-        status = end_piece(scanner, flight);
+        end_piece(scanner, flight);
     else if (status == SL_OK)
         status = end_objects(scanner, flight);
     if (status == SL_OK)
@@ -113,7 +108,7 @@ enum sl_status sl_clamav_flush(struct sl_clamav_scanner *scanner)
 /* ---- sources --------------------------------------------------------------------------------- */
 
 /* Reads up to len bytes, and notes a failure. Returns the bytes read. */
-static size_t read_source(struct clam_source *source, uint64_t at, uint8_t *to, size_t len)
+static size_t read_source(struct scanner_source *source, uint64_t at, uint8_t *to, size_t len)
 {
     if (source->bytes != NULL) {
         memcpy(to, source->bytes + at, len);
@@ -129,7 +124,7 @@ static size_t read_source(struct clam_source *source, uint64_t at, uint8_t *to, 
     return n < 0 ? 0 : (size_t)n;
 }
 
-static enum sl_status add_small(struct sl_clamav_scanner *scanner, struct clam_source *source)
+static enum sl_status add_small(struct sl_clamav_scanner *scanner, struct scanner_source *source)
 {
     struct clam_flight *flight = clam_filter_filling(&scanner->filter);
     enum sl_status status = SL_OK;
@@ -149,7 +144,7 @@ static enum sl_status add_small(struct sl_clamav_scanner *scanner, struct clam_s
 }
 
 /* Fills an empty batch with the piece from *at on. */
-static void fill_piece(struct clam_flight *flight, struct clam_source *source, uint64_t *at)
+static void fill_piece(struct clam_flight *flight, struct scanner_source *source, uint64_t *at)
 {
     const uint64_t end = source->queued.len;
     const uint16_t overlap = *at > 0 ? OVERLAP : 0;
@@ -163,51 +158,37 @@ static void fill_piece(struct clam_flight *flight, struct clam_source *source, u
         (void)posix_fadvise(source->fd, (off_t)(begin + len), (off_t)len, POSIX_FADV_WILLNEED);
     (void)sl_batch_append(flight->batch, (uint32_t)n, n >= overlap ? overlap : (uint16_t)n);
     flight->is_piece = true;
-    flight->source = *source;
     flight->base = begin;
     *at = n < len ? end : begin + len; /* a file that shrank ends here */
 }
 
-/* All pieces, unless the object's time ends. */
-static enum sl_status send_pieces(struct sl_clamav_scanner *scanner, struct clam_source *source)
-{
-    enum sl_status status = SL_OK;
-    uint64_t at = 0;
-
-    while (at < source->queued.len && status == SL_OK && scanner->late_large != source->number) {
-        fill_piece(clam_filter_filling(&scanner->filter), source, &at);
-        status = send_batch(scanner);
-    }
-    source->queued.len = at;
-    return status;
-}
-
-/* The object ends with its last piece. So a GPU need not wait until the next object's bytes come.
- * A descriptor is lent during the call: the object keeps one of its own. */
-static enum sl_status scan_large(struct sl_clamav_scanner *scanner, struct clam_source *source)
+static enum sl_status scan_large(struct sl_clamav_scanner *scanner, struct scanner_source *source)
 {
     struct clam_filter *filter = &scanner->filter;
     enum sl_status status = SL_OK;
+    uint64_t at = 0;
 
     if (clam_filter_filling(filter)->batch->n_items > 0)
         status = send_batch(scanner);
-    if (status != SL_OK)
-        return status;
-    source->number = ++scanner->n_large;
-    clam_source_keep(source, filter);
-    status = send_pieces(scanner, source);
-
-    struct clam_flight *const last = clam_filter_newest(filter);
-    if (status != SL_OK || last == NULL) {
-        clam_source_close(source);
-        return status == SL_OK ? end_large(scanner, source) : status;
+    scanner->large = source;
+    scanner->large_is_late = false;
+    while (at < source->queued.len && status == SL_OK && !scanner->large_is_late) {
+        fill_piece(clam_filter_filling(filter), source, &at);
+        status = send_batch(scanner);
     }
-    last->source = *source;
-    last->is_last = true;
-    return source->bytes != NULL || source->owned ? SL_OK : sl_clamav_flush(scanner);
+    source->queued.len = at;
+    if (status == SL_OK)
+        status = sl_clamav_flush(scanner);
+    if (status == SL_OK)
+        status = scanner_end_object(scanner, &source->queued);
+    scanner->large = NULL;
+    free(scanner->object.memory);
+    scanner->object.memory = NULL;
+    scanner->object.memory_cap = 0;
+    return status;
 }
 
-static enum sl_status scan_source(struct sl_clamav_scanner *scanner, struct clam_source *source)
+static enum sl_status scan_source(struct sl_clamav_scanner *scanner, struct scanner_source *source)
 {
     const uint64_t max = scanner->config.max_scan_len;
 
@@ -222,14 +203,14 @@ enum sl_status sl_clamav_scan_buffer(struct sl_clamav_scanner *scanner, const vo
                                      uint64_t len, void *token)
 {
     static const uint8_t nothing[1];
-    struct clam_source source = {.bytes = bytes != NULL ? (const uint8_t *)bytes : nothing,
-                                 .queued = {.token = token, .len = len, .full_len = len}};
+    struct scanner_source source = {.bytes = bytes != NULL ? (const uint8_t *)bytes : nothing,
+                                    .queued = {.token = token, .len = len, .full_len = len}};
 
     source.queued.bytes = source.bytes;
     return scan_source(scanner, &source);
 }
 
-static void find_len(struct clam_source *source)
+static void find_len(struct scanner_source *source)
 {
     struct stat file;
 
@@ -255,7 +236,7 @@ bool clam_scan_fits(const struct sl_clamav_scanner *scanner, uint64_t len)
 
 enum sl_status clam_scan_given(struct sl_clamav_scanner *scanner, const struct clam_given *given)
 {
-    struct clam_source source = {.bytes = given->bytes, .fd = given->fd};
+    struct scanner_source source = {.bytes = given->bytes, .fd = given->fd};
 
     source.queued.token = given->token;
     source.queued.place = given->place;

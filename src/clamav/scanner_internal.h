@@ -15,8 +15,8 @@ struct sl_clamav_scanner {
     const struct sl_clamav_db *db;
     struct sl_clamav_scan_config config;
     struct clam_filter filter;
-    uint64_t n_large;    /* objects that came in pieces */
-    uint64_t late_large; /* the number of one whose time is over */
+    struct scanner_source *large; /* the object of the pieces in flight */
+    bool large_is_late;           /* and whose time is over */
     struct clam_match match;
     struct clam_object object;
     struct clam_exe exe;

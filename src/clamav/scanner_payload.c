@@ -161,10 +161,7 @@ enum sl_status clam_scan_payloads(struct sl_clamav_scanner *scanner, const struc
 enum sl_status sl_clamav_scan_hits(struct sl_clamav_scanner *scanner, const struct sl_batch *batch,
                                    const struct sl_hits *hits)
 {
-    /* An object that came in pieces may not have ended. */
-    const enum sl_status status = scanner->filter.n_started > 0 ? sl_clamav_flush(scanner) : SL_OK;
-
-    return status == SL_OK ? clam_scan_payloads(scanner, batch, hits, NULL) : status;
+    return clam_scan_payloads(scanner, batch, hits, NULL);
 }
 
 enum sl_status clam_scan_window(struct sl_clamav_scanner *scanner, const struct clam_window *window,
