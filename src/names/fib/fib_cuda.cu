@@ -15,9 +15,16 @@
 #include "fib_copy.h"
 #include "fib_cuda_lookup.h"
 
+/* Threads of a multiprocessor: all that one of sm_75 holds; elsewhere more leave too few registers. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+enum { SM_THREADS = 1024 };
+#else
+enum { SM_THREADS = 1536 };
+#endif
+
 enum {
     BLOCK = FIB_TILE_WARPS * FIB_TILE_NAMES, /* threads */
-    BLOCKS_PER_SM = 1536 / BLOCK             /* more leave too few registers */
+    BLOCKS_PER_SM = SM_THREADS / BLOCK
 };
 
 /* ---- contexts -------------------------------------------------------------------------------- */
