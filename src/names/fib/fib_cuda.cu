@@ -15,7 +15,8 @@
 #include "fib_copy.h"
 #include "fib_cuda_lookup.h"
 
-/* Threads of a multiprocessor: all that one of sm_75 holds; elsewhere more leave too few registers. */
+/* Threads of a multiprocessor: all that one of sm_75 holds. On others more would leave too few
+ * registers. */
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 enum { SM_THREADS = 1024 };
 #else
