@@ -8,9 +8,7 @@
 
 enum { VECTOR = 16 };
 
-/* ---- marks
- * -----------------------------------------------------------------------------------
- */
+/* ---- marks ----------------------------------------------------------------------------------- */
 
 /* Marks of 64 bytes. */
 struct classes {
@@ -69,9 +67,7 @@ void name_mark(const char *text, size_t len, struct name_marks *marks)
     marks[i] = (struct name_marks){.ends = UINT64_MAX};
 }
 
-/* ---- names
- * -----------------------------------------------------------------------------------
- */
+/* ---- names ----------------------------------------------------------------------------------- */
 
 /* A component seldom takes more than one round. */
 static inline void copy(uint8_t *to, const char *from, uint32_t n)
