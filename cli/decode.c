@@ -23,6 +23,7 @@ static const char usage[] =
     "  --max-output N    an output of more bytes is an error, and OUT is as it was; bytes, or "
     "with\n"
     "                    K, M or G (no limit)\n"
+    "  --threads N       that decode a file, 0: one a core (0)\n"
     "  -q, --quiet       no progress, no summary and no question\n";
 
 static void print_summary(const struct sl_redundancy_file_stats *stats, double seconds)
@@ -96,6 +97,8 @@ static int decode(struct file_pair *files, struct kept_cache *cache,
 static bool set_option(struct file_pair *files, struct kept_cache *cache,
                        struct sl_redundancy_file_config *config, int option)
 {
+    unsigned long number;
+
     switch (option) {
     case 'c':
         cache->path = optarg;
@@ -111,6 +114,11 @@ static bool set_option(struct file_pair *files, struct kept_cache *cache,
             return true;
         cli_error("--max-output '%s' (expected bytes, or with K, M or G)", optarg);
         return false;
+    case 't':
+        if (!cli_parse_number_of("--threads", optarg, 0, SL_REDUNDANCY_THREADS_MAX, "", &number))
+            return false;
+        config->n_threads = (uint32_t)number;
+        return true;
     default:
         return false;
     }
@@ -122,6 +130,7 @@ int command_decode(int argc, char **argv)
                                           {"force", no_argument, NULL, 'f'},
                                           {"max-output", required_argument, NULL, 'm'},
                                           {"quiet", no_argument, NULL, 'q'},
+                                          {"threads", required_argument, NULL, 't'},
                                           {"help", no_argument, NULL, 'h'},
                                           {0}};
     struct cli_options options = {.command = "decode", .letters = "fhq", .names = known};

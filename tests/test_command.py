@@ -133,9 +133,11 @@ class Command(case.Case):
                 outputs.add(file.read())
         self.assertEqual(len(outputs), 1)
         self.assertLess(len(outputs.pop()), 11 << 20)  # of 20 MiB half repeats
-        self.assertEqual(sluice("decode", "-f", encoded, decoded).returncode, 0)
-        with open(decoded, "rb") as file:
-            self.assertEqual(file.read(), content)
+        for threads in (0, 1, 3):
+            result = sluice("decode", "-f", "--threads", str(threads), encoded, decoded)
+            self.assertEqual((result.returncode, result.stderr), (0, b""))
+            with open(decoded, "rb") as file:
+                self.assertEqual(file.read(), content)
 
     def test_lines_come_at_once(self):
         with subprocess.Popen([SLUICE, "encode", "--flush", "-", "-"], stdin=subprocess.PIPE,
