@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-#define ZSTD_STATIC_LINKING_ONLY /* for ZSTD_customMem: each shared library exports its functions \
-                                  */
+/* For ZSTD_customMem. Each shared library of zstd exports its functions. */
+#define ZSTD_STATIC_LINKING_ONLY
 #include "zstd_memory.h"
 
 #include <stdint.h>
