@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "base/bytes.h"
+#include "base/decimal.h"
 
 enum { ADDRESS_TEXT_LEN = 39 }; /* eight groups of four digits */
 
@@ -62,22 +63,12 @@ static char *put_hex_digits(char *at, uint32_t value, uint32_t n_digits)
     return at;
 }
 
-static char *put_decimal(char *at, uint32_t byte)
-{
-    if (byte >= 100)
-        *at++ = (char)('0' + byte / 100);
-    if (byte >= 10)
-        *at++ = (char)('0' + byte / 10 % 10);
-    *at++ = (char)('0' + byte % 10);
-    return at;
-}
-
 static void put_address(const struct eve *eve, const char *key, struct dns_bytes address)
 {
     char text[ADDRESS_TEXT_LEN + 1], *at = text;
 
     for (uint32_t i = 0; address.len == 4 && i < 4; i++) {
-        at = put_decimal(at, address.bytes[i]);
+        at = decimal_octet(at, address.bytes[i]);
         *at++ = '.';
     }
     for (uint32_t i = 0; address.len == 16 && i < 16; i += 2) {

@@ -4,6 +4,8 @@
 #include <arpa/inet.h>
 #include <string.h>
 
+#include "base/decimal.h"
+
 static const uint8_t mapped_prefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
 
 bool sl_addr_is_ipv4(const struct sl_addr *addr)
@@ -11,20 +13,10 @@ bool sl_addr_is_ipv4(const struct sl_addr *addr)
     return memcmp(addr->byte, mapped_prefix, sizeof mapped_prefix) == 0;
 }
 
-static char *put_octet(char *out, uint8_t value)
-{
-    if (value >= 100)
-        *out++ = (char)('0' + value / 100);
-    if (value >= 10)
-        *out++ = (char)('0' + value / 10 % 10);
-    *out++ = (char)('0' + value % 10);
-    return out;
-}
-
 static void format_ipv4(char *out, const uint8_t byte[4])
 {
     for (int i = 0; i < 4; i++) {
-        out = put_octet(out, byte[i]);
+        out = decimal_octet(out, byte[i]);
         *out++ = i < 3 ? '.' : '\0';
     }
 }

@@ -2,6 +2,9 @@
 #include "event_text.h"
 
 #include <stdio.h>
+#include <string.h>
+
+#include "base/decimal.h"
 
 /* IANA's protocol numbers under the names of Suricata's events; those that networks carry. */
 static const char *const protocol_names[256] = {
@@ -19,12 +22,12 @@ static const char *const protocol_names[256] = {
     [139] = "HIP",      [140] = "Shim6",     [141] = "WESP",       [142] = "ROHC",
 };
 
-static char *put_digits(char *out, uint32_t value, int n_digits, char behind)
+static char *put_pair(char *out, uint32_t value, char behind)
 {
-    for (int i = n_digits; i-- > 0; value /= 10)
-        out[i] = (char)('0' + value % 10);
-    out[n_digits] = behind;
-    return out + n_digits + 1;
+    out[0] = (char)('0' + value / 10);
+    out[1] = (char)('0' + value % 10);
+    out[2] = behind;
+    return out + 3;
 }
 
 struct date {
@@ -59,13 +62,17 @@ void event_time(char out[EVENT_TIME_LEN], int64_t time_ns, char separator)
     const uint32_t seconds = (uint32_t)(of_day / (uint64_t)second_ns);
     const uint32_t micros = (uint32_t)(of_day % (uint64_t)second_ns / 1000);
 
-    out = put_digits(out, date.year, 4, '-');
-    out = put_digits(out, date.month, 2, '-');
-    out = put_digits(out, date.day, 2, separator);
-    out = put_digits(out, seconds / 3600, 2, ':');
-    out = put_digits(out, seconds / 60 % 60, 2, ':');
-    out = put_digits(out, seconds % 60, 2, '.');
-    put_digits(out, micros / 10, 5, (char)('0' + micros % 10));
+    char digits[8];
+
+    out = put_pair(out, date.year / 100, '\0') - 1;
+    out = put_pair(out, date.year % 100, '-');
+    out = put_pair(out, date.month, '-');
+    out = put_pair(out, date.day, separator);
+    out = put_pair(out, seconds / 3600, ':');
+    out = put_pair(out, seconds / 60 % 60, ':');
+    out = put_pair(out, seconds % 60, '.');
+    decimal_fixed(digits, micros, 6);
+    memcpy(out, digits, 6);
 }
 
 const char *event_protocol(uint8_t protocol, char number[4])

@@ -15,6 +15,7 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "sink_kind.h"
 
 enum { LINE_SINK_CAP = 256 * 1024 };
@@ -95,19 +96,9 @@ static inline void line_text(struct line_sink *out, const char *text)
     line_bytes(out, text, strlen(text));
 }
 
-/* Writes digits in their final place: a copy would wait for each of them. */
 static inline void line_uint(struct line_sink *out, uint64_t value)
 {
-    size_t n_digits = 1;
-
-    for (uint64_t bound = 10; value >= bound && n_digits < 20; bound *= 10)
-        n_digits++;
-
-    char *const digits = line_room(out, n_digits);
-
-    for (size_t i = n_digits; i-- > 0; value /= 10)
-        digits[i] = (char)('0' + value % 10);
-    out->len += n_digits;
+    out->len = (size_t)(decimal_write(line_room(out, DECIMAL_ROOM), value) - out->bytes);
 }
 
 #endif

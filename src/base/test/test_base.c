@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 #include <fcntl.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <unistd.h>
@@ -7,6 +8,7 @@
 #include "test.h"
 
 #include "base/cpu.h"
+#include "base/decimal.h"
 #include "base/diag.h"
 #include "base/fd.h"
 #include "base/histogram.h"
@@ -43,6 +45,38 @@ static void test_diag_names_file_line_and_reason(void **state)
     sl_diag_format(&diag, text, 4);
     assert_string_equal(text, "alo");
     assert_int_equal(diag_set(NULL, SL_EIO, NULL, 0, "nobody listens"), SL_EIO);
+}
+
+static void expect_decimal(uint64_t value)
+{
+    char text[DECIMAL_ROOM], expected[DECIMAL_LEN + 1];
+    const int len = snprintf(expected, sizeof expected, "%" PRIu64, value);
+
+    assert_int_equal(decimal_write(text, value) - text, len);
+    assert_memory_equal(text, expected, (size_t)len);
+    if (value > UINT8_MAX)
+        return;
+    assert_int_equal(decimal_octet(text, (uint8_t)value) - text, len);
+    assert_memory_equal(text, expected, (size_t)len);
+}
+
+static void test_numbers_become_decimal_digits(void **state)
+{
+    char text[DECIMAL_ROOM];
+    uint64_t power = 1, value = UINT64_C(0x9E3779B97F4A7C15);
+
+    (void)state;
+    for (uint64_t small = 0; small <= 100000; small++)
+        expect_decimal(small);
+    for (int n_digits = 1; n_digits <= DECIMAL_LEN; n_digits++, power *= 10)
+        for (uint64_t around = 0; around <= 2; around++)
+            expect_decimal(power - 1 + around);
+    expect_decimal(UINT64_MAX);
+    for (int shift = 0; shift < 64; shift++)
+        for (int i = 0; i < 1000; i++, value = value * UINT64_C(6364136223846793005) + 1)
+            expect_decimal(value >> shift);
+    assert_int_equal(decimal_fixed(text, 42, 6) - text, 6);
+    assert_memory_equal(text, "000042", 6);
 }
 
 static void test_cpu_level_is_consistent(void **state)
@@ -284,6 +318,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_status_texts_are_distinct),
         cmocka_unit_test(test_diag_names_file_line_and_reason),
+        cmocka_unit_test(test_numbers_become_decimal_digits),
         cmocka_unit_test(test_cpu_level_is_consistent),
         cmocka_unit_test(test_cpu_limits_are_checked),
         cmocka_unit_test(test_cpu_features_are_those_of_the_machine),

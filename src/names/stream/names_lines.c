@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/decimal.h"
 #include "base/utf8.h"
 #include "names/syntax/name_plain.h"
 #include "names/syntax/name_text.h"
@@ -43,14 +44,9 @@ static inline void put_text(struct names_lines *out, const char *text)
 
 static void put_uint(struct names_lines *out, uint32_t value)
 {
-    char digits[10];
-    size_t at = sizeof digits;
+    char digits[DECIMAL_ROOM];
 
-    do {
-        digits[--at] = (char)('0' + value % 10);
-        value /= 10;
-    } while (value != 0);
-    put(out, digits + at, sizeof digits - at);
+    put(out, digits, (size_t)(decimal_write(digits, value) - digits));
 }
 
 /* ---- text ------------------------------------------------------------------------------------ */
