@@ -13,6 +13,7 @@ enum match_class {
     MATCH_UDP,
     MATCH_STREAM, /* made items with bytes of a stream */
     MATCH_BODY,   /* of a body */
+    MATCH_HEAD,   /* values of HTTP for which there are few literals */
     MATCH_CLASSES
 };
 

@@ -73,6 +73,7 @@ static void add_one_of_each(struct trial *trial, const char *payload, uint32_t b
     dissect_batch(trial->batch);
     add_made(trial, payload, SL_BUFFER_STREAM);
     add_made(trial, payload, SL_BUFFER_BODY);
+    add_made(trial, payload, SL_BUFFER_HTTP_HEADER);
     add_made(trial, payload, buffers);
 }
 
@@ -122,6 +123,7 @@ static void test_each_class_has_its_literals(void **state)
     enum { ANY = 1 << MATCH_ANY | 1 << MATCH_CLASSES, BY_UDP = 1 << MATCH_UDP };
     enum { CLIENT = 1 << MATCH_TO_CLIENT, SERVER = 1 << MATCH_TO_SERVER };
     enum { STREAM = 1 << MATCH_STREAM, BODY = 1 << MATCH_BODY };
+    enum { HEAD = 1 << MATCH_HEAD };
     static const struct {
         const char *literal;
         uint32_t items;
@@ -135,6 +137,7 @@ static void test_each_class_has_its_literals(void **state)
         {"of-body", ANY | CLIENT | BODY},
         {"of-upload", ANY | SERVER | BODY},
         {"of-sctp", ANY | STREAM},
+        {"of-header", ANY | HEAD},
     };
     struct trial trial;
 
@@ -150,9 +153,11 @@ static void test_each_class_has_its_literals(void **state)
         "alert http any any -> any any (flow:to_client; file.data; content:\"of-body\"; sid:7;)\n"
         "alert http any any -> any any (flow:to_server; http.request_body; content:\"of-upload\"; "
         "sid:8;)\n"
-        "alert sctp any any -> any any (content:\"of-sctp\"; sid:9;)\n");
+        "alert sctp any any -> any any (content:\"of-sctp\"; sid:9;)\n"
+        "alert http any any -> any any (http.header; content:\"of-header\"; sid:10;)\n");
     add_one_of_each(&trial,
-                    "of-uri of-answer of-request of-either of-udp of-ip of-body of-upload of-sctp",
+                    "of-uri of-answer of-request of-either of-udp of-ip of-body of-upload of-sctp "
+                    "of-header",
                     SL_BUFFER_HTTP_URI);
     for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++)
         if (items_of(&trial, wanted[i].literal) != wanted[i].items)
@@ -276,7 +281,7 @@ static void test_hits_beyond_the_room_are_counted(void **state)
     open_trial(&trial, "alert ip any any -> any any (content:\"abc\"; sid:1;)\n");
     add_one_of_each(&trial, "abcabc abc", SL_BUFFER_HTTP_URI);
     assert_int_equal(match_classes(&trial, &all), SL_OK);
-    assert_int_equal(all.n, 3 * MATCH_CLASSES); /* no rule looks into a body */
+    assert_int_equal(all.n, 3 * (MATCH_CLASSES - 1)); /* no rule looks into a body or a header */
     assert_int_equal(match_classes(&trial, &few), SL_EOVERFLOW);
     assert_int_equal(few.n, all.n);
     close_trial(&trial);
