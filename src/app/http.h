@@ -31,13 +31,22 @@ struct http_message {
     bool has_head, has_ended, is_cut, is_chunked;
 };
 
+/* Where a request goes. */
+struct http_host {
+    struct app_span name, port; /* bytes of the head */
+    bool of_uri;                /* else of the field Host */
+    bool is_absent;             /* there is neither */
+};
+
 struct http_transaction {
     struct http_message message[2]; /* by enum app_side */
     struct http_transaction *next;  /* the next request of the flow that has no whole response */
     void *note;                     /* see struct app_news */
     uint64_t number;
-    uint16_t status; /* 0: none, or no number of three digits */
-    uint8_t flags;   /* enum http_flag */
+    struct http_host host; /* once the request's head has come */
+    uint16_t port;         /* that it names; 0: none */
+    uint16_t status;       /* 0: none, or no number of three digits */
+    uint8_t flags;         /* enum http_flag */
 };
 
 extern const struct app_parser http_parser;
@@ -60,7 +69,7 @@ bool http_field_get(struct app_span *value, const struct http_transaction *trans
 void http_show(struct app_show *show, const void *of, enum app_side side);
 void http_describe(struct sl_app_message *message, const void *of);
 
-/* The port that the URI or the field Host names; 0: none. */
-uint16_t http_port_get(const struct http_transaction *transaction);
+/* Reads the host and the port of a request, whose head has come. */
+void http_host_read(struct http_transaction *transaction);
 
 #endif

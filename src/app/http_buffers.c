@@ -25,64 +25,59 @@ static bool is_open_v6(struct app_span host)
 
 /* Host and port of the URI, else of the field Host. *of_uri says which. CONNECT has no other URI
  * than a host: one that is none leaves it to the field, as libhtp has it. */
-static bool find_host(const struct http_transaction *transaction, struct app_span *host,
-                      struct app_span *port, bool *of_uri)
+static void find_host(struct http_host *host, const struct http_head *head)
 {
-    const struct http_head *head = &transaction->message[APP_CLIENT].head;
     const struct app_span text = http_head_span(head, head->first[1]);
     const struct http_field *field;
     struct http_uri uri;
 
-    *of_uri = true;
+    host->of_uri = true;
     if (http_span_is(http_head_span(head, head->first[0]), "connect")) {
-        http_host_cut(host, port, text);
-        if (is_open_v6(*host))
-            *host = (struct app_span){0};
+        http_host_cut(&host->name, &host->port, text);
+        if (is_open_v6(host->name))
+            host->name = (struct app_span){0};
     } else {
         http_uri_cut(&uri, text);
-        *host = uri.host;
-        *port = uri.port;
+        host->name = uri.host;
+        host->port = uri.port;
     }
-    if (host->len != 0)
-        return true;
+    if (host->name.len != 0)
+        return;
     field = http_field_find(head, "host");
-    *of_uri = false;
-    if (field == NULL)
-        return false;
-    http_host_cut(host, port, http_head_span(head, field->value));
-    return true;
+    host->of_uri = false;
+    host->is_absent = field == NULL;
+    if (field != NULL)
+        http_host_cut(&host->name, &host->port, http_head_span(head, field->value));
+}
+
+void http_host_read(struct http_transaction *transaction)
+{
+    struct http_host *const host = &transaction->host;
+    uint64_t number = 0;
+
+    *host = (struct http_host){.is_absent = false};
+    find_host(host, &transaction->message[APP_CLIENT].head);
+    if (!host->is_absent && host->port.len != 0 && http_span_number(host->port, &number) &&
+        number <= UINT16_MAX)
+        transaction->port = (uint16_t)number;
 }
 
 static bool get_host(struct app_span *value, const struct http_transaction *transaction,
                      bool is_raw, struct app_text *text)
 {
+    const struct http_host *const host = &transaction->host;
     const uint32_t begin = text->len;
-    struct app_span host, port;
-    bool of_uri;
 
-    if (!find_host(transaction, &host, &port, &of_uri))
+    if (host->is_absent)
         return false;
-    if (is_raw && !of_uri)
+    if (is_raw && !host->of_uri)
         return http_field_get(value, transaction, APP_CLIENT, "host", text);
-    *value = host;
+    *value = host->name;
     if (is_raw)
         return true;
-    http_host_normal(text, host, of_uri);
+    http_host_normal(text, host->name, host->of_uri);
     *value = app_text_since(text, begin);
     return value->len != 0;
-}
-
-uint16_t http_port_get(const struct http_transaction *transaction)
-{
-    struct app_span host, port;
-    uint64_t number = 0;
-    bool of_uri;
-
-    if (!transaction->message[APP_CLIENT].has_head ||
-        !find_host(transaction, &host, &port, &of_uri) || port.len == 0 ||
-        !http_span_number(port, &number) || number > UINT16_MAX)
-        return 0;
-    return (uint16_t)number;
 }
 
 /* ---- what is put together -------------------------------------------------------------------- */
@@ -237,7 +232,7 @@ void http_describe(struct sl_app_message *message, const void *of)
     const struct http_transaction *transaction = of;
 
     message->status = transaction->status;
-    message->port = http_port_get(transaction);
+    message->port = transaction->port;
     for (int side = 0; side < 2; side++) {
         const struct http_message *sent = &transaction->message[side];
 

@@ -205,6 +205,8 @@ static bool take_head(struct http_flow *flow, enum app_side side)
     app_text_free(&mine->line); /* most flows have one message */
     mine->line_at = 0;
     mine->is_open = mine->lacks_protocol = false;
+    if (message->has_head && side == APP_CLIENT)
+        http_host_read(mine->transaction);
     flow->no_memory |= !message->has_head;
     return message->has_head;
 }

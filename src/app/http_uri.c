@@ -15,13 +15,17 @@ static struct app_span behind(struct app_span span, uint32_t len)
     return (struct app_span){span.bytes + len, span.len - len};
 }
 
-/* Bytes before the first that is among `stops`. */
-static uint32_t len_before(struct app_span span, const char *stops)
+/* Bytes before the first that is among the stops, which may repeat. */
+static uint32_t len_before(struct app_span span, const char stops[4])
 {
     uint32_t len = 0;
 
-    while (len < span.len && (span.bytes[len] == '\0' || strchr(stops, span.bytes[len]) == NULL))
-        len++;
+    for (; len < span.len; len++) {
+        const char byte = (char)span.bytes[len];
+
+        if (byte == stops[0] || byte == stops[1] || byte == stops[2] || byte == stops[3])
+            break;
+    }
     return len;
 }
 
@@ -60,7 +64,7 @@ static void cut_host(struct app_span *host, struct app_span *port, struct app_sp
     *rest = behind(text, len);
     if (rest->len == 0 || rest->bytes[0] != ':')
         return;
-    len = len_before(*rest, "/?#");
+    len = len_before(*rest, "/?##");
     *port = without_blanks(behind(first_of(*rest, len), 1));
     *rest = behind(*rest, len);
 }
@@ -92,14 +96,14 @@ void http_uri_cut(struct http_uri *uri, struct app_span text)
 {
     *uri = (struct http_uri){0};
     cut_scheme(uri, &text);
-    const uint32_t path_len = len_before(text, "?#");
+    const uint32_t path_len = len_before(text, "??##");
 
     if (path_len != 0)
         uri->path = first_of(text, path_len);
     text = behind(text, path_len);
     if (text.len != 0 && text.bytes[0] == '?') {
         text = behind(text, 1);
-        uri->query = first_of(text, len_before(text, "#"));
+        uri->query = first_of(text, len_before(text, "####"));
         text = behind(text, uri->query.len);
     }
     if (text.len != 0)
