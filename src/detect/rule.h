@@ -433,8 +433,9 @@ struct rule {
     const struct rule_section *walk; /* once compiled: its sections, as they are walked */
     size_t n_sections;
     const struct rule_payload *literal; /* the content that the matcher searches for, or NULL */
-    const struct rule_payload *opening; /* a content that a value of the message must begin with;
-                                           NULL: there is none, or the set is not compiled */
+    const struct rule_payload *opening; /* a content that a value of the message must have at its
+                                           `distance`; NULL: there is none, or the set is not
+                                           compiled */
     const struct rule_payload *size;    /* the length of a value of the message; NULL: none */
     struct rule_state *state;           /* NULL: it asks nothing of other packets */
     uint32_t key[2];                    /* gid, sid */

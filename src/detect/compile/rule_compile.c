@@ -308,14 +308,14 @@ static bool make_expressions_fast(struct compiler *compiler)
     return done && !work.failed;
 }
 
-/* Whether the rule asks that a value which its message has once begins with the content. The first
- * step of a section is relative to the beginning. */
+/* Whether the rule asks that a value which its message has once has the content at one place. The
+ * first step of a section is relative to the beginning. */
 static bool is_opening(const struct rule_payload *content, bool first)
 {
     return content->kind == RULE_CONTENT && rule_buffer_is_value(content->buffer) &&
            !rule_buffer_repeats(content->buffer) && content->chain == NULL && !content->negated &&
            (first || !content->relative) && !content->decoded && !content->optional &&
-           content->len != 0 && content->distance == 0 && content->window == content->len &&
+           content->len != 0 && content->distance >= 0 && content->window == content->len &&
            content->distance_name == 0 && content->window_name == 0;
 }
 

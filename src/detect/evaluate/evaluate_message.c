@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/least.h"
+
 /* Of TLS the server's certificates are later than its hello, of HTTP a body than its head, of SMTP
  * a mail than its envelope, of SSH keys than a banner. */
 uint16_t rule_message_sees(const struct sl_app_message *message)
@@ -110,8 +112,9 @@ static bool take_of_file(const struct sl_app_file *file, uint32_t id, struct sl_
     return value->len != 0;
 }
 
-bool rule_message_value(const struct rule_view *view, enum rule_buffer buffer, size_t i,
-                        struct sl_app_value *value)
+/* The i-th value of a buffer, of which `most` bytes are at hand. */
+static bool find_value(const struct rule_view *view, enum rule_buffer buffer, size_t i,
+                       uint32_t most, struct sl_app_value *value)
 {
     const bool lines = rule_buffer_id(buffer) == RULE_HTTP_FIELD_LINES;
     const size_t index = lines ? 0 : i;
@@ -137,10 +140,22 @@ bool rule_message_value(const struct rule_view *view, enum rule_buffer buffer, s
     if (id == SL_TLS_RANDOM && rule_buffer_id(buffer) != SL_TLS_RANDOM)
         return take_random(value, rule_buffer_id(buffer));
     if (id == SL_APP_BODY && value->bytes == NULL)
-        value->bytes = rule_body_join(view->body, message->parts, value->len);
+        value->bytes = rule_body_join(view->body, message->parts, least(value->len, most));
     if (id == SL_APP_BODY && side == message->side && view->body_len < value->len)
         value->len = view->body_len;
     return id != SL_APP_BODY || (value->len != 0 && value->bytes != NULL);
+}
+
+bool rule_message_value(const struct rule_view *view, enum rule_buffer buffer, size_t i,
+                        struct sl_app_value *value)
+{
+    return find_value(view, buffer, i, UINT32_MAX, value);
+}
+
+bool rule_message_opening(const struct rule_view *view, enum rule_buffer buffer, uint32_t len,
+                          struct sl_app_value *value)
+{
+    return find_value(view, buffer, 0, len, value) && value->len >= len;
 }
 
 bool rule_message_goes_on(const struct rule_view *view, enum rule_buffer buffer)

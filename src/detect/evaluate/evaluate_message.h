@@ -16,6 +16,10 @@ void rule_view_message(const struct sl_app_message *message, uint16_t sees, stru
 bool rule_message_value(const struct rule_view *view, enum rule_buffer buffer, size_t i,
                         struct sl_app_value *value);
 
+/* The first value, if it has `len` bytes; those are there, while others need not be. */
+bool rule_message_opening(const struct rule_view *view, enum rule_buffer buffer, uint32_t len,
+                          struct sl_app_value *value);
+
 /* Whether more of the buffer is to come. */
 bool rule_message_goes_on(const struct rule_view *view, enum rule_buffer buffer);
 

@@ -39,10 +39,11 @@ struct sl_evaluator {
     struct rule_scan said;              /* a message of DNS over TCP */
     struct rule_body body;              /* that the packets of a message hold */
     struct rule_grams grams;            /* of the message at hand */
-    struct evaluator_talk talk;         /* of the batch that comes next */
-    struct evaluator_talk late_talk;    /* of flows that ended in it */
-    const struct sl_late *late;         /* NULL: none */
-    uint32_t at_late;                   /* the next of its packets */
+    const struct sl_app_message *of_grams; /* a message of the batch with the same; NULL: none */
+    struct evaluator_talk talk;            /* of the batch that comes next */
+    struct evaluator_talk late_talk;       /* of flows that ended in it */
+    const struct sl_late *late;            /* NULL: none */
+    uint32_t at_late;                      /* the next of its packets */
     size_t at_late_hit;
     const struct sl_late *ended; /* of the packet at hand; NULL: it is of the batch */
     bool messages_alone;         /* packets are passed over */
@@ -120,15 +121,16 @@ static bool meets_payload(struct sl_evaluator *work, const struct rule_payload *
     return false;
 }
 
-/* Whether the message has a value that begins as the rule asks: most rules about messages that have
- * no literal fail here. */
+/* Whether the message has a value with the content where the rule asks for it: most rules about
+ * messages that have no literal fail here. */
 static bool meets_opening(const struct rule_payload *content, const struct rule_view *view)
 {
     const struct content_sought sought = {content->bytes, content->len, content->nocase};
+    const uint32_t at = (uint32_t)content->distance;
     struct sl_app_value value;
 
-    return rule_message_value(view, content->buffer, 0, &value) && value.len >= sought.len &&
-           content_is_at(&sought, value.bytes);
+    return rule_message_opening(view, content->buffer, at + sought.len, &value) &&
+           content_is_at(&sought, value.bytes + at);
 }
 
 /* Whether the message has a value of such a length. */
@@ -409,8 +411,36 @@ static void try_pieces(struct sl_evaluator *work, struct rule_view *view)
         }
 }
 
+static uint32_t n_without_body(const struct sl_app_half *half)
+{
+    const uint32_t n = half->n_values;
+
+    return n != 0 && half->value[n - 1].id == SL_APP_BODY ? n - 1 : n;
+}
+
+/* Whether both messages of a batch have the same bytes in the same values, but for bodies. */
+static bool say_the_same(const struct sl_app_message *one, const struct sl_app_message *other)
+{
+    bool same = true;
+
+    for (int side = 0; side < 2 && same; side++) {
+        const struct sl_app_half *const a = &one->half[side], *const b = &other->half[side];
+        const uint32_t n = n_without_body(a);
+
+        same = n == n_without_body(b);
+        for (uint32_t i = 0; i < n && same; i++)
+            same = a->value[i].bytes == b->value[i].bytes && a->value[i].len == b->value[i].len &&
+                   a->value[i].id == b->value[i].id;
+    }
+    return same;
+}
+
+/* The runs of the message's values. Those of the message before may be the same. */
 static void list_grams(struct sl_evaluator *work, const struct sl_app_message *message)
 {
+    if (work->of_grams != NULL && say_the_same(work->of_grams, message))
+        return;
+    work->of_grams = message;
     rule_grams_begin(&work->grams);
     for (int side = 0; side < 2; side++)
         for (uint32_t i = 0; i < message->half[side].n_values; i++) {
@@ -755,6 +785,7 @@ enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_
         return SL_ENOMEM;
     evaluator->buffers.no_memory = evaluator->work.decoded.no_memory = false;
     rule_body_begin(&evaluator->body);
+    evaluator->of_grams = NULL;
     evaluator->batch = batch;
     evaluator->hits = hits;
     evaluator->at_hit = evaluator->n_hits = evaluator->talk.at = 0;

@@ -479,6 +479,11 @@ static void test_bodies(void **state)
         {"http.stat_code; content:\"404\"; http.uri; content:\"index\";", "3"},
         {"http.response_body; absent;", ""},
         {"http.request_body; to_lowercase; content:\"more=\";", "2"},
+        {"http.request_body; content:\"va\"; offset:5; depth:2;", "1"},
+        {"http.request_body; content:\"VA\"; offset:5; depth:2; nocase;", "1"},
+        {"http.request_body; content:\"lu\"; offset:5; depth:2;", ""},
+        {"http.request_body; content:\"fi\"; offset:16; depth:2;", "2"},
+        {"http.server; content:\"Box/9\"; http.response_body; content:!\"zzz\";", "4"},
     };
     struct scene scene;
 
