@@ -76,8 +76,14 @@ void run_join_prober(struct sl_run *run)
     run->prober.started = false;
 }
 
-/* Bytes. All batches for GPUs are pinned when the run starts, while the first ones wait. */
+/* Bytes. All batches for GPUs are pinned when the run starts, while the first ones wait. Sanitizers
+ * take much of a short run's time for its memory: their batches are smaller, as events are the same
+ * with any. */
+#ifdef SLUICE_SANITIZED
+enum { BATCH_LEN = 1 << 19, GPU_BATCH_LEN = 1 << 19 };
+#else
 enum { BATCH_LEN = 4 << 20, GPU_BATCH_LEN = 2 << 20 };
+#endif
 
 static bool has_gpus(const struct sl_pipeline_config *pipeline)
 {

@@ -7,8 +7,12 @@
 #include "base/diag.h"
 
 /* Bytes of events that a batch may hold for each sink. Drain makes those that are beyond: memory is
- * bounded whatever the traffic. */
+ * bounded whatever the traffic. Sanitizers take time for each byte. */
+#ifdef SLUICE_SANITIZED
+enum { HOLD_LEN = 1 << 20 };
+#else
 enum { HOLD_LEN = 16 << 20 };
+#endif
 
 void run_sinks_init(struct run_sinks *sinks, const struct sl_run_config *config)
 {
