@@ -83,6 +83,7 @@ static void put_key(struct explain_text *text, const struct rule *rule)
         [RULE_BY_PROTOCOL] = "the protocol of the packet",
         [RULE_BY_DST_PORT] = "the destination port",
         [RULE_BY_SRC_PORT] = "the source port",
+        [RULE_BY_EITHER_PORT] = "a port of either side",
         [RULE_BY_IP_PROTOCOL] = "the protocol in the IP header",
         [RULE_BY_ICMP_TYPE] = "the ICMP type",
         [RULE_BY_TCP_FLAGS] = "the flags of TCP",

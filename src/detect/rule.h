@@ -436,6 +436,7 @@ struct rule {
     const struct rule_payload *opening; /* a content that a value of the message must have at its
                                            `distance`; NULL: there is none, or the set is not
                                            compiled */
+    const struct rule_payload *placed;  /* the same of the payload */
     const struct rule_payload *size;    /* the length of a value of the message; NULL: none */
     struct rule_state *state;           /* NULL: it asks nothing of other packets */
     uint32_t key[2];                    /* gid, sid */

@@ -150,7 +150,8 @@ static bool place_by_flags(struct compiler *compiler, const struct rule_check *c
     return true;
 }
 
-static bool place_by_carried(struct compiler *compiler, uint32_t i)
+/* Whether the rule is about packets that carry this. */
+static bool is_about(const struct rule *rule, enum rule_carried carried)
 {
     static const uint16_t ip = RULE_PACKET | RULE_IP | RULE_IPV4 | RULE_IPV6;
     static const uint16_t protocols[RULE_N_CARRIED] = {
@@ -159,8 +160,13 @@ static bool place_by_carried(struct compiler *compiler, uint32_t i)
         [RULE_CARRIES_SCTP] = ip | RULE_SCTP, [RULE_CARRIES_ICMP] = ip | RULE_ICMPV4 | RULE_ICMPV6,
     };
 
+    return (rule->protocol & protocols[carried]) != 0;
+}
+
+static bool place_by_carried(struct compiler *compiler, uint32_t i)
+{
     for (uint32_t carried = 0; carried < RULE_N_CARRIED; carried++)
-        if ((compiler->rules->rule[i]->protocol & protocols[carried]) != 0 &&
+        if (is_about(compiler->rules->rule[i], (enum rule_carried)carried) &&
             !rule_pairs_add(&compiler->by_carried, carried, i))
             return false;
     return true;
@@ -169,7 +175,11 @@ static bool place_by_carried(struct compiler *compiler, uint32_t i)
 static bool place_by_address(struct compiler *compiler, enum rule_key key, uint32_t i)
 {
     const struct rule *rule = compiler->rules->rule[i];
+    struct rule_header_filter *filter = &compiler->index->header;
     bool placed;
+
+    filter->all_tcp |= is_about(rule, RULE_CARRIES_TCP);
+    filter->all_udp |= is_about(rule, RULE_CARRIES_UDP);
 
     if (key == RULE_BY_SOURCE
             ? !rule_address_index_place(&compiler->index->by_source, &compiler->by_source,
@@ -308,23 +318,29 @@ static bool make_expressions_fast(struct compiler *compiler)
     return done && !work.failed;
 }
 
-/* Whether the rule asks that a value which its message has once has the content at one place. The
- * first step of a section is relative to the beginning. */
-static bool is_opening(const struct rule_payload *content, bool first)
+/* Whether the content is at one place of its buffer. The first step of a section is relative to the
+ * beginning. */
+static bool is_placed(const struct rule_payload *content, bool first)
 {
-    return content->kind == RULE_CONTENT && rule_buffer_is_value(content->buffer) &&
-           !rule_buffer_repeats(content->buffer) && content->chain == NULL && !content->negated &&
+    return content->kind == RULE_CONTENT && content->chain == NULL && !content->negated &&
            (first || !content->relative) && !content->decoded && !content->optional &&
-           content->len != 0 && content->distance >= 0 && content->window == content->len &&
-           content->distance_name == 0 && content->window_name == 0;
+           !content->unplaced && content->len != 0 && content->distance >= 0 &&
+           content->window == content->len && content->distance_name == 0 &&
+           content->window_name == 0;
 }
 
-static const struct rule_payload *opening_of(const struct rule *rule)
+/* The first placed content of the payload, or of values that a message has once. */
+static const struct rule_payload *placed_of(const struct rule *rule, bool of_payload)
 {
-    for (size_t i = 0; i < rule->n_payloads; i++)
-        if (is_opening(&rule->payload[i],
-                       i == 0 || rule->payload[i - 1].section != rule->payload[i].section))
-            return &rule->payload[i];
+    for (size_t i = 0; i < rule->n_payloads; i++) {
+        const struct rule_payload *step = &rule->payload[i];
+        const bool first = i == 0 || step[-1].section != step->section;
+
+        if (is_placed(step, first) &&
+            (of_payload ? step->section == 0
+                        : rule_buffer_is_value(step->buffer) && !rule_buffer_repeats(step->buffer)))
+            return step;
+    }
     return NULL;
 }
 
@@ -359,7 +375,8 @@ static bool place(struct compiler *compiler, uint32_t i)
 {
     struct rule *rule = compiler->rules->rule[i];
 
-    rule->opening = opening_of(rule);
+    rule->opening = placed_of(rule, false);
+    rule->placed = placed_of(rule, true);
     rule->size = size_of(rule);
     if (!rule_order_sections(rule, &compiler->rules->arena))
         return false;
@@ -393,6 +410,9 @@ static bool place(struct compiler *compiler, uint32_t i)
         return place_by_port(&compiler->by_dst_port, rule->to.ports, i);
     case RULE_BY_SRC_PORT:
         return place_by_port(&compiler->by_src_port, rule->from.ports, i);
+    case RULE_BY_EITHER_PORT:
+        return place_by_port(&compiler->by_dst_port, rule_either_ports(rule), i) &&
+               place_by_port(&compiler->by_src_port, rule_either_ports(rule), i);
     case RULE_BY_ICMP_TYPE:
         return place_by_values(&compiler->by_icmp_type, rule_icmp_types(rule), i);
     case RULE_BY_TCP_FLAGS:
@@ -420,17 +440,11 @@ static bool make_asked_grams(struct rule_index *index, const struct sl_rules *ru
     return index->asked != NULL;
 }
 
-static bool compile(struct compiler *compiler)
+/* False: no memory. */
+static bool make_lists(struct compiler *compiler)
 {
     struct rule_index *index = compiler->index;
 
-    if (!make_expressions_fast(compiler) ||
-        !rule_address_index_make(&index->by_source, compiler->rules, RULE_BY_SOURCE) ||
-        !rule_address_index_make(&index->by_destination, compiler->rules, RULE_BY_DESTINATION))
-        return false;
-    for (uint32_t i = 0; i < compiler->rules->n_rules; i++)
-        if (!place(compiler, i))
-            return false;
     return rule_lists_make(&index->by_literal, &compiler->by_literal, index->n_literals) &&
            rule_lists_make(&index->by_dst_port, &compiler->by_dst_port, 65536) &&
            rule_lists_make(&index->by_src_port, &compiler->by_src_port, 65536) &&
@@ -442,8 +456,40 @@ static bool compile(struct compiler *compiler)
            rule_lists_make(&index->by_source.lists, &compiler->by_source, index->by_source.n) &&
            rule_lists_make(&index->by_destination.lists, &compiler->by_destination,
                            index->by_destination.n) &&
-           rule_lists_make(&index->by_message, &compiler->by_message, RULE_MESSAGE_KEYS) &&
-           make_asked_grams(index, compiler->rules);
+           rule_lists_make(&index->by_message, &compiler->by_message, RULE_MESSAGE_KEYS);
+}
+
+/* Once all lists are made. */
+static void make_header_filter(struct rule_index *index)
+{
+    struct rule_header_filter *filter = &index->header;
+    const struct rule_lists *carried = &index->by_carried, *protocols = &index->by_ip_protocol;
+
+    filter->all_tcp |=
+        !rule_list_is_empty(carried, RULE_CARRIES_TCP) || !rule_list_is_empty(protocols, SL_IP_TCP);
+    filter->all_udp |=
+        !rule_list_is_empty(carried, RULE_CARRIES_UDP) || !rule_list_is_empty(protocols, SL_IP_UDP);
+    rule_header_filter_add(filter->apps, &index->by_app);
+    rule_header_filter_add(filter->tcp_flags, &index->by_tcp_flags);
+    rule_header_filter_add(filter->dst_ports, &index->by_dst_port);
+    rule_header_filter_add(filter->src_ports, &index->by_src_port);
+}
+
+static bool compile(struct compiler *compiler)
+{
+    struct rule_index *index = compiler->index;
+
+    if (!make_expressions_fast(compiler) ||
+        !rule_address_index_make(&index->by_source, compiler->rules, RULE_BY_SOURCE) ||
+        !rule_address_index_make(&index->by_destination, compiler->rules, RULE_BY_DESTINATION))
+        return false;
+    for (uint32_t i = 0; i < compiler->rules->n_rules; i++)
+        if (!place(compiler, i))
+            return false;
+    if (!make_lists(compiler))
+        return false;
+    make_header_filter(index);
+    return make_asked_grams(index, compiler->rules);
 }
 
 uint32_t sl_rules_buffers(const struct sl_rules *rules)

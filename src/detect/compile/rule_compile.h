@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: MIT */
 /* The rules that a packet may match: by the literals found in it, and, for rules without one, by
  * its header. A rule stands under one literal, or under keys of one kind. A packet has at most one
- * key of a kind, so no packet meets a rule twice. */
+ * key of a kind, so no packet meets a rule twice, but for one both ways between ports of its own.
+ */
 #ifndef DETECT_RULE_COMPILE_H
 #define DETECT_RULE_COMPILE_H
 
 #include "detect/rule.h"
 #include "rule_address_index.h"
 #include "rule_gram.h"
+#include "rule_header_filter.h"
 #include "rule_lists.h"
 
 /* The content of a packet, as far as a rule's protocol names it. */
@@ -55,6 +57,7 @@ struct rule_index {
     struct rule_asked_grams *asked; /* of each entry of by_message.rule */
     uint64_t gram_values;           /* values with asked runs: bits of sl_app_value_bit */
     struct rule_address_index by_source, by_destination;
+    struct rule_header_filter header; /* of those */
     bool any_without_literal;
     bool any_expression;
     bool any_stream; /* some rule inspects streams */

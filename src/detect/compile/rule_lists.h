@@ -33,6 +33,11 @@ void rule_pairs_free(struct rule_pairs *pairs);
 /* False: no memory, or more pairs than lists can have. */
 bool rule_lists_make(struct rule_lists *lists, const struct rule_pairs *pairs, uint32_t n_keys);
 
+static inline bool rule_list_is_empty(const struct rule_lists *lists, uint32_t key)
+{
+    return key >= lists->n_keys || lists->first[key] == lists->first[key + 1];
+}
+
 void rule_lists_free(struct rule_lists *lists);
 
 #endif

@@ -171,6 +171,15 @@ static bool few_ports(const struct rule_ranges *ports)
     return n <= RULE_KEYS_MAX;
 }
 
+const struct rule_ranges *rule_either_ports(const struct rule *rule)
+{
+    if (!rule->both_ways)
+        return NULL;
+    if (few_ports(rule->to.ports))
+        return rule->to.ports;
+    return few_ports(rule->from.ports) ? rule->from.ports : NULL;
+}
+
 static const struct rule_check *few_values(const struct rule *rule, enum rule_field field)
 {
     for (size_t i = 0; i < rule->n_checks; i++) {
@@ -248,5 +257,7 @@ enum rule_key rule_key_of(const struct rule *rule)
         return RULE_BY_DST_PORT;
     if (!rule->both_ways && few_ports(rule->from.ports))
         return RULE_BY_SRC_PORT;
+    if (rule_either_ports(rule) != NULL)
+        return RULE_BY_EITHER_PORT;
     return rule_tcp_flags(rule) != NULL ? RULE_BY_TCP_FLAGS : RULE_BY_PROTOCOL;
 }

@@ -34,6 +34,7 @@ enum rule_key {
     RULE_BY_PROTOCOL,
     RULE_BY_DST_PORT,    /* rule->to.ports are at most RULE_KEYS_MAX */
     RULE_BY_SRC_PORT,    /* rule->from.ports are */
+    RULE_BY_EITHER_PORT, /* rule_either_ports is there */
     RULE_BY_IP_PROTOCOL, /* those of rule_ip_protocols are */
     RULE_BY_ICMP_TYPE,   /* those of rule_icmp_types are */
     RULE_BY_TCP_FLAGS,   /* rule_tcp_flags is there */
@@ -44,6 +45,9 @@ enum rule_key {
 };
 
 enum rule_key rule_key_of(const struct rule *rule);
+
+/* The few ports of an endpoint of a rule both ways; NULL: there are none. */
+const struct rule_ranges *rule_either_ports(const struct rule *rule);
 
 /* The check that limits a rule to a few ICMP types, or protocols in the IP header; NULL: there is
  * none. Their numbers are at most 255. */

@@ -133,6 +133,17 @@ static bool meets_opening(const struct rule_payload *content, const struct rule_
            content_is_at(&sought, value.bytes + at);
 }
 
+/* Whether the payload, or the stream, may have the content where the rule asks for it. What is
+ * known of the stream may begin behind that place. */
+static bool meets_placed(const struct rule_payload *content, const struct rule_scan *scan)
+{
+    const struct content_sought sought = {content->bytes, content->len, content->nocase};
+    const uint64_t at = (uint64_t)content->distance;
+
+    return at >= scan->before && at + sought.len <= scan->before + scan->len &&
+           (scan->payload == NULL || content_is_at(&sought, scan->payload + (at - scan->before)));
+}
+
 /* Whether the message has a value of such a length. */
 static bool meets_size(const struct rule_payload *size, const struct rule_view *view)
 {
@@ -148,6 +159,8 @@ static bool meets_contents(struct sl_evaluator *work, const struct rule *rule,
     if (rule->opening != NULL && view->message != NULL && !meets_opening(rule->opening, view))
         return false;
     if (rule->size != NULL && view->message != NULL && !meets_size(rule->size, view))
+        return false;
+    if (rule->placed != NULL && view->message == NULL && !meets_placed(rule->placed, view->scan))
         return false;
     if (view->scan == &work->stream.scan && !take_stream(work))
         return false;
@@ -236,7 +249,7 @@ static void try_rules(struct sl_evaluator *work, const uint32_t *rule, const uin
 static inline void try_list(struct sl_evaluator *work, const struct rule_lists *lists, uint32_t key,
                             struct rule_view *view)
 {
-    if (key < lists->n_keys && lists->first[key] != lists->first[key + 1])
+    if (!rule_list_is_empty(lists, key))
         try_rules(work, lists->rule + lists->first[key], lists->rule + lists->first[key + 1], view);
 }
 
@@ -459,7 +472,7 @@ static void try_by_message(struct sl_evaluator *work, struct rule_view *view)
     const struct rule_lists *lists = &index->by_message;
     const uint32_t key = rule_message_key(view->app, view->sees);
 
-    if (lists->n_keys == 0 || lists->first[key] == lists->first[key + 1])
+    if (rule_list_is_empty(lists, key))
         return;
     list_grams(work, view->message);
     for (uint32_t i = lists->first[key]; i < lists->first[key + 1]; i++)
@@ -570,7 +583,8 @@ static void match_header(struct sl_evaluator *work, uint32_t item, struct rule_v
 
 static bool match_item(struct sl_evaluator *work, uint32_t item)
 {
-    const bool any_header = work->rules->index->any_without_literal;
+    const struct rule_index *index = work->rules->index;
+    const struct sl_stream_part *head = part_of(work, item);
 
     rule_findings_begin_item(&work->findings);
     while (work->at_hit < work->n_hits && work->hits->hit[work->at_hit].item < item)
@@ -578,11 +592,13 @@ static bool match_item(struct sl_evaluator *work, uint32_t item)
 
     const bool any_hit = work->at_hit < work->n_hits && work->hits->hit[work->at_hit].item == item;
     const bool any_message = has_messages(&work->talk, item);
+    const bool any_header =
+        index->any_without_literal &&
+        rule_header_filter_passes(&index->header, work->batch, item, head != NULL);
     if (!any_hit && !any_header && !any_message && work->home == NULL)
         return true;
 
     const size_t first = work->at_hit;
-    const struct sl_stream_part *head = part_of(work, item);
     struct rule_view view;
 
     rule_view_packet(work->batch, item, &work->scan, &view);

@@ -214,6 +214,8 @@ static void test_keys(void **state)
     assert_found_by("ip !192.0.2.1 any -> any any", "the protocol");
     assert_found_by("ip 64.0.0.0/2 any -> any any", "the protocol");
     assert_found_by("ip 192.0.2.1 any <> any any", "the protocol");
+    assert_found_by("udp any 19 <> any 7", "a port of either side");
+    assert_found_by("tcp any [1,2] <> any any", "a port of either side");
     assert_found_with("tcp any any -> any any", "flags:S;", "the flags of TCP");
     assert_found_with("tcp any any <> any any", "flags:!A,12;", "the protocol");
     assert_found_with("tcp any any -> any 80", "flags:S;", "the destination port");

@@ -644,7 +644,8 @@ static void test_common_literals(void **state)
         {"alert udp any any -> any any (content:\"x\"; sid:1;)", true},
         {"alert tcp any any -> any 80 (content:\"xyz\"; sid:1;)", false},
         {"alert tcp any any -> any any (content:\"xy\"; sid:1;)", false},
-        {"alert tcp any any <> any 80 (content:\"xy\"; sid:1;)", false},
+        {"alert tcp any any <> any 80 (content:\"xy\"; sid:1;)", true},
+        {"alert tcp any any <> any 1024: (content:\"xy\"; sid:1;)", false},
         {"alert tcp any any -> any 1024: (content:\"xy\"; sid:1;)", false},
     };
 

@@ -122,6 +122,16 @@ static void test_places_are_those_of_the_stream(void **state)
     assert_int_equal(
         matches("tcp-stream any any -> any any (content:\"is here\"; depth:5000;", 5000, 0), 0);
     assert_int_equal(
+        matches("tcp-stream any any -> any any (content:\"is here\"; offset:22; depth:7;", 0, 0),
+        1 << 2);
+    assert_int_equal(
+        matches("tcp-stream any any -> any any (content:\"is here\"; offset:21; depth:7;", 0, 0),
+        0);
+    assert_int_equal(
+        matches("tcp-stream any any -> any any (content:\"is here\"; offset:5022; depth:7;", 5000,
+                0),
+        1 << 2);
+    assert_int_equal(
         matches("tcp-stream any any -> any any (content:\"is here\"; pcre:\"/^head/\";", 5000, 0),
         0);
     /* Nor does it where another alternative is not anchored. */

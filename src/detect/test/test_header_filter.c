@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: MIT */
+/* Rules without a literal: packets that the filter of headers passes over match none of them. */
+#include "detect_fixture.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { RULES = 4, PACKETS = 120, ROUNDS = 150 };
+
+static const char *const ports[] = {"any", "any", "7", "[7,9,19]", "1000:1010", "!7"};
+
+#define ANY_OF(array) (array)[(size_t)rand() % (sizeof(array) / sizeof(array)[0])]
+
+static void add_rule(char *text, size_t cap, unsigned sid)
+{
+    static const char *const protocols[] = {"tcp", "tcp", "udp", "udp", "tcp-pkt", "ip", "sctp"};
+    static const char *const addresses[] = {"any", "any", "any", "203.0.113.9", "!203.0.113.9"};
+    static const char *const options[] = {
+        "", "", "flags:S;", "flags:SA,12;", "dsize:0;", "ip_proto:6;", "ttl:64;"};
+    const size_t len = strlen(text);
+
+    snprintf(text + len, cap - len, "alert %s any %s %s %s %s (%s sid:%u;)\n", ANY_OF(protocols),
+             ANY_OF(ports), rand() % 3 == 0 ? "<>" : "->", ANY_OF(addresses), ANY_OF(ports),
+             ANY_OF(options), sid);
+}
+
+static struct sl_batch *make_packets(void)
+{
+    static const enum kind kinds[] = {TCP, TCP, TCP6, UDP, UDP, SCTP, GRE_TCP, ICMP, ARP};
+    static const uint16_t numbers[] = {7, 9, 19, 1000, 1010, 2000};
+    static const uint8_t flags[] = {0x02, 0x12, 0x10, 0x18, 0x01};
+    struct sl_batch *batch = fixture_batch(PACKETS);
+
+    for (int i = 0; i < PACKETS; i++) {
+        const struct packet packet = {.kind = ANY_OF(kinds),
+                                      .src_port = ANY_OF(numbers),
+                                      .dst_port = ANY_OF(numbers),
+                                      .tcp_flags = ANY_OF(flags),
+                                      .fragment = rand() % 8 == 0 ? 0x2000 : 0,
+                                      .payload = rand() % 2 == 0 ? "" : "bytes",
+                                      .flow = rand() % 2 == 0 ? NO_FLOW : SL_FLOW_TO_SERVER};
+
+        add_packet(batch, &packet);
+    }
+    dissect_batch(batch);
+    return batch;
+}
+
+static size_t alerts_by(const char *text, const struct sl_batch *batch, struct sl_alert **alerts)
+{
+    struct sl_rules *rules = load_rules(text);
+    size_t n;
+
+    *alerts = alerts_of(rules, batch, &n);
+    sl_rules_free(rules);
+    return n;
+}
+
+/* A rule that no packet meets, but that is tried on each of them, takes the filter away. */
+static void test_results_are_those_without_the_filter(void **state)
+{
+    size_t n_all = 0;
+
+    (void)state;
+    srand(1);
+    for (int round = 0; round < ROUNDS; round++) {
+        char text[2048] = "", unfiltered[4096];
+        struct sl_alert *filtered, *all;
+        struct sl_batch *batch = make_packets();
+
+        for (unsigned sid = 1; sid <= RULES; sid++)
+            add_rule(text, sizeof text, sid);
+        snprintf(unfiltered, sizeof unfiltered,
+                 "%salert ip any any -> any any (dsize:>60000; sid:9;)\n", text);
+
+        const size_t n = alerts_by(text, batch, &filtered);
+
+        assert_int_equal(alerts_by(unfiltered, batch, &all), n);
+        assert_memory_equal(filtered, all, n * sizeof *all);
+        n_all += n;
+        free(filtered);
+        free(all);
+        sl_batch_free(batch);
+    }
+    assert_true(n_all > ROUNDS * PACKETS / 20);
+}
+
+static void test_both_ways_between_ports(void **state)
+{
+    static const char rule[] = "alert udp any 19 <> any 7 (sid:1;)";
+
+    (void)state;
+    assert_true(rule_matches(rule, &(struct packet){.kind = UDP, .src_port = 19, .dst_port = 7}));
+    assert_true(rule_matches(rule, &(struct packet){.kind = UDP, .src_port = 7, .dst_port = 19}));
+    assert_false(rule_matches(rule, &(struct packet){.kind = UDP, .src_port = 7, .dst_port = 7}));
+    assert_false(rule_matches(rule, &(struct packet){.kind = UDP, .src_port = 19, .dst_port = 9}));
+    assert_true(rule_matches("alert udp any any <> any 7 (sid:1;)",
+                             &(struct packet){.kind = UDP, .src_port = 7, .dst_port = 7}));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_results_are_those_without_the_filter),
+        cmocka_unit_test(test_both_ways_between_ports),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
