@@ -437,6 +437,8 @@ struct rule {
                                            `distance`; NULL: there is none, or the set is not
                                            compiled */
     const struct rule_payload *placed;  /* the same of the payload */
+    const struct rule_payload *sought;  /* of a rule without a literal: a content that each match
+                                           in the payload has; NULL: none is known */
     const struct rule_payload *size;    /* the length of a value of the message; NULL: none */
     struct rule_state *state;           /* NULL: it asks nothing of other packets */
     uint32_t key[2];                    /* gid, sid */

@@ -377,6 +377,7 @@ static bool place(struct compiler *compiler, uint32_t i)
 
     rule->opening = placed_of(rule, false);
     rule->placed = placed_of(rule, true);
+    rule->sought = rule->literal == NULL ? rule_literal_sought(rule) : NULL;
     rule->size = size_of(rule);
     if (!rule_order_sections(rule, &compiler->rules->arena))
         return false;

@@ -160,6 +160,13 @@ const struct rule_payload *rule_literal_choose(const struct rule *rule)
     return rule_key_of(rule) == RULE_BY_MESSAGE ? rarest(rule, RULE_CONTENT, false) : NULL;
 }
 
+const struct rule_payload *rule_literal_sought(const struct rule *rule)
+{
+    const struct rule_payload *content = rarest(rule, RULE_CONTENT, true);
+
+    return content != NULL && content->section == 0 ? content : NULL;
+}
+
 static bool few_ports(const struct rule_ranges *ports)
 {
     unsigned __int128 n = 0;

@@ -13,6 +13,9 @@
  * messages takes another content then, where it has one that does not fill traffic. */
 const struct rule_payload *rule_literal_choose(const struct rule *rule);
 
+/* The content of the payload that would stand for the rule; NULL: there is none. */
+const struct rule_payload *rule_literal_sought(const struct rule *rule);
+
 /* Why a step cannot stand for its rule. NULL: it can. */
 const char *rule_literal_unfit(const struct rule *rule, const struct rule_payload *content);
 

@@ -144,6 +144,29 @@ static bool meets_placed(const struct rule_payload *content, const struct rule_s
            (scan->payload == NULL || content_is_at(&sought, scan->payload + (at - scan->before)));
 }
 
+/* Whether the content may end in what the part adds to the stream. Else it was found before, as
+ * rules with a literal are tried where it ends alone. */
+static bool is_new(const struct rule_payload *content, const struct rule_stream *stream)
+{
+    const struct content_sought sought = {content->bytes, content->len, content->nocase};
+    const struct rule_scan *scan = &stream->scan;
+    const uint64_t begin = stream->part->offset - scan->before, back = content->len - 1;
+    uint64_t end = scan->len;
+    struct content_search search;
+
+    if (!content->relative && content->window != RULE_NO_WINDOW && content->distance >= 0 &&
+        content->distance_name == 0 && content->window_name == 0) {
+        const uint64_t last = (uint64_t)content->distance + content->window;
+
+        if (last <= stream->part->offset)
+            return false;
+        end = last - scan->before < end ? last - scan->before : end;
+    }
+    content_search_begin(&search, &sought, scan->payload, (size_t)end, UINT64_MAX);
+    return content_search_next(&search, (size_t)(begin > back ? begin - back : 0)) !=
+           CONTENT_NOWHERE;
+}
+
 /* Whether the message has a value of such a length. */
 static bool meets_size(const struct rule_payload *size, const struct rule_view *view)
 {
@@ -162,7 +185,8 @@ static bool meets_contents(struct sl_evaluator *work, const struct rule *rule,
         return false;
     if (rule->placed != NULL && view->message == NULL && !meets_placed(rule->placed, view->scan))
         return false;
-    if (view->scan == &work->stream.scan && !take_stream(work))
+    if (view->scan == &work->stream.scan &&
+        (!take_stream(work) || (rule->sought != NULL && !is_new(rule->sought, &work->stream))))
         return false;
     rule_work_begin(&work->work, view->message == NULL ? view->scan->len : view->said);
     work->findings.values.n = work->findings.values.n_kept; /* those of a rule that failed go */

@@ -152,6 +152,32 @@ static void test_places_are_those_of_the_stream(void **state)
         0);
 }
 
+/* A rule that is found by its header alerts where its content ends, as others do. */
+static void test_contents_are_found_once(void **state)
+{
+    static const char head[] = "tcp-stream any any -> any any (content:";
+    static const struct {
+        const char *content;
+        unsigned items;
+    } rows[] = {
+        {"\"n\";", 1 << 0},
+        {"\"e\";", 1 << 0 | 1 << 1 | 1 << 2},
+        {"\"E\"; nocase;", 1 << 0 | 1 << 1 | 1 << 2},
+        {"\"e\"; depth:3;", 1 << 0},
+        {"\"h\"; offset:0; depth:1;", 1 << 0},
+        {"\"h\"; content:\"e\"; distance:0;", 1 << 0 | 1 << 1 | 1 << 2},
+        {"!\"z\";", 1 << 0 | 1 << 1 | 1 << 2},
+    };
+    char options[128];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        snprintf(options, sizeof options, "%s%s", head, rows[i].content);
+        if (matches(options, 0, 0) != rows[i].items)
+            fail_msg("%s: 0x%x, not 0x%x", options, matches(options, 0, 0), rows[i].items);
+    }
+}
+
 /* Of a packet that says where, packets are looked at as well, and no alert comes twice. */
 static void test_offset_and_depth_ask_for_packets_too(void **state)
 {
@@ -262,6 +288,7 @@ int main(void)
         cmocka_unit_test(test_contents_are_looked_for_in_streams),
         cmocka_unit_test(test_steps_reach_back_into_parts_before),
         cmocka_unit_test(test_places_are_those_of_the_stream),
+        cmocka_unit_test(test_contents_are_found_once),
         cmocka_unit_test(test_offset_and_depth_ask_for_packets_too),
     };
 
