@@ -232,11 +232,13 @@ static double fastest_scan(const char *name, const char *on, const struct hostil
 
 /* gram switches to the automaton where verification is dear. The limit is in scans by the automaton
  * alone. Scans take 0.5 to 12 of them on CPUs and a GPU. Without the switch a CPU takes 14 to 3,900
- * on all sets but the runs, which need none. A scan takes less than a millisecond, which another
- * program can double, so one try of several counts. Sanitizers change what steps cost. */
+ * on all sets but the runs, which need none. A scan takes less than a millisecond, which other
+ * programs can double for seconds, so one try of several counts, with rests between them.
+ * Sanitizers change what steps cost. */
 static void check_switch(const struct hostile *hostile)
 {
-    enum { TRIES = 10 };
+    enum { TRIES = 30 };
+    const struct timespec rest = {0, 200000000};
     const double limit = 14;
     const char *const on = subject.built_for == SL_DEVICE_CUDA ? subject.backend_name : "scalar";
     bool switches = false;
@@ -246,6 +248,8 @@ static void check_switch(const struct hostile *hostile)
 
         switches = fastest_scan(subject.algorithm, subject.backend_name, hostile, &subject.found) <
                    limit * automaton;
+        if (!switches)
+            nanosleep(&rest, NULL);
     }
     assert_true(switches);
 }
