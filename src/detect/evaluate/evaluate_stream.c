@@ -21,7 +21,7 @@ void rule_stream_begin(struct rule_stream *stream, const struct sl_batch *batch,
     stream->max_in_packet = inside ? (uint32_t)(part->bytes - bytes) + part->len : 0;
     stream->in_made = first->offset - SL_STREAM_HIT_BASE;
     stream->from = stream->to = part->offset;
-    stream->is_first = false;
+    stream->is_key = false;
 }
 
 /* The place behind a hit's last byte; 0: it is in no part. */
@@ -59,26 +59,43 @@ static uint64_t next_hit(const struct rule_stream *stream, const struct rule_hit
     return next;
 }
 
+/* The first key from `from` on: a part has one at its begin, and then one for each SL_STREAM_AHEAD
+ * bytes, which is how far a block shows what is behind it. */
+static uint64_t next_key(const struct rule_stream *stream, uint64_t from)
+{
+    enum { APART = SL_STREAM_AHEAD / SL_STREAM_BLOCK };
+    const uint64_t first = stream->part->offset / SL_STREAM_BLOCK;
+    const uint64_t block = (from + SL_STREAM_BLOCK - 1) / SL_STREAM_BLOCK;
+
+    if (from == stream->part->offset)
+        return from;
+    return (first + (block - first + APART - 1) / APART * APART) * SL_STREAM_BLOCK;
+}
+
+/* The begin of the block that a hit ends in, as far as it belongs to the part. */
+static uint64_t block_of_hit(const struct rule_stream *stream, uint64_t end)
+{
+    const uint64_t begin = (end - 1) / SL_STREAM_BLOCK * SL_STREAM_BLOCK;
+
+    return begin < stream->part->offset ? stream->part->offset : begin;
+}
+
 bool rule_stream_next_block(struct rule_stream *stream, const struct rule_hits *hits,
-                            bool with_first)
+                            bool with_keys)
 {
     const uint64_t behind = stream->part->offset + stream->part->len;
+    const uint64_t end = next_hit(stream, hits, stream->to);
+    const uint64_t key = with_keys ? next_key(stream, stream->to) : UINT64_MAX;
+    const uint64_t hit = end != UINT64_MAX ? block_of_hit(stream, end) : UINT64_MAX;
 
-    stream->is_first = stream->to == stream->part->offset;
-    stream->from = stream->to;
-    if (!stream->is_first || !with_first) {
-        const uint64_t end = next_hit(stream, hits, stream->to);
-
-        if (end == UINT64_MAX)
-            return false;
-        stream->from = (end - 1) / SL_STREAM_BLOCK * SL_STREAM_BLOCK;
-        if (stream->from < stream->part->offset)
-            stream->from = stream->part->offset;
-    }
+    stream->is_key = key <= hit;
+    stream->from = stream->is_key ? key : hit;
+    if (stream->from >= behind)
+        return false;
     stream->to = (stream->from / SL_STREAM_BLOCK + 1) * SL_STREAM_BLOCK;
     if (stream->to > behind)
         stream->to = behind;
-    return stream->from < behind;
+    return true;
 }
 
 static bool reserve(struct rule_stream *stream, uint32_t len)

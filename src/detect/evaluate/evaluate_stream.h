@@ -20,7 +20,7 @@ struct rule_stream {
     uint64_t in_made;  /* and to that of a hit in its made items */
     uint64_t from, to; /* the block at hand, as far as it belongs to the part */
     uint32_t max_in_packet; /* hits in the packet's payload end in the part up to here; 0: none */
-    bool is_first;          /* block of the part */
+    bool is_key;            /* rules without a literal are tried on the block */
     struct rule_scan scan;  /* the bytes that rules see of the block */
     uint8_t *gathered;      /* the bytes of several parts */
     uint32_t cap;
@@ -30,10 +30,10 @@ struct rule_stream {
 void rule_stream_begin(struct rule_stream *stream, const struct sl_batch *batch, uint32_t item,
                        const struct sl_stream_part *first, const struct sl_stream_part *part);
 
-/* Goes on to the next block that a hit ends in; with_first: to the part's first block before.
- * False: there is none. */
+/* Goes on to the next block that a hit ends in; with_keys: or to one on which rules without a
+ * literal are tried, so that they see all bytes of the part. False: there is none. */
 bool rule_stream_next_block(struct rule_stream *stream, const struct rule_hits *hits,
-                            bool with_first);
+                            bool with_keys);
 
 /* Sets in `scan` how long the block is, and how many bytes are before it. Its bytes are there once
  * they have been taken: most rules fail before they inspect them. */

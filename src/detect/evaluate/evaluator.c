@@ -150,7 +150,8 @@ static bool is_new(const struct rule_payload *content, const struct rule_stream 
 {
     const struct content_sought sought = {content->bytes, content->len, content->nocase};
     const struct rule_scan *scan = &stream->scan;
-    const uint64_t begin = stream->part->offset - scan->before, back = content->len - 1;
+    const uint64_t offset = stream->part->offset, back = content->len - 1;
+    const uint64_t begin = offset > scan->before + back ? offset - scan->before - back : 0;
     uint64_t end = scan->len;
     struct content_search search;
 
@@ -158,13 +159,12 @@ static bool is_new(const struct rule_payload *content, const struct rule_stream 
         content->distance_name == 0 && content->window_name == 0) {
         const uint64_t last = (uint64_t)content->distance + content->window;
 
-        if (last <= stream->part->offset)
+        if (last <= offset || last <= scan->before)
             return false;
         end = last - scan->before < end ? last - scan->before : end;
     }
     content_search_begin(&search, &sought, scan->payload, (size_t)end, UINT64_MAX);
-    return content_search_next(&search, (size_t)(begin > back ? begin - back : 0)) !=
-           CONTENT_NOWHERE;
+    return content_search_next(&search, (size_t)begin) != CONTENT_NOWHERE;
 }
 
 /* Whether the message has a value of such a length. */
@@ -366,7 +366,7 @@ static void match_part(struct sl_evaluator *work, const struct rule_hits *hits,
     while (rule_stream_next_block(&work->stream, hits, any_header)) {
         rule_stream_measure(&work->stream);
         try_block(work, hits, view);
-        if (any_header && work->stream.is_first)
+        if (work->stream.is_key)
             try_header(work, view);
     }
 }

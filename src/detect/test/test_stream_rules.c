@@ -20,6 +20,10 @@ static const struct sl_stream_facts of_sequence[N_PACKETS] = {
 
 static const struct sl_stream_facts *facts = of_sequence;
 
+/* In the place of the third's bytes; NULL: they are its own. */
+static const uint8_t *joined;
+static uint32_t joined_len;
+
 /* The first three follow one another. The last is in no stream. */
 static void lay_parts(uint64_t begin)
 {
@@ -30,6 +34,10 @@ static void lay_parts(uint64_t begin)
         part[i].bytes = batch->bytes + batch->payload[i].offset;
         part[i].whole = true;
         part[i].len = batch->payload[i].len;
+        if (i == 2 && joined != NULL) {
+            part[i].bytes = joined;
+            part[i].len = joined_len;
+        }
         part[i].offset = offset;
         part[i].before = i != 0 ? &part[i - 1] : NULL;
         part[i].known = (uint32_t)(offset - begin);
@@ -178,6 +186,29 @@ static void test_contents_are_found_once(void **state)
     }
 }
 
+/* A part of any length is seen whole: a card may join packets. */
+static void test_long_parts_are_seen_whole(void **state)
+{
+    enum { LEN = 60000 };
+    static uint8_t bytes[LEN];
+
+    (void)state;
+    joined = bytes;
+    joined_len = LEN;
+    for (uint32_t at = 0; at < LEN; at += 997) {
+        memset(bytes, 'x', LEN);
+        bytes[at] = 5;
+        assert_int_equal(matches("tcp-stream any any -> any any (content:\"|05|\";", 0, 0), 1 << 2);
+        assert_int_equal(matches("tcp-stream any any -> any any (content:\"|05|\";", 3000, 0),
+                         1 << 2);
+        assert_int_equal(
+            matches("tcp-stream any any -> any any (content:\"|05|\"; offset:30000; depth:20000;",
+                    0, 0),
+            at + 18 >= 30000 && at + 18 < 50000 ? 1 << 2 : 0);
+    }
+    joined = NULL;
+}
+
 /* Of a packet that says where, packets are looked at as well, and no alert comes twice. */
 static void test_offset_and_depth_ask_for_packets_too(void **state)
 {
@@ -289,6 +320,7 @@ int main(void)
         cmocka_unit_test(test_steps_reach_back_into_parts_before),
         cmocka_unit_test(test_places_are_those_of_the_stream),
         cmocka_unit_test(test_contents_are_found_once),
+        cmocka_unit_test(test_long_parts_are_seen_whole),
         cmocka_unit_test(test_offset_and_depth_ask_for_packets_too),
     };
 
