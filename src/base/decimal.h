@@ -7,10 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum {
-    DECIMAL_LEN = 20, /* bytes of the longest number */
-    DECIMAL_ROOM = 24 /* bytes that decimal_write may write to */
-};
+enum { DECIMAL_LEN = 20 }; /* bytes of the longest number */
 
 /* The eight digits of a number below 10^8, the first in the lowest byte, each 0 to 9. Halves of
  * numbers become numbers of half as many digits side by side: 4 and 4, then 2, then 1. */
@@ -49,7 +46,8 @@ static inline char *decimal_below_1e8(char *to, uint32_t value)
     return to + 8 - n_zeros;
 }
 
-/* Writes a number; returns what is behind its last digit. `to` has DECIMAL_ROOM bytes. */
+/* Writes a number; returns what is behind its last digit. `to` has room for DECIMAL_LEN bytes,
+ * which a short number may write to as well. */
 static inline char *decimal_write(char *to, uint64_t value)
 {
     const uint64_t eight = 100000000;

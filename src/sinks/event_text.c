@@ -64,8 +64,8 @@ void event_time(char out[EVENT_TIME_LEN], int64_t time_ns, char separator)
 
     char digits[8];
 
-    out = put_pair(out, date.year / 100, '\0') - 1;
-    out = put_pair(out, date.year % 100, '-');
+    out = decimal_fixed(out, date.year, 4);
+    *out++ = '-';
     out = put_pair(out, date.month, '-');
     out = put_pair(out, date.day, separator);
     out = put_pair(out, seconds / 3600, ':');

@@ -98,7 +98,7 @@ static inline void line_text(struct line_sink *out, const char *text)
 
 static inline void line_uint(struct line_sink *out, uint64_t value)
 {
-    out->len = (size_t)(decimal_write(line_room(out, DECIMAL_ROOM), value) - out->bytes);
+    out->len = (size_t)(decimal_write(line_room(out, DECIMAL_LEN), value) - out->bytes);
 }
 
 #endif

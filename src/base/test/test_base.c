@@ -49,7 +49,7 @@ static void test_diag_names_file_line_and_reason(void **state)
 
 static void expect_decimal(uint64_t value)
 {
-    char text[DECIMAL_ROOM], expected[DECIMAL_LEN + 1];
+    char text[DECIMAL_LEN], expected[DECIMAL_LEN + 1];
     const int len = snprintf(expected, sizeof expected, "%" PRIu64, value);
 
     assert_int_equal(decimal_write(text, value) - text, len);
@@ -62,7 +62,7 @@ static void expect_decimal(uint64_t value)
 
 static void test_numbers_become_decimal_digits(void **state)
 {
-    char text[DECIMAL_ROOM];
+    char text[DECIMAL_LEN];
     uint64_t power = 1, value = UINT64_C(0x9E3779B97F4A7C15);
 
     (void)state;

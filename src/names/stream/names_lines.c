@@ -44,7 +44,7 @@ static inline void put_text(struct names_lines *out, const char *text)
 
 static void put_uint(struct names_lines *out, uint32_t value)
 {
-    char digits[DECIMAL_ROOM];
+    char digits[DECIMAL_LEN];
 
     put(out, digits, (size_t)(decimal_write(digits, value) - digits));
 }
