@@ -35,11 +35,13 @@ static inline bool rule_header_filter_passes(const struct rule_header_filter *fi
                                              const struct sl_batch *batch, uint32_t item,
                                              bool both_sides)
 {
+    enum { FLAGS_AT = 13, PORTS_LEN = 4 }; /* of the transport header */
     const struct sl_packet *packet = &batch->packet[item];
     const uint8_t *transport = batch->bytes + packet->offset + packet->transport;
     const bool is_tcp = packet->protocol == SL_IP_TCP;
 
-    if (packet->transport == 0 || packet->transport >= packet->len ||
+    if (packet->transport == 0 ||
+        packet->transport + (is_tcp ? FLAGS_AT + 1u : PORTS_LEN) > packet->len ||
         (!is_tcp && packet->protocol != SL_IP_UDP) ||
         (packet->flags & (SL_PACKET_OUTER_IPV4 | SL_PACKET_OUTER_IPV6 | SL_PACKET_FRAGMENT)) != 0 ||
         (is_tcp ? filter->all_tcp : filter->all_udp))
@@ -50,7 +52,7 @@ static inline bool rule_header_filter_passes(const struct rule_header_filter *fi
            rule_header_filter_has(filter->src_ports, src) ||
            (both_sides && (rule_header_filter_has(filter->dst_ports, src) ||
                            rule_header_filter_has(filter->src_ports, dst))) ||
-           (is_tcp && rule_header_filter_has(filter->tcp_flags, transport[13])) ||
+           (is_tcp && rule_header_filter_has(filter->tcp_flags, transport[FLAGS_AT])) ||
            (batch->origin != NULL && rule_header_filter_has(filter->apps, batch->origin[item].app));
 }
 

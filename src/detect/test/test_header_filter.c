@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: MIT */
-/* Rules without a literal: packets that the filter of headers passes over match none of them. */
+/* Rules without a literal: packets that the filter of headers passes over match none of them, and
+ * are those without a key. */
 #include "detect_fixture.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+
+#include "detect/compile/rule_compile.h"
 
 enum { RULES = 4, PACKETS = 120, ROUNDS = 150 };
 
@@ -85,6 +88,45 @@ static void test_results_are_those_without_the_filter(void **state)
     assert_true(n_all > ROUNDS * PACKETS / 20);
 }
 
+/* Whether the filter of one rule passes a packet. */
+static bool passes(const char *text, const struct packet *packet, bool both_sides)
+{
+    struct sl_rules *rules = load_rules(text);
+    struct sl_batch *batch = fixture_batch(1);
+    const struct sl_literal *literals;
+    size_t n_literals;
+    struct sl_diag diag;
+
+    assert_int_equal(sl_rules_compile(rules, &literals, &n_literals, &diag), SL_OK);
+    add_packet(batch, packet);
+    dissect_batch(batch);
+    const bool passed = rule_header_filter_passes(&rules->index->header, batch, 0, both_sides);
+    sl_batch_free(batch);
+    sl_rules_free(rules);
+    return passed;
+}
+
+static void test_packets_without_a_key_do_not_pass(void **state)
+{
+    static const char to_80[] = "alert tcp any any -> any 80 (sid:1;)";
+    static const char of_syn[] = "alert tcp any any -> any any (flags:S; sid:1;)";
+    static const char to_host[] = "alert udp any any -> 192.0.2.1 any (sid:1;)";
+
+    (void)state;
+    assert_true(passes(to_80, &(struct packet){.dst_port = 80}, false));
+    assert_false(passes(to_80, &(struct packet){.dst_port = 81}, false));
+    assert_false(passes(to_80, &(struct packet){.kind = TCP6, .dst_port = 81}, false));
+    assert_false(passes(to_80, &(struct packet){.src_port = 80}, false));
+    assert_true(passes(to_80, &(struct packet){.src_port = 80}, true));
+    assert_true(passes(of_syn, &(struct packet){.tcp_flags = 0x02}, false));
+    assert_false(passes(of_syn, &(struct packet){.tcp_flags = 0x10}, false));
+    assert_false(passes(of_syn, &(struct packet){.kind = UDP}, false));
+    assert_true(passes(to_host, &(struct packet){.kind = UDP}, false));
+    assert_false(passes(to_host, &(struct packet){.kind = TCP}, false));
+    assert_true(passes(to_80, &(struct packet){.kind = ARP}, false));
+    assert_true(passes(to_80, &(struct packet){.kind = GRE_TCP}, false));
+}
+
 static void test_both_ways_between_ports(void **state)
 {
     static const char rule[] = "alert udp any 19 <> any 7 (sid:1;)";
@@ -102,6 +144,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_results_are_those_without_the_filter),
+        cmocka_unit_test(test_packets_without_a_key_do_not_pass),
         cmocka_unit_test(test_both_ways_between_ports),
     };
 
