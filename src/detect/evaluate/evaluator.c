@@ -145,7 +145,8 @@ static bool meets_placed(const struct rule_payload *content, const struct rule_s
 }
 
 /* Whether the content may end in what the part adds to the stream. Else it was found before, as
- * rules with a literal are tried where it ends alone. */
+ * rules with a literal are tried where it ends alone. A search that takes too long tells nothing.
+ */
 static bool is_new(const struct rule_payload *content, const struct rule_stream *stream)
 {
     const struct content_sought sought = {content->bytes, content->len, content->nocase};
@@ -163,8 +164,9 @@ static bool is_new(const struct rule_payload *content, const struct rule_stream 
             return false;
         end = last - scan->before < end ? last - scan->before : end;
     }
-    content_search_begin(&search, &sought, scan->payload, (size_t)end, UINT64_MAX);
-    return content_search_next(&search, (size_t)begin) != CONTENT_NOWHERE;
+    content_search_begin(&search, &sought, scan->payload, (size_t)end, rule_work_effort(scan->len));
+    return content_search_next(&search, (size_t)begin) != CONTENT_NOWHERE ||
+           content_search_stopped(&search);
 }
 
 /* Whether the message has a value of such a length. */
