@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: MIT */
+#define EVENT_TAKE hand_over
 #include "event_fields.h"
 
 const char *sl_event_type(enum sl_event_kind kind)
@@ -33,9 +34,8 @@ void sl_event_fields(const struct sl_event *event,
                      void (*visit)(void *user, const struct sl_field *field), void *user)
 {
     struct caller caller = {visit, user};
-    const struct event_visit to = {hand_over, &caller};
     struct event_texts texts;
 
-    event_visit(&to, event, &texts);
-    event_visit_rest(&to, event, &texts);
+    event_visit(&caller, event, &texts);
+    event_visit_rest(&caller, event, &texts);
 }

@@ -71,15 +71,18 @@ static inline void line_begin(struct line_sink *out)
 /* Every line of a kind that may hold ends with this call. SL_EOVERFLOW: the line was not held. */
 enum sl_status line_end(struct line_sink *out, struct sl_diag *diag);
 
+/* In all of a sink's many calls: its function would be called per part of a line otherwise. */
+#define LINE_INLINE static inline __attribute__((always_inline))
+
 /* Room for len bytes in a row, at most LINE_SINK_CAP; the caller adds what it used to out->len. */
-static inline char *line_room(struct line_sink *out, size_t len)
+LINE_INLINE char *line_room(struct line_sink *out, size_t len)
 {
     if (len > out->cap - out->len)
         line_sink_make_room(out);
     return out->bytes + out->len;
 }
 
-static inline void line_bytes(struct line_sink *out, const void *bytes, size_t len)
+LINE_INLINE void line_bytes(struct line_sink *out, const void *bytes, size_t len)
 {
     const char *at = bytes;
 
@@ -91,12 +94,12 @@ static inline void line_bytes(struct line_sink *out, const void *bytes, size_t l
     out->len += len;
 }
 
-static inline void line_text(struct line_sink *out, const char *text)
+LINE_INLINE void line_text(struct line_sink *out, const char *text)
 {
     line_bytes(out, text, strlen(text));
 }
 
-static inline void line_uint(struct line_sink *out, uint64_t value)
+LINE_INLINE void line_uint(struct line_sink *out, uint64_t value)
 {
     out->len = (size_t)(decimal_write(line_room(out, DECIMAL_LEN), value) - out->bytes);
 }

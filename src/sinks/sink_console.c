@@ -15,6 +15,7 @@
 
 #include "base/diag.h"
 #include "base/utf8.h"
+#define EVENT_TAKE pick_shown
 #include "event_fields.h"
 #include "line_sink.h"
 
@@ -299,7 +300,7 @@ static enum sl_status console_write(struct sl_sink *sink, const struct sl_event 
     struct event_picks picks;
     char time[EVENT_TIME_LEN];
 
-    event_pick(&picks, event, pick_shown);
+    event_pick(&picks, event);
     line_begin(out);
     event_time(time, picks.field[FIELD_TIMESTAMP].time_ns, ' ');
     line_bytes(out, time, sizeof time);

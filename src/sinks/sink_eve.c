@@ -18,6 +18,7 @@
 #include "eve_lists.h"
 #include "eve_object.h"
 #include "eve_text.h"
+#define EVENT_TAKE put_field
 #include "event_fields.h"
 #include "line_sink.h"
 #include "payload_text.h"
@@ -261,13 +262,12 @@ static enum sl_status eve_write(struct sl_sink *sink, const struct sl_event *eve
                                 struct sl_diag *diag)
 {
     struct eve_sink *eve = (struct eve_sink *)sink;
-    const struct event_visit visit = {put_field, eve};
     struct event_texts texts;
 
     line_begin(&eve->out);
     eve->separator = '{';
     eve->tx_id = event->nth_message != 0 ? event->nth_message - 1 : DNS_NO_TX_ID;
-    event_visit(&visit, event, &texts);
+    event_visit(eve, event, &texts);
     if (eve->failed)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a rule's metadata");
     line_text(&eve->out, "}\n");

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#define EVENT_TAKE event_pick_field
+#include "event_fields.h"
 
 static void bound(struct sqlite_row *row, int code)
 {
@@ -219,7 +221,7 @@ int sqlite_row_bind(struct sqlite_row *row, sqlite3_stmt *insert, const struct s
     row->column = 0;
     row->error = SQLITE_OK;
     row->n_addrs = row->n_times = 0;
-    event_pick(&row->picks, event, event_pick_field);
+    event_pick(&row->picks, event);
     bind_columns(row, table_event_columns, TABLE_N_EVENT_COLUMNS);
     bind_columns(row, table->columns, table->n_columns);
     bind_columns(row, &table_last_column, 1);

@@ -5,6 +5,7 @@
 
 #include <sqlite3.h>
 
+#include "event_text.h"
 #include "sqlite_tables.h"
 
 /* The row's picks and texts, which bound values point into: it lives until the row is inserted. */

@@ -3,7 +3,7 @@
 #ifndef SINKS_SQLITE_TABLES_H
 #define SINKS_SQLITE_TABLES_H
 
-#include "event_fields.h"
+#include "event_ids.h"
 
 #define DATABASE_TEXT_OF(number) DATABASE_TEXT(number)
 #define DATABASE_TEXT(number) #number
