@@ -20,12 +20,15 @@ static bool are_plain(const uint8_t *at)
             high) == 0;
 }
 
+/* The last eight bytes overlap those before them. */
 static size_t plain_len(const uint8_t *text, const uint8_t *end)
 {
     const uint8_t *at = text;
 
     while (end - at >= 8 && are_plain(at))
         at += 8;
+    if (end - at < 8 && end - text >= 8 && are_plain(end - 8))
+        return (size_t)(end - text);
     while (at < end && eve_is_plain(*at))
         at++;
     return (size_t)(at - text);

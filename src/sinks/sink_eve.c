@@ -27,9 +27,11 @@ enum { VALUE_ROOM = 64 }; /* bytes of a time, an address or a number, with quote
 
 struct eve_sink {
     struct line_sink out;
-    char separator; /* before the next field: '{' where it is the first of its object */
-    bool failed;    /* no memory for this event */
-    uint64_t tx_id; /* of this event, or DNS_NO_TX_ID */
+    char separator;     /* before the next field: '{' where it is the first of its object */
+    bool failed;        /* no memory for this event */
+    uint64_t tx_id;     /* of this event, or DNS_NO_TX_ID */
+    uint64_t second_ns; /* begin of the last event's second, modulo 2^64, */
+    char second[EVENT_TIME_LEN]; /* and a time in it: most events are in the last one's second */
     struct eve_metadata metadata;
 };
 
@@ -48,6 +50,7 @@ static enum sl_status make(struct sl_sink **sink, const char *path, size_t hold_
         free(eve);
         return status;
     }
+    event_time(eve->second, 0, 'T');
     *sink = &eve->out.base;
     return SL_OK;
 }
@@ -62,10 +65,23 @@ static enum sl_status eve_hold(struct sl_sink **held, size_t hold_len, struct sl
     return make(held, NULL, hold_len, diag);
 }
 
-static char *put_time(char *at, int64_t time_ns)
+static char *put_time(struct eve_sink *eve, char *at, int64_t time_ns)
 {
+    const uint64_t second_ns = 1000000000;
+    const size_t micros_at = EVENT_TIME_LEN - 6;
+    char micros[8];
+
+    if ((uint64_t)time_ns - eve->second_ns >= second_ns) {
+        const int64_t rest = time_ns % (int64_t)second_ns;
+
+        eve->second_ns =
+            (uint64_t)time_ns - (uint64_t)(rest < 0 ? rest + (int64_t)second_ns : rest);
+        event_time(eve->second, time_ns, 'T');
+    }
     *at++ = '"';
-    event_time(at, time_ns, 'T');
+    memcpy(at, eve->second, micros_at);
+    decimal_fixed(micros, (uint32_t)(((uint64_t)time_ns - eve->second_ns) / 1000), 6);
+    memcpy(at + micros_at, micros, 6);
     memcpy(at + EVENT_TIME_LEN, "+0000\"", 6);
     return at + EVENT_TIME_LEN + 6;
 }
@@ -251,7 +267,7 @@ EVENT_INLINE void put_field(void *to, enum event_field id, const struct sl_field
         put_payload(out, id, field->bytes, field->n);
         break;
     case SL_FIELD_TIME:
-        put_value(out, put_time(at, field->time_ns));
+        put_value(out, put_time(eve, at, field->time_ns));
         break;
     default:
         put_value(out, put_addr(at, field->addr));
@@ -277,12 +293,13 @@ static enum sl_status eve_write(struct sl_sink *sink, const struct sl_event *eve
 static enum sl_status eve_write_stats(struct sl_sink *sink, const struct sl_stats_event *stats,
                                       struct sl_diag *diag)
 {
-    struct line_sink *out = &((struct eve_sink *)sink)->out;
+    struct eve_sink *eve = (struct eve_sink *)sink;
+    struct line_sink *out = &eve->out;
     char time[VALUE_ROOM];
 
     line_begin(out);
     line_text(out, "{\"timestamp\":");
-    line_bytes(out, time, (size_t)(put_time(time, stats->time_ns) - time));
+    line_bytes(out, time, (size_t)(put_time(eve, time, stats->time_ns) - time));
     line_text(out, ",\"event_type\":\"stats\",\"stats\":");
     line_text(out, stats->json);
     line_text(out, "}\n");

@@ -219,6 +219,39 @@ static void test_dates_are_those_of_the_c_library(void **state)
     }
 }
 
+/* Times of events in the same second, and far from the last one. */
+static void test_times_of_events_in_any_order(void **state)
+{
+    struct sl_sink *sink = open_sink(scratch_spec("eve", "times.json"));
+    struct sl_event event = {.kind = SL_EVENT_ANOMALY, .check = "ipv4-checksum", .source = ""};
+    static int64_t times[N_EVENTS];
+    struct sl_diag diag;
+    uint64_t random = 5;
+    size_t len;
+
+    (void)state;
+    for (int i = 0; i < N_EVENTS; i++) {
+        const int64_t near = i != 0 ? times[i - 1] : 0;
+        const uint64_t step = test_below(&random, 1500000000) - 750000000;
+
+        times[i] = test_below(&random, 4) == 0 ? (int64_t)test_random(&random)
+                                               : (int64_t)((uint64_t)near + step);
+        event.origin.time_ns = times[i];
+        assert_int_equal(sl_sink_write(sink, &event, &diag), SL_OK);
+    }
+    close_sink(sink, N_EVENTS);
+    char *const lines = read_file(scratch_path("times.json"), &len), *line = lines;
+
+    for (int i = 0; i < N_EVENTS; i++, line = strchr(line, '\n') + 1) {
+        char expected[] = "{\"timestamp\":\"2026-01-02T10:11:12.123456+0000\"";
+
+        event_time(expected + 14, times[i], 'T');
+        assert_memory_equal(line, expected, sizeof expected - 1);
+    }
+    unlink(scratch_path("times.json"));
+    free(lines);
+}
+
 static void check_base64(const uint8_t *bytes, uint32_t len)
 {
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -289,6 +322,7 @@ int main(void)
         cmocka_unit_test(test_what_cannot_be_held_is_said),
         cmocka_unit_test(test_a_sink_fails_while_events_are_passed),
         cmocka_unit_test(test_dates_are_those_of_the_c_library),
+        cmocka_unit_test(test_times_of_events_in_any_order),
         cmocka_unit_test(test_text_of_payloads),
     };
 
