@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: MIT */
 #include "ssh.h"
 
-#include <openssl/evp.h>
-
+#include "app_digest.h"
 #include "app_line.h"
 #include "base/bytes.h"
 #include "base/hex.h"
 
 static const char mark[] = "SSH-"; /* begins a banner */
 
-enum { MARK_LEN = sizeof mark - 1, KEX_INIT = 20, NEW_KEYS = 21, MD5_LEN = 16, PACKET_HEAD = 4 };
+enum { MARK_LEN = sizeof mark - 1, KEX_INIT = 20, NEW_KEYS = 21, PACKET_HEAD = 4 };
 
 struct ssh_side {
     struct app_line line;   /* up to the banner */
@@ -97,7 +96,7 @@ static void read_lists(struct ssh_flow *flow, enum app_side side, struct app_spa
     struct ssh_side *const mine = &flow->side[side];
     const int wanted[] = {0, 2 + side, 4 + side, 6 + side};
     struct app_span list[N_LISTS];
-    uint8_t digest[EVP_MAX_MD_SIZE];
+    uint8_t digest[APP_MD5_LEN];
 
     if (payload.len < COOKIE)
         return;
@@ -112,8 +111,8 @@ static void read_lists(struct ssh_flow *flow, enum app_side side, struct app_spa
     }
     flow->no_memory |= mine->lists.no_memory;
     mine->has_lists = true;
-    if (EVP_Digest(mine->lists.bytes, mine->lists.len, digest, NULL, EVP_md5(), NULL) == 1)
-        hex_write(mine->hassh, digest, MD5_LEN);
+    if (app_digest(digest, APP_MD5, mine->lists.bytes, mine->lists.len))
+        hex_write(mine->hassh, digest, APP_MD5_LEN);
 }
 
 /* A packet is whole: its length, that of its padding, its kind. */

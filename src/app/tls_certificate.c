@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Certificates (RFC 5280): the fields that rules and events name. */
-#include <openssl/evp.h>
+#include "app_digest.h"
 #include <stdio.h>
 
 #include "tls.h"
@@ -187,12 +187,11 @@ static void read_serial(struct app_text *text, struct app_span number)
 
 static void read_fingerprint(char text[60], struct app_span der)
 {
-    uint8_t digest[EVP_MAX_MD_SIZE];
-    unsigned len = 0;
+    uint8_t digest[APP_SHA1_LEN];
 
-    if (EVP_Digest(der.bytes, der.len, digest, &len, EVP_sha1(), NULL) != 1)
+    if (!app_digest(digest, APP_SHA1, der.bytes, der.len))
         return;
-    for (unsigned i = 0; i < len && i < 20; i++)
+    for (unsigned i = 0; i < APP_SHA1_LEN; i++)
         (void)snprintf(text + (i == 0 ? 0 : 3 * i - 1), 4, i == 0 ? "%02x" : ":%02x", digest[i]);
 }
 

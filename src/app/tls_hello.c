@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Hellos of TLS (RFC 8446, 4.1), and their fingerprints JA3, JA3S and JA4. */
-#include <openssl/evp.h>
 #include <stdio.h>
 
+#include "app_digest.h"
+#include "base/decimal.h"
 #include "base/hex.h"
 #include "tls.h"
 
@@ -65,10 +66,12 @@ static bool find_extension(const struct hello *hello, uint16_t wanted, struct ap
 
 static void add_number(struct app_text *text, uint32_t number, bool *first)
 {
-    char digits[16];
-    const int len = snprintf(digits, sizeof digits, *first ? "%u" : "-%u", number);
+    char *const begin = (char *)app_text_room(text, 1 + DECIMAL_LEN);
 
-    app_text_add(text, digits, (uint32_t)len);
+    if (begin == NULL)
+        return;
+    *begin = '-';
+    text->len += (uint32_t)(decimal_write(begin + !*first, number) - begin);
     *first = false;
 }
 
@@ -96,12 +99,10 @@ static void add_extensions(struct app_text *text, struct app_span left)
 
 static void hash_ja3(char hash[33], const struct app_text *text)
 {
-    uint8_t digest[EVP_MAX_MD_SIZE];
-    unsigned len = 0;
+    uint8_t digest[APP_MD5_LEN];
 
-    if (EVP_Digest(text->bytes, text->len, digest, &len, EVP_md5(), NULL) != 1)
-        return;
-    hex_write(hash, digest, 16);
+    if (app_digest(digest, APP_MD5, text->bytes, text->len))
+        hex_write(hash, digest, APP_MD5_LEN);
 }
 
 static void make_ja3(struct tls_session *session, const struct hello *hello)
@@ -172,24 +173,24 @@ static void list_extensions(struct numbers *numbers, struct app_span left)
 
 static void write_numbers(struct app_text *text, const struct numbers *numbers)
 {
-    char digits[8];
+    char digits[] = ",0123";
 
     for (uint32_t i = 0; i < numbers->n; i++) {
-        (void)snprintf(digits, sizeof digits, i == 0 ? "%04x" : ",%04x", numbers->number[i]);
-        app_text_add(text, digits, i == 0 ? 4 : 5);
+        const uint8_t bytes[2] = {(uint8_t)(numbers->number[i] >> 8), (uint8_t)numbers->number[i]};
+
+        hex_write(digits + 1, bytes, sizeof bytes);
+        app_text_add(text, digits + (i == 0), i == 0 ? 4 : 5);
     }
 }
 
 /* The first 12 digits of the SHA-256 of a text; zeros for one that is empty. */
 static void hash_ja4(char hash[JA4_HASH_LEN + 1], const struct app_text *text)
 {
-    uint8_t digest[EVP_MAX_MD_SIZE];
-    unsigned len = 0;
+    uint8_t digest[APP_SHA256_LEN];
 
-    (void)snprintf(hash, JA4_HASH_LEN + 1, "000000000000");
-    if (text->len == 0 || EVP_Digest(text->bytes, text->len, digest, &len, EVP_sha256(), NULL) != 1)
-        return;
-    hex_write(hash, digest, JA4_HASH_LEN / 2);
+    memcpy(hash, "000000000000", JA4_HASH_LEN + 1);
+    if (text->len != 0 && app_digest(digest, APP_SHA256, text->bytes, text->len))
+        hex_write(hash, digest, JA4_HASH_LEN / 2);
 }
 
 static bool is_letter_or_digit(uint8_t byte)
