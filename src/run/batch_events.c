@@ -259,11 +259,13 @@ static enum sl_status name_event(struct batch_events *events, struct sl_event *e
                : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the names of a batch");
 }
 
-/* Alerts show the packet, too. */
+/* To those that show the packet. */
 static void lend_packet(struct batch_events *events, struct sl_event *event, uint32_t item)
 {
     const struct sl_packet *packet = &events->batch->packet[item];
 
+    if (event->kind != SL_EVENT_ALERT && event->kind != SL_EVENT_PACKET)
+        return;
     event->packet.bytes = events->batch->bytes + packet->offset;
     event->packet.len = packet->len;
     event->packet.link = sl_link_type_name(event->origin.link_type, events->link);
@@ -395,7 +397,6 @@ static enum sl_status next_of_packets(struct batch_events *events, struct sl_eve
     if (first == end)
         return SL_END;
     enum sl_status status = describe_packet(event, events, events->batch, first, diag);
-    lend_packet(events, event, first);
     event->kind = of_header == first ? SL_EVENT_ANOMALY : SL_EVENT_ALERT;
     if (of_header == first)
         event->check = sl_header_check_name((enum sl_header_check)header->hit[events->h++].id);
@@ -419,6 +420,7 @@ static enum sl_status next_of_packets(struct batch_events *events, struct sl_eve
         event->kind = SL_EVENT_PACKET;
         events->t++;
     }
+    lend_packet(events, event, first);
     return status;
 }
 
