@@ -3,8 +3,6 @@
 
 #include <stdlib.h>
 
-enum { N_BLOCKS = 65536 }; /* of IPv4, by the upper half of an address */
-
 static const struct rule_ranges *addresses_of(const struct rule *rule, enum rule_key key)
 {
     if (rule->literal != NULL || rule_key_of(rule) != key)
@@ -46,7 +44,7 @@ static void find_blocks(struct rule_address_index *index)
 {
     uint32_t segment = 0;
 
-    for (uint32_t block = 0; block <= N_BLOCKS; block++) {
+    for (uint32_t block = 0; block <= RULE_ADDRESS_BLOCKS; block++) {
         const unsigned __int128 first = (UINT64_C(0xFFFF) << 32) + ((uint64_t)block << 16);
 
         while (segment + 1 < index->n && index->begin[segment + 1] <= first)
@@ -70,7 +68,7 @@ bool rule_address_index_make(struct rule_address_index *index, const struct sl_r
     if (n_ranges > UINT32_MAX / 4)
         return false;
     index->begin = calloc(2 * n_ranges + 1, sizeof *index->begin);
-    index->ipv4 = calloc(N_BLOCKS + 1, sizeof *index->ipv4);
+    index->ipv4 = calloc(RULE_ADDRESS_BLOCKS + 1, sizeof *index->ipv4);
     if (index->begin == NULL || index->ipv4 == NULL)
         return false;
     collect(index, rules, key);

@@ -7,6 +7,8 @@
 #include "rule_lists.h"
 #include "rule_literal.h"
 
+enum { RULE_ADDRESS_BLOCKS = 65536 }; /* of IPv4, by the upper half of an address */
+
 struct rule_address_index {
     unsigned __int128 *begin; /* of each segment; sorted, the first is 0 */
     uint32_t n;               /* segments; 0: no rule is in the index */

@@ -175,11 +175,7 @@ static bool place_by_carried(struct compiler *compiler, uint32_t i)
 static bool place_by_address(struct compiler *compiler, enum rule_key key, uint32_t i)
 {
     const struct rule *rule = compiler->rules->rule[i];
-    struct rule_header_filter *filter = &compiler->index->header;
     bool placed;
-
-    filter->all_tcp |= is_about(rule, RULE_CARRIES_TCP);
-    filter->all_udp |= is_about(rule, RULE_CARRIES_UDP);
 
     if (key == RULE_BY_SOURCE
             ? !rule_address_index_place(&compiler->index->by_source, &compiler->by_source,
@@ -460,22 +456,6 @@ static bool make_lists(struct compiler *compiler)
            rule_lists_make(&index->by_message, &compiler->by_message, RULE_MESSAGE_KEYS);
 }
 
-/* Once all lists are made. */
-static void make_header_filter(struct rule_index *index)
-{
-    struct rule_header_filter *filter = &index->header;
-    const struct rule_lists *carried = &index->by_carried, *protocols = &index->by_ip_protocol;
-
-    filter->all_tcp |=
-        !rule_list_is_empty(carried, RULE_CARRIES_TCP) || !rule_list_is_empty(protocols, SL_IP_TCP);
-    filter->all_udp |=
-        !rule_list_is_empty(carried, RULE_CARRIES_UDP) || !rule_list_is_empty(protocols, SL_IP_UDP);
-    rule_header_filter_add(filter->apps, &index->by_app);
-    rule_header_filter_add(filter->tcp_flags, &index->by_tcp_flags);
-    rule_header_filter_add(filter->dst_ports, &index->by_dst_port);
-    rule_header_filter_add(filter->src_ports, &index->by_src_port);
-}
-
 static bool compile(struct compiler *compiler)
 {
     struct rule_index *index = compiler->index;
@@ -489,7 +469,10 @@ static bool compile(struct compiler *compiler)
             return false;
     if (!make_lists(compiler))
         return false;
-    make_header_filter(index);
+    rule_header_filter_make(&index->header, index, compiler->rules, RULE_SEES_ALL);
+    rule_header_filter_make(&index->of_streams, index, compiler->rules, RULE_SEES_STREAMS);
+    rule_header_filter_make(&index->of_packets, index, compiler->rules, RULE_SEES_PACKETS);
+    rule_header_filter_make(&index->of_others, index, compiler->rules, RULE_SEES_OTHERS);
     return make_asked_grams(index, compiler->rules);
 }
 

@@ -57,7 +57,9 @@ struct rule_index {
     struct rule_asked_grams *asked; /* of each entry of by_message.rule */
     uint64_t gram_values;           /* values with asked runs: bits of sl_app_value_bit */
     struct rule_address_index by_source, by_destination;
-    struct rule_header_filter header; /* of those */
+    struct rule_header_filter header; /* of those; of those that see streams, packets that are part
+                                         of one, and others */
+    struct rule_header_filter of_streams, of_packets, of_others;
     bool any_without_literal;
     bool any_expression;
     bool any_stream; /* some rule inspects streams */

@@ -62,6 +62,19 @@ void rule_view_packet(const struct sl_batch *batch, uint32_t item, struct rule_s
 bool rule_view_tunnel(const struct sl_batch *batch, uint32_t item, struct rule_scan *empty,
                       struct rule_view *view);
 
+/* Fetches the headers of a packet and its flow: another core may have loaded them. Inlined by
+ * force: gcc drops calls to functions that only prefetch. */
+__attribute__((always_inline)) static inline void rule_view_fetch(const struct sl_batch *batch,
+                                                                  uint32_t item)
+{
+    const struct sl_packet *packet = &batch->packet[item];
+
+    __builtin_prefetch(batch->bytes + packet->offset + packet->network);
+    __builtin_prefetch(batch->bytes + packet->offset + packet->transport);
+    if (batch->origin != NULL)
+        __builtin_prefetch(&batch->origin[item].flow);
+}
+
 /* The flow of a packet without payload is that before it: the last of a handshake is of a flow that
  * is not established. What the packet completes is of the flow behind it. */
 static inline void rule_view_behind(struct rule_view *view)

@@ -177,16 +177,19 @@ static bool meets_size(const struct rule_payload *size, const struct rule_view *
     return rule_message_value(view, size->buffer, 0, &value) && rule_size_meets(size, value.len);
 }
 
+/* Whether the rule's contents may be met, by what is known from one look. */
+static inline bool may_meet_contents(const struct rule *rule, const struct rule_view *view)
+{
+    if (view->message == NULL)
+        return rule->placed == NULL || meets_placed(rule->placed, view->scan);
+    return (rule->opening == NULL || meets_opening(rule->opening, view)) &&
+           (rule->size == NULL || meets_size(rule->size, view));
+}
+
 /* Each section of the rule is met by the payload, or by another buffer. */
 static bool meets_contents(struct sl_evaluator *work, const struct rule *rule,
                            const struct rule_view *view)
 {
-    if (rule->opening != NULL && view->message != NULL && !meets_opening(rule->opening, view))
-        return false;
-    if (rule->size != NULL && view->message != NULL && !meets_size(rule->size, view))
-        return false;
-    if (rule->placed != NULL && view->message == NULL && !meets_placed(rule->placed, view->scan))
-        return false;
     if (view->scan == &work->stream.scan &&
         (!take_stream(work) || (rule->sought != NULL && !is_new(rule->sought, &work->stream))))
         return false;
@@ -221,7 +224,7 @@ matched_before(struct sl_evaluator *work, const struct rule *rule, struct rule_v
     rule_buffers_begin(&work->buffers);
     view->body_len = view->message->body_shown;
 
-    const bool matched = meets_contents(work, rule, view);
+    const bool matched = may_meet_contents(rule, view) && meets_contents(work, rule, view);
 
     view->body_len = view->message->body_len;
     rule_buffers_begin(&work->buffers);
@@ -236,8 +239,9 @@ __attribute__((always_inline)) static inline void try_rule(struct sl_evaluator *
 
     if ((rule->protocol & view->protocols) == 0 || (rule->sees & view->sees) == 0 ||
         (rule->app != SL_APP_UNKNOWN ? rule->app != view->app : view->asks_app) ||
-        (view->flow & rule->flow_mask) != rule->flow_flags || !rule_view_meets_checks(rule, view) ||
-        !rule_view_meets_endpoints(rule, view) || !meets_contents(work, rule, view))
+        (view->flow & rule->flow_mask) != rule->flow_flags || !may_meet_contents(rule, view) ||
+        !rule_view_meets_checks(rule, view) || !rule_view_meets_endpoints(rule, view) ||
+        !meets_contents(work, rule, view))
         return;
     if (view->message != NULL && matched_before(work, rule, view))
         return;
@@ -359,12 +363,11 @@ static void try_block(struct sl_evaluator *work, const struct rule_hits *hits,
     }
 }
 
-/* The rules that inspect streams, on a part that the packet adds to one. */
-static void match_part(struct sl_evaluator *work, const struct rule_hits *hits,
+/* The rules that inspect streams, on a part that the packet adds to one. any_header: those without
+ * a literal, too. */
+static void match_part(struct sl_evaluator *work, const struct rule_hits *hits, bool any_header,
                        struct rule_view *view)
 {
-    const bool any_header = work->rules->index->any_stream_without_literal;
-
     while (rule_stream_next_block(&work->stream, hits, any_header)) {
         rule_stream_measure(&work->stream);
         try_block(work, hits, view);
@@ -373,15 +376,14 @@ static void match_part(struct sl_evaluator *work, const struct rule_hits *hits,
     }
 }
 
-/* The same on all its parts. Its hits are those from `first` up to `end`. */
+/* The same on all parts of the item. Its hits are those from `first` up to `end`. */
 static void match_stream(struct sl_evaluator *work, uint32_t item, size_t first, size_t end,
-                         const struct rule_view *packet)
+                         bool any_header, const struct rule_view *packet)
 {
     const struct sl_stream_part *const head = part_of(work, item);
     struct rule_hits hits = {NULL, end - first};
 
-    if (head == NULL || head->len == 0 ||
-        (hits.n == 0 && !work->rules->index->any_stream_without_literal))
+    if (head == NULL || head->len == 0 || (hits.n == 0 && !any_header))
         return;
     if (hits.n != 0)
         hits.hit = work->hits->hit + first;
@@ -399,7 +401,7 @@ static void match_stream(struct sl_evaluator *work, uint32_t item, size_t first,
             rule_view_turn(&view);
         is_turned = part->reversed;
         rule_stream_begin(&work->stream, batch_at_hand(work), item, head, part);
-        match_part(work, &hits, &view);
+        match_part(work, &hits, any_header, &view);
     }
 }
 
@@ -607,6 +609,25 @@ static void match_header(struct sl_evaluator *work, uint32_t item, struct rule_v
     rule_findings_end_outer(&work->findings, first, passed);
 }
 
+/* Of the packet that adds this to a stream. */
+static uint16_t seen_by(const struct sl_evaluator *work, const struct sl_stream_part *head)
+{
+    if (work->parts == NULL)
+        return RULE_SEES_ALL;
+    return head != NULL && head->whole ? RULE_SEES_PACKETS : RULE_SEES_OTHERS;
+}
+
+static const struct rule_header_filter *filter_of(const struct sl_evaluator *work,
+                                                  const struct sl_stream_part *head)
+{
+    const struct rule_index *index = work->rules->index;
+    const uint16_t sees = seen_by(work, head);
+
+    return sees == RULE_SEES_ALL       ? &index->header
+           : sees == RULE_SEES_PACKETS ? &index->of_packets
+                                       : &index->of_others;
+}
+
 static bool match_item(struct sl_evaluator *work, uint32_t item)
 {
     const struct rule_index *index = work->rules->index;
@@ -620,8 +641,10 @@ static bool match_item(struct sl_evaluator *work, uint32_t item)
     const bool any_message = has_messages(&work->talk, item);
     const bool any_header =
         index->any_without_literal &&
-        rule_header_filter_passes(&index->header, work->batch, item, head != NULL);
-    if (!any_hit && !any_header && !any_message && work->home == NULL)
+        rule_header_filter_passes(filter_of(work, head), work->batch, item, false);
+    const bool any_stream = head != NULL && index->any_stream_without_literal &&
+                            rule_header_filter_passes(&index->of_streams, work->batch, item, true);
+    if (!any_hit && !any_header && !any_stream && !any_message && work->home == NULL)
         return true;
 
     const size_t first = work->at_hit;
@@ -629,15 +652,12 @@ static bool match_item(struct sl_evaluator *work, uint32_t item)
 
     rule_view_packet(work->batch, item, &work->scan, &view);
     view.facts = work->facts != NULL ? &work->facts[item] : NULL;
-    if (work->parts != NULL)
-        view.sees = head != NULL && head->whole ? RULE_SEES_PACKETS : RULE_SEES_OTHERS;
-    if (work->messages_alone)
-        view.sees = 0;
+    view.sees = work->messages_alone ? 0 : seen_by(work, head);
     rule_buffers_begin(&work->buffers);
     find_home(work, &view);
     if (any_hit)
         try_hits(work, item, &view);
-    match_stream(work, item, first, work->at_hit, &view);
+    match_stream(work, item, first, work->at_hit, any_stream, &view);
     if (any_message && !match_messages(work, &work->talk, item, first, work->at_hit, &view))
         return false;
     if (any_header)
@@ -661,7 +681,8 @@ static bool match_late(struct sl_evaluator *work, uint32_t late)
     view.facts = work->late->facts != NULL ? &work->late->facts[late] : NULL;
     rule_buffers_begin(&work->buffers);
     work->findings.message = work->late_talk.base + (uint32_t)work->late_talk.n + late;
-    match_stream(work, late, first, work->at_late_hit, &view);
+    match_stream(work, late, first, work->at_late_hit,
+                 work->rules->index->any_stream_without_literal, &view);
     return match_messages(work, &work->late_talk, late, first, work->at_late_hit, &view);
 }
 
@@ -793,18 +814,11 @@ void sl_evaluator_free(struct sl_evaluator *evaluator)
     free(evaluator);
 }
 
-/* Headers, flow and part of a packet to come: another core may have loaded them. Inlined by force:
- * gcc drops calls to functions that only prefetch. */
+/* As rule_view_fetch, and the packet's part of a stream. */
 __attribute__((always_inline)) static inline void fetch_item(const struct sl_evaluator *evaluator,
                                                              uint32_t item)
 {
-    const struct sl_batch *batch = evaluator->batch;
-    const struct sl_packet *packet = &batch->packet[item];
-
-    __builtin_prefetch(batch->bytes + packet->offset + packet->network);
-    __builtin_prefetch(batch->bytes + packet->offset + packet->transport);
-    if (batch->origin != NULL)
-        __builtin_prefetch(&batch->origin[item].flow);
+    rule_view_fetch(evaluator->batch, item);
     if (evaluator->parts != NULL && evaluator->parts[item] != NULL)
         __builtin_prefetch(&evaluator->parts[item]->whole);
 }
@@ -813,7 +827,7 @@ enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_
                                 const struct sl_hits *hits, const struct sl_alert **alerts,
                                 size_t *n)
 {
-    enum { AHEAD = 8 };
+    enum { AHEAD = 24 };
 
     *n = 0;
     rule_values_begin_batch(&evaluator->findings.values);

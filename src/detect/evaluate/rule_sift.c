@@ -79,6 +79,18 @@ static bool wants_packet(const struct rule_wants *wants, const struct answers *a
     return turned || (straight && buffers != SL_BUFFER_STREAM_BACK);
 }
 
+/* Hits of the same item follow each other. */
+__attribute__((always_inline)) static inline void fetch_ahead(const struct sl_batch *batch,
+                                                              const struct sl_hits *hits, size_t i)
+{
+    enum { AHEAD = 16 };
+
+    if (i + 2 * AHEAD < hits->n && hits->hit[i + 2 * AHEAD].item < batch->n_items)
+        __builtin_prefetch(&batch->packet[hits->hit[i + 2 * AHEAD].item]);
+    if (i + AHEAD < hits->n && hits->hit[i + AHEAD].item < batch->n_items)
+        rule_view_fetch(batch, hits->hit[i + AHEAD].item);
+}
+
 void sl_rules_sift(const struct sl_rules *rules, const struct sl_batch *batch, struct sl_hits *hits)
 {
     const struct rule_index *index = rules->index;
@@ -93,6 +105,7 @@ void sl_rules_sift(const struct sl_rules *rules, const struct sl_batch *batch, s
         const struct rule_wants *wants = &index->wants[(uint32_t)hit.id];
         const uint32_t buffers = (uint32_t)(hit.id >> 32);
 
+        fetch_ahead(batch, hits, i);
         if ((uint32_t)hit.id >= index->n_literals || !wants_buffers(wants, buffers))
             continue;
         if (hit.item < batch->n_items) { /* and no message of a flow that ended */

@@ -17,14 +17,22 @@ static const char *const ports[] = {"any", "any", "7", "[7,9,19]", "1000:1010", 
 static void add_rule(char *text, size_t cap, unsigned sid)
 {
     static const char *const protocols[] = {"tcp", "tcp", "udp", "udp", "tcp-pkt", "ip", "sctp"};
-    static const char *const addresses[] = {"any", "any", "any", "203.0.113.9", "!203.0.113.9"};
+    static const char *const addresses[] = {"any",
+                                            "any",
+                                            "any",
+                                            "203.0.113.9",
+                                            "[203.0.113.0/24,2001:db8::1]",
+                                            "!203.0.113.9",
+                                            "192.168.0.0/15",
+                                            "192.168.0.1",
+                                            "10.0.0.0/8"};
     static const char *const options[] = {
         "", "", "flags:S;", "flags:SA,12;", "dsize:0;", "ip_proto:6;", "ttl:64;"};
     const size_t len = strlen(text);
 
-    snprintf(text + len, cap - len, "alert %s any %s %s %s %s (%s sid:%u;)\n", ANY_OF(protocols),
-             ANY_OF(ports), rand() % 3 == 0 ? "<>" : "->", ANY_OF(addresses), ANY_OF(ports),
-             ANY_OF(options), sid);
+    snprintf(text + len, cap - len, "alert %s %s %s %s %s %s (%s sid:%u;)\n", ANY_OF(protocols),
+             ANY_OF(addresses), ANY_OF(ports), rand() % 3 == 0 ? "<>" : "->", ANY_OF(addresses),
+             ANY_OF(ports), ANY_OF(options), sid);
 }
 
 static struct sl_batch *make_packets(void)
@@ -32,10 +40,13 @@ static struct sl_batch *make_packets(void)
     static const enum kind kinds[] = {TCP, TCP, TCP6, UDP, UDP, SCTP, GRE_TCP, ICMP, ARP};
     static const uint16_t numbers[] = {7, 9, 19, 1000, 1010, 2000};
     static const uint8_t flags[] = {0x02, 0x12, 0x10, 0x18, 0x01};
+    static const uint32_t addresses[] = {0, 0xCB007109, 0x0A010203, 0xC6336401};
     struct sl_batch *batch = fixture_batch(PACKETS);
 
     for (int i = 0; i < PACKETS; i++) {
         const struct packet packet = {.kind = ANY_OF(kinds),
+                                      .src = ANY_OF(addresses),
+                                      .dst = ANY_OF(addresses),
                                       .src_port = ANY_OF(numbers),
                                       .dst_port = ANY_OF(numbers),
                                       .tcp_flags = ANY_OF(flags),
@@ -121,8 +132,12 @@ static void test_packets_without_a_key_do_not_pass(void **state)
     assert_true(passes(of_syn, &(struct packet){.tcp_flags = 0x02}, false));
     assert_false(passes(of_syn, &(struct packet){.tcp_flags = 0x10}, false));
     assert_false(passes(of_syn, &(struct packet){.kind = UDP}, false));
-    assert_true(passes(to_host, &(struct packet){.kind = UDP}, false));
-    assert_false(passes(to_host, &(struct packet){.kind = TCP}, false));
+    assert_true(passes(to_host, &(struct packet){.kind = UDP, .dst = 0xC0000201}, false));
+    assert_false(passes(to_host, &(struct packet){.kind = UDP, .src = 0xC0000201}, false));
+    assert_true(passes(to_host, &(struct packet){.kind = UDP, .src = 0xC0000201}, true));
+    assert_false(passes(to_host, &(struct packet){.kind = TCP, .dst = 0xC0000201}, false));
+    assert_true(passes("alert tcp any any -> 192.0.2.1 any (sid:1;)",
+                       &(struct packet){.kind = TCP6}, false));
     assert_true(passes(to_80, &(struct packet){.kind = ARP}, false));
     assert_true(passes(to_80, &(struct packet){.kind = GRE_TCP}, false));
 }
