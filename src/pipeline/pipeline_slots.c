@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* The slots that hold the batches of a run. They are opened in their order while the run is under
- * way: pinning memory for all of them takes longer than many a run. The slot drained last is filled
- * next, so that a run uses few of them, and caches hold these. */
+ * way, once few are free: pinning memory takes longer than many a run, and GPUs wait meanwhile. The
+ * slot drained last is filled next, so that a run uses few of them, and caches hold these. */
 
 #include <stdlib.h>
 
@@ -21,14 +21,21 @@ static enum sl_status open_slot(const struct pipeline *pipeline, struct slot *sl
     return status;
 }
 
-/* Begins to open the next slot. NULL: no further slot is needed, or one could not be opened. With
- * the lock held. */
+enum { SPARE = 2 /* free slots; fewer are few */ };
+
+static bool all_are_open(const struct pipeline *pipeline)
+{
+    return pipeline->ended || pipeline->failed || pipeline->lacks_memory ||
+           pipeline->n_opening >= pipeline->stats->n_batches;
+}
+
+/* Begins to open the next slot once it is wanted. NULL: no further slot is needed, or one could not
+ * be opened. With the lock held, which is free meanwhile. */
 static struct slot *next_to_open(struct pipeline *pipeline)
 {
-    const bool over = pipeline->ended || pipeline->failed || pipeline->lacks_memory ||
-                      pipeline->n_opening >= pipeline->stats->n_batches;
-
-    return over ? NULL : &pipeline->slots[pipeline->n_opening++];
+    while (!all_are_open(pipeline) && pipeline->n_free >= SPARE)
+        pthread_cond_wait(&pipeline->wanted, &pipeline->lock);
+    return all_are_open(pipeline) ? NULL : &pipeline->slots[pipeline->n_opening++];
 }
 
 /* The run goes on with the slots for which there is memory, unless there is none for the first.
@@ -37,6 +44,7 @@ static void do_without(struct pipeline *pipeline, const struct slot *slot, enum 
                        const struct sl_diag *diag)
 {
     pipeline->lacks_memory = true;
+    pthread_cond_broadcast(&pipeline->wanted);
     if (slot == pipeline->slots)
         pipeline_fail_locked(pipeline, status, diag);
 }
@@ -81,7 +89,11 @@ enum sl_status pipeline_make_slots(struct pipeline *pipeline, struct sl_diag *di
 
 struct slot *pipeline_take_slot(struct pipeline *pipeline)
 {
-    return pipeline->free[--pipeline->n_free];
+    struct slot *slot = pipeline->free[--pipeline->n_free];
+
+    if (pipeline->n_free < SPARE)
+        pthread_cond_broadcast(&pipeline->wanted);
+    return slot;
 }
 
 void pipeline_fill_slot(struct pipeline *pipeline, struct slot *slot)

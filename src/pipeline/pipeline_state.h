@@ -84,8 +84,8 @@ struct pipeline {
     pthread_mutex_t lock; /* guards all below */
     /* Each condition has its own waiters, and all are signalled at the end: a batch passes six
      * threads, and there are several for each core. Workers wait on their lane. */
-    pthread_cond_t freed, has_done;
-    struct watch done_watch; /* of the thread that waits for has_done */
+    pthread_cond_t freed, wanted, has_done; /* slots are, or are to be opened */
+    struct watch done_watch;                /* of the thread that waits for has_done */
     uint64_t filled, loading, ordered, taken, reporting, drained;
     struct slot **free; /* n_free: open slots without a batch, the one drained last behind */
     uint32_t n_free;

@@ -9,6 +9,7 @@ void pipeline_signal_all(struct pipeline *pipeline)
 {
     atomic_fetch_add(&pipeline->done_watch.n_signals, 1);
     pthread_cond_broadcast(&pipeline->freed);
+    pthread_cond_broadcast(&pipeline->wanted);
     pthread_cond_broadcast(&pipeline->has_done);
     for (uint32_t i = 0; i < pipeline->n_lanes; i++) {
         atomic_fetch_add(&pipeline->lanes[i].watch.n_signals, 1);
