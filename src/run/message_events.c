@@ -54,10 +54,9 @@ static uint64_t make(void *user, const struct sl_batch *batch, struct sl_batch *
     uint64_t next = UINT64_MAX;
 
     if ((from & OF_MESSAGES) == 0)
-        next =
-            finish->policy->sees_streams
-                ? run_streams_make(part->stream, NULL, batch, finish->policy->seam_len, 0, to, from)
-                : UINT64_MAX;
+        next = finish->policy->sees_streams ? run_streams_make(part->stream, NULL, batch,
+                                                               &finish->policy->seams, 0, to, from)
+                                            : UINT64_MAX;
     if (next != UINT64_MAX)
         return next;
     next = app_batch_make(&said, to, batch->n_items, finish->policy->buffers,
@@ -146,7 +145,7 @@ static enum sl_status choose_policy(struct finish *finish, struct sl_pipeline_co
         return SL_OK;
     policy->rules = whole->rules;
     policy->sees_streams = whole->sees_streams;
-    policy->seam_len = whole->seam_len;
+    policy->seams = whole->seams;
     policy->buffers = whole->buffers;
     if (whole->matcher_engine < 0)
         return SL_OK;

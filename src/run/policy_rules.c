@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* The rules of a policy, and the matcher of their literals. */
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/diag.h"
 #include "detect/match/class_matcher.h"
+#include "detect/match/seam_filter.h"
 #include "run_policy.h"
 #include "sluice/app.h"
 #include "traffic_sample.h"
@@ -153,6 +155,21 @@ static uint32_t longest_of(const struct sl_literal *literals, size_t n)
     return longest;
 }
 
+/* Viruses may lie across any place. */
+static enum sl_status find_seams(struct run_policy *policy, struct sl_diag *diag)
+{
+    const uint32_t across = longest_of(policy->literals, policy->n_literals) - 1;
+
+    policy->seam_filter = calloc(1, sizeof *policy->seam_filter);
+    if (policy->seam_filter == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a filter of seams");
+    seam_filter_make(policy->seam_filter, policy->rules->index);
+    if (policy->joins_viruses)
+        return SL_OK;
+    policy->seams = (struct run_seams){across, policy->seam_filter};
+    return SL_OK;
+}
+
 enum sl_status run_policy_load_rules(struct run_policy *policy,
                                      const struct run_policy_build *build, struct sl_diag *diag)
 {
@@ -175,9 +192,7 @@ enum sl_status run_policy_load_rules(struct run_policy *policy,
     if (status != SL_OK)
         return status;
     send_unsaved(build->notices, policy->rules);
-    const uint32_t across = longest_of(policy->literals, policy->n_literals) - 1;
-
-    policy->seam_len = policy->seam_len < across ? across : policy->seam_len;
+    status = find_seams(policy, diag);
     policy->buffers = sl_rules_buffers(policy->rules);
     policy->asks_stream_facts = sl_rules_ask_stream_facts(policy->rules);
     policy->sees_streams = config->stream_memory != 0 &&

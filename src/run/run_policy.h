@@ -10,6 +10,7 @@
 
 #include "app/app_messages.h"
 #include "run_notices.h"
+#include "run_streams.h"
 #include "run_variant.h"
 
 struct run_policy {
@@ -39,8 +40,8 @@ struct run_policy {
     const struct sl_clamav_db *file_database; /* the same, where files are scanned */
     bool joins_viruses;                       /* viruses lie across segments, too */
 
-    uint32_t seam_len; /* one byte less than the longest that is looked for across segments; at most
-                          RUN_SEAM_MAX */
+    struct run_seams seams;
+    struct seam_filter *seam_filter; /* of the rules; NULL: there are none */
 
     struct sl_names *names;
     struct sl_packet_names_watch *watch;

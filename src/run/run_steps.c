@@ -120,11 +120,11 @@ static uint64_t make_some(const struct sl_run *run, const struct sl_batch *batch
     if (which == MADE_STREAMS)
         return run_policy_takes_parts(policy)
                    ? run_streams_make(mine->streams.of_item, mine->streams.makes, batch,
-                                      policy->seam_len, 0, to, from)
+                                      &policy->seams, 0, to, from)
                    : UINT64_MAX;
     if (which == MADE_LATE)
         return late->batch != NULL ? run_streams_make(late->streams, NULL, late->batch,
-                                                      policy->seam_len, batch->n_items, to, from)
+                                                      &policy->seams, batch->n_items, to, from)
                                    : UINT64_MAX;
     return run->apps != NULL
                ? app_batch_make(&mine->apps, to, batch->n_items, policy->buffers, from)

@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "base/diag.h"
+#include "detect/match/seam_filter.h"
 #include "sluice/app.h"
 
 _Static_assert(STREAM_N_EVENTS <= 64, "a set of events is a number");
@@ -559,7 +560,7 @@ bool stream_part_in_packet(const struct sl_batch *batch, uint32_t item,
 struct making {
     const struct sl_batch *batch;
     struct sl_batch *to;
-    uint32_t seam_len;
+    const struct run_seams *seams;
     uint32_t item, made_of;             /* in `batch`, in `to` */
     const struct sl_stream_part *first; /* of the item and the direction */
     const struct sl_stream_part *part;
@@ -570,7 +571,8 @@ static bool make_piece(const struct making *making, uint32_t at, uint32_t len)
 {
     const struct sl_stream_part *part = making->part;
     const uint64_t has = (uint64_t)part->known + at;
-    const uint32_t before = has < making->seam_len ? (uint32_t)has : making->seam_len;
+    const uint32_t seam_len = making->seams->len;
+    const uint32_t before = has < seam_len ? (uint32_t)has : seam_len;
     const uint32_t own = before < at ? before : at;
     uint8_t *room = sl_batch_made_room(making->to);
 
@@ -587,6 +589,21 @@ static bool make_piece(const struct making *making, uint32_t at, uint32_t len)
     return true;
 }
 
+/* Whether something may lie across the place where the part begins. */
+static bool may_cross(const struct run_seams *seams, const struct sl_stream_part *part)
+{
+    const uint32_t n_before = part->known < 2 ? part->known : 2;
+    uint8_t before[2];
+
+    if (part->known == 0 || part->len == 0)
+        return false;
+    if (seams->filter == NULL)
+        return true;
+    stream_part_copy_before(part, before, n_before);
+    return seam_filter_passes(seams->filter, before, n_before, part->bytes,
+                              part->len < 2 ? part->len : 2);
+}
+
 /* Makes the items of a part behind the first `skip`. Returns how many were made before, with these,
  * or UINT32_MAX: all were. */
 static uint32_t make_part(const struct making *making, uint32_t skip)
@@ -594,9 +611,10 @@ static uint32_t make_part(const struct making *making, uint32_t skip)
     const struct sl_stream_part *part = making->part;
 
     if (stream_part_in_packet(making->batch, making->item, part)) {
-        const uint32_t len = part->len < making->seam_len ? part->len : making->seam_len;
+        const uint32_t seam_len = making->seams->len;
+        const uint32_t len = part->len < seam_len ? part->len : seam_len;
 
-        return part->known == 0 || len == 0 || make_piece(making, 0, len) ? UINT32_MAX : 0;
+        return !may_cross(making->seams, part) || make_piece(making, 0, len) ? UINT32_MAX : 0;
     }
     for (; (uint64_t)skip * PIECE < part->len; skip++) {
         const uint32_t at = skip * PIECE;
@@ -665,8 +683,8 @@ static uint64_t make_packet(struct making *making, const struct sl_stream_part *
 
 /* Made items are counted: a packet's from 0 on. Each part of a packet may have up to 2^12. */
 uint64_t run_streams_make(const struct sl_stream_part *const *of_item, const uint8_t *makes,
-                          const struct sl_batch *batch, uint32_t seam_len, uint32_t first,
-                          struct sl_batch *to, uint64_t from)
+                          const struct sl_batch *batch, const struct run_seams *seams,
+                          uint32_t first, struct sl_batch *to, uint64_t from)
 {
     const uint32_t n = batch->n_items;
     uint32_t n_parts = (uint32_t)from >> 16, skip = (uint32_t)from & 0xFFFF;
@@ -674,13 +692,13 @@ uint64_t run_streams_make(const struct sl_stream_part *const *of_item, const uin
     uint32_t next = next_made(makes, item + 1, n), behind;
 
     for (; item < n; item = next, next = behind, n_parts = skip = 0) {
-        struct making making = {batch, to, seam_len, item, first + item, NULL, NULL};
+        struct making making = {batch, to, seams, item, first + item, NULL, NULL};
 
         behind = next_made(makes, next + 1, n);
         if (behind < n)
             __builtin_prefetch(of_item[behind]);
         if (next < n)
-            fetch_seam(of_item[next], seam_len);
+            fetch_seam(of_item[next], seams->len);
         if (of_item[item] == NULL || of_item[item]->len == 0)
             continue;
 

@@ -105,13 +105,19 @@ void stream_batch_list_ended(struct stream_batch *mine, uint32_t n_shards);
 
 enum { RUN_SEAM_MAX = 63 };
 
-/* Appends made items to `to`, as sl_app_make does: seams, which hold `seam_len` bytes on either
- * side of the place where a part begins, and the parts that do not lie in their packet. `of_item`
+/* What may lie across the places where parts begin. */
+struct run_seams {
+    uint32_t len;                     /* one byte less than the longest; at most RUN_SEAM_MAX */
+    const struct seam_filter *filter; /* NULL: it may lie across any place */
+};
+
+/* Appends made items to `to`, as sl_app_make does: seams, which hold the bytes on either side of
+ * the place where a part begins, and the parts that do not lie in their packet. `of_item`
  * are the first parts of a batch's items, as sl_evaluator_set_streams has them. `makes` is as
  * above; NULL: each item is looked at. Item 0 is `first` in `to`. */
 uint64_t run_streams_make(const struct sl_stream_part *const *of_item, const uint8_t *makes,
-                          const struct sl_batch *batch, uint32_t seam_len, uint32_t first,
-                          struct sl_batch *to, uint64_t from);
+                          const struct sl_batch *batch, const struct run_seams *seams,
+                          uint32_t first, struct sl_batch *to, uint64_t from);
 
 /* Copies the `len` bytes before the part, of which there are as many. */
 void stream_part_copy_before(const struct sl_stream_part *part, uint8_t *to, uint32_t len);
