@@ -27,10 +27,10 @@ enum { VALUE_ROOM = 64 }; /* bytes of a time, an address or a number, with quote
 
 struct eve_sink {
     struct line_sink out;
-    char separator;     /* before the next field: '{' where it is the first of its object */
-    bool failed;        /* no memory for this event */
-    uint64_t tx_id;     /* of this event, or DNS_NO_TX_ID */
-    uint64_t second_ns; /* begin of the last event's second, modulo 2^64, */
+    char separator;    /* before the next field: '{' where it is the first of its object */
+    bool failed;       /* no memory for this event */
+    uint64_t tx_id;    /* of this event, or DNS_NO_TX_ID */
+    int64_t second_ns; /* begin of the last event's second; INT64_MAX: out of range; */
     char second[EVENT_TIME_LEN]; /* and a time in it: most events are in the last one's second */
     struct eve_metadata metadata;
 };
@@ -65,23 +65,32 @@ static enum sl_status eve_hold(struct sl_sink **held, size_t hold_len, struct sl
     return make(held, NULL, hold_len, diag);
 }
 
+/* The first second that 64 bits reach begins before it. */
+static bool keep_second(struct eve_sink *eve, int64_t time_ns)
+{
+    const int64_t second_ns = 1000000000, rest = time_ns % second_ns;
+    const int64_t past = rest < 0 ? rest + second_ns : rest;
+
+    event_time(eve->second, time_ns, 'T');
+    eve->second_ns = time_ns < INT64_MIN + past ? INT64_MAX : time_ns - past;
+    return eve->second_ns != INT64_MAX;
+}
+
 static char *put_time(struct eve_sink *eve, char *at, int64_t time_ns)
 {
-    const uint64_t second_ns = 1000000000;
     const size_t micros_at = EVENT_TIME_LEN - 6;
+    const bool is_kept = time_ns >= eve->second_ns && eve->second_ns != INT64_MAX &&
+                         (uint64_t)time_ns - (uint64_t)eve->second_ns < 1000000000;
     char micros[8];
 
-    if ((uint64_t)time_ns - eve->second_ns >= second_ns) {
-        const int64_t rest = time_ns % (int64_t)second_ns;
-
-        eve->second_ns =
-            (uint64_t)time_ns - (uint64_t)(rest < 0 ? rest + (int64_t)second_ns : rest);
-        event_time(eve->second, time_ns, 'T');
-    }
     *at++ = '"';
-    memcpy(at, eve->second, micros_at);
-    decimal_fixed(micros, (uint32_t)(((uint64_t)time_ns - eve->second_ns) / 1000), 6);
-    memcpy(at + micros_at, micros, 6);
+    if (is_kept || keep_second(eve, time_ns)) {
+        memcpy(at, eve->second, micros_at);
+        decimal_fixed(micros, (uint32_t)((time_ns - eve->second_ns) / 1000), 6);
+        memcpy(at + micros_at, micros, 6);
+    } else {
+        memcpy(at, eve->second, EVENT_TIME_LEN);
+    }
     memcpy(at + EVENT_TIME_LEN, "+0000\"", 6);
     return at + EVENT_TIME_LEN + 6;
 }

@@ -234,8 +234,16 @@ static void test_times_of_events_in_any_order(void **state)
         const int64_t near = i != 0 ? times[i - 1] : 0;
         const uint64_t step = test_below(&random, 1500000000) - 750000000;
 
-        times[i] = test_below(&random, 4) == 0 ? (int64_t)test_random(&random)
-                                               : (int64_t)((uint64_t)near + step);
+        switch (test_below(&random, 6)) {
+        case 0:
+            times[i] = (int64_t)test_random(&random);
+            break;
+        case 1:
+            times[i] = test_below(&random, 2) == 0 ? INT64_MAX : INT64_MIN;
+            break;
+        default:
+            times[i] = (int64_t)((uint64_t)near + step);
+        }
         event.origin.time_ns = times[i];
         assert_int_equal(sl_sink_write(sink, &event, &diag), SL_OK);
     }
