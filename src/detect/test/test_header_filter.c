@@ -8,7 +8,13 @@
 
 #include "detect/compile/rule_compile.h"
 
-enum { RULES = 4, PACKETS = 120, ROUNDS = 150 };
+enum { RULES = 4, PACKETS = 120, ROUNDS = 150, PARTS = 3 };
+
+/* What the packets add to streams. */
+struct laid {
+    struct sl_stream_part part[PACKETS][PARTS];
+    const struct sl_stream_part *of_item[PACKETS];
+};
 
 static const char *const ports[] = {"any", "any", "7", "[7,9,19]", "1000:1010", "!7"};
 
@@ -99,6 +105,110 @@ static void test_results_are_those_without_the_filter(void **state)
     assert_true(n_all > ROUNDS * PACKETS / 20);
 }
 
+/* Up to three parts of either side, for most packets of TCP. */
+static void lay_streams(struct laid *laid, const struct sl_batch *batch)
+{
+    memset(laid, 0, sizeof *laid);
+    for (uint32_t item = 0; item < PACKETS; item++) {
+        const int n = rand() % (PARTS + 1);
+        const bool whole = rand() % 3 != 0;
+        uint64_t offset[2] = {(uint64_t)rand() % 5000, (uint64_t)rand() % 5000};
+
+        if (batch->packet[item].protocol != SL_IP_TCP || batch->packet[item].transport == 0)
+            continue;
+        for (int i = 0; i < n; i++) {
+            struct sl_stream_part *part = &laid->part[item][i];
+
+            part->bytes = (const uint8_t *)"bytes";
+            part->len = 5;
+            part->reversed = rand() % 3 == 0;
+            part->offset = offset[part->reversed];
+            offset[part->reversed] += part->len;
+            part->whole = whole;
+            part->next = i + 1 < n ? part + 1 : NULL;
+        }
+        laid->of_item[item] = n != 0 ? laid->part[item] : NULL;
+    }
+}
+
+/* Rules with a content that is no literal: they see streams. */
+static void add_rule_of_streams(char *text, size_t cap)
+{
+    static const char *const protocols[] = {"tcp", "tcp", "tcp-stream", "tcp-pkt"};
+    static const char *const ports_of[] = {"7", "[7,9,19]", "1010"};
+    const size_t len = strlen(text);
+
+    snprintf(text + len, cap - len,
+             "alert %s any %s %s any %s (content:\"b\"; sid:%d;)\n"
+             "alert %s any %s %s any %s (content:!\"zz\"; sid:%d;)\n",
+             ANY_OF(protocols), ANY_OF(ports), rand() % 3 == 0 ? "<>" : "->", ANY_OF(ports_of), 90,
+             ANY_OF(protocols), ANY_OF(ports_of), rand() % 3 == 0 ? "<>" : "->", ANY_OF(ports), 91);
+}
+
+/* Takes the filters away. */
+static void pass_all(struct rule_index *index)
+{
+    struct rule_header_filter *const filters[] = {&index->header, &index->of_streams,
+                                                  &index->of_packets, &index->of_others};
+
+    for (size_t i = 0; i < sizeof filters / sizeof *filters; i++)
+        filters[i]->all_tcp = filters[i]->all_udp = true;
+}
+
+static size_t alerts_with(const struct sl_rules *rules, const struct sl_batch *batch,
+                          const struct laid *laid, struct sl_alert **alerts)
+{
+    struct sl_evaluator *evaluator;
+    const struct sl_alert *found;
+    struct sl_hits hits = {0};
+    struct sl_diag diag;
+    size_t n;
+
+    assert_int_equal(sl_evaluator_create(&evaluator, rules, &diag), SL_OK);
+    sl_evaluator_set_streams(evaluator, laid->of_item);
+    assert_int_equal(sl_evaluator_run(evaluator, batch, &hits, &found, &n), SL_OK);
+    *alerts = calloc(n + 1, sizeof **alerts);
+    memcpy(*alerts, found, n * sizeof *found);
+    sl_evaluator_free(evaluator);
+    return n;
+}
+
+static void test_streams_have_filters_of_their_own(void **state)
+{
+    static struct laid laid;
+    size_t n_all = 0;
+
+    (void)state;
+    srand(2);
+    for (int round = 0; round < 4 * ROUNDS; round++) {
+        char text[2048] = "";
+        const struct sl_literal *literals;
+        struct sl_batch *batch = make_packets();
+        struct sl_alert *filtered, *all;
+        size_t n_literals;
+        struct sl_diag diag;
+
+        for (unsigned sid = 1; sid <= RULES; sid++)
+            add_rule(text, sizeof text, sid);
+        add_rule_of_streams(text, sizeof text);
+        struct sl_rules *rules = load_rules(text);
+
+        assert_int_equal(sl_rules_compile(rules, &literals, &n_literals, &diag), SL_OK);
+        lay_streams(&laid, batch);
+        const size_t n = alerts_with(rules, batch, &laid, &filtered);
+
+        pass_all(rules->index);
+        assert_int_equal(alerts_with(rules, batch, &laid, &all), n);
+        assert_memory_equal(filtered, all, n * sizeof *all);
+        n_all += n;
+        free(filtered);
+        free(all);
+        sl_rules_free(rules);
+        sl_batch_free(batch);
+    }
+    assert_true(n_all > ROUNDS * PACKETS / 20);
+}
+
 /* Whether the filter of one rule passes a packet. */
 static bool passes(const char *text, const struct packet *packet, bool both_sides)
 {
@@ -159,6 +269,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_results_are_those_without_the_filter),
+        cmocka_unit_test(test_streams_have_filters_of_their_own),
         cmocka_unit_test(test_packets_without_a_key_do_not_pass),
         cmocka_unit_test(test_both_ways_between_ports),
     };
