@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* Certificates (RFC 5280): the fields that rules and events name. */
-#include "app_digest.h"
 #include <stdio.h>
 
+#include "app_digest.h"
 #include "tls.h"
 
 enum {
