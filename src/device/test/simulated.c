@@ -15,7 +15,7 @@
 #include "device/wait.h"
 
 /* The linker turns calls of NAME into calls of __wrap_NAME, and of __real_NAME into NAME. */
-/* NOLINTBEGIN(bugprone-reserved-identifier): the names are the linker's */
+/* NOLINTBEGIN(clang-diagnostic-reserved-identifier): the names are the linker's */
 bool __wrap_device_cuda_usable(char why[SL_WHY_LEN]);
 uint32_t __wrap_device_cuda_count(void);
 void __wrap_device_cuda_probe(struct sl_device *device, uint32_t index);
@@ -33,7 +33,7 @@ const struct sl_backend *__wrap_sl_engine_choose(const struct sl_engine *engine,
 const struct sl_backend *__real_sl_engine_choose(const struct sl_engine *engine,
                                                  enum sl_device_kind kind, char why[SL_WHY_LEN]);
 
-/* NOLINTEND(bugprone-reserved-identifier) */
+/* NOLINTEND(clang-diagnostic-reserved-identifier) */
 
 /* ---- devices and faults ---------------------------------------------------------------------- */
 

@@ -25,7 +25,7 @@ static struct pinned *find(const void *memory)
     return NULL;
 }
 
-/* NOLINTBEGIN(bugprone-reserved-identifier): what --wrap calls them */
+/* NOLINTBEGIN(clang-diagnostic-reserved-identifier): what --wrap calls them */
 extern "C" cudaError_t __wrap_cudaHostRegister(void *memory, size_t len, unsigned flags)
 {
     assert_int_equal(flags, cudaHostRegisterPortable);
@@ -61,7 +61,7 @@ extern "C" cudaError_t __wrap_cudaFreeHost(void *memory)
     free(memory);
     return cudaSuccess;
 }
-/* NOLINTEND(bugprone-reserved-identifier) */
+/* NOLINTEND(clang-diagnostic-reserved-identifier) */
 
 static bool is_mapped(void *page)
 {

@@ -12,7 +12,7 @@ enum { FILE_MAX = 1 << 16, SCAN_MAX = 1 << 20, LARGE = 4 << 20, SLACK = 1 << 18 
 
 static uint64_t n_read;
 
-/* NOLINTBEGIN(bugprone-reserved-identifier): the names are the linker's (--wrap) */
+/* NOLINTBEGIN(clang-diagnostic-reserved-identifier): the names are the linker's (--wrap) */
 size_t __real_sevenz_source_read(struct sevenz_source *source, uint8_t *to, size_t len);
 size_t __wrap_sevenz_source_read(struct sevenz_source *source, uint8_t *to, size_t len);
 
@@ -22,7 +22,7 @@ size_t __wrap_sevenz_source_read(struct sevenz_source *source, uint8_t *to, size
     return __real_sevenz_source_read(source, to, len);
 }
 
-/* NOLINTEND(bugprone-reserved-identifier) */
+/* NOLINTEND(clang-diagnostic-reserved-identifier) */
 
 /* Keeps the last object. */
 static bool keep(void *user, struct unpack_event *event, const uint8_t *bytes)
