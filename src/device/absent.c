@@ -42,6 +42,12 @@ void *device_pinned_alloc(size_t len)
     return NULL;
 }
 
+void *device_pinned_reserve(size_t len)
+{
+    (void)len;
+    return NULL;
+}
+
 void device_pinned_free(void *memory)
 {
     (void)memory;

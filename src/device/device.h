@@ -38,6 +38,14 @@ void device_use(int device);
 void *device_pinned_alloc(size_t len);
 void device_pinned_free(void *memory);
 
+/* As device_pinned_alloc, for memory that a GPU may never read: device_pin pins it. Its pages are
+ * made as they are written. */
+void *device_pinned_reserve(size_t len);
+
+/* Pins reserved memory, by the thread that has it. Memory that cannot be pinned stays as it is, and
+ * is copied all the same. Other memory is passed over. */
+void device_pin(const void *reserved);
+
 /* Allocates memory of a GPU; NULL: none is left. free accepts NULL, and keeps memory of a hung
  * GPU. */
 void *device_alloc(int device, size_t len);

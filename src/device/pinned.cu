@@ -9,8 +9,17 @@
 #include "device/wait.h"
 
 /* Bytes. Regions lie in pages of 2 MiB: few pages are zeroed and pinned. Small blocks share a
- * region: pinning a small block takes as long as a megabyte, and other threads wait meanwhile. */
-enum { PAGE_LEN = 2 << 20, SHARED_LEN = 16 << 20, SMALL_MAX = 4 << 20, BLOCK_ALIGN = 256 };
+ * region: pinning a small block takes as long as a megabyte. */
+enum {
+    SMALL_PAGE_LEN = 4096,
+    PAGE_LEN = 2 << 20,
+    SHARED_LEN = 16 << 20,
+    SMALL_MAX = 4 << 20,
+    BLOCK_ALIGN = 256
+};
+
+/* ORDINARY: from malloc, after a GPU was lost. MAPPED: pages that are not pinned yet. */
+enum state { PINNED, MAPPED, ORDINARY };
 
 /* Memory that is not CUDA's own. */
 struct region {
@@ -18,36 +27,54 @@ struct region {
     uint8_t *memory;
     size_t len, used;  /* bytes */
     uint32_t n_blocks; /* in use */
-    bool pinned;       /* false: ordinary memory */
+    enum state state;
 };
 
 static pthread_mutex_t regions_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct region *regions;
-static struct region *shared; /* of these, the one that small blocks are taken of; or NULL */
 
 /* ---- regions: all with the lock held --------------------------------------------------------- */
 
-static struct region *add_region(void *memory, size_t len, bool pinned)
+static struct region *add_region(void *memory, size_t len, enum state state)
 {
     struct region *region = (struct region *)malloc(sizeof *region);
 
     if (region != NULL) {
-        *region = (struct region){regions, (uint8_t *)memory, len, 0, 0, pinned};
+        *region = (struct region){regions, (uint8_t *)memory, len, 0, 0, state};
         regions = region;
     }
     return region;
 }
 
-/* NULL: the region has no room, or there is none. */
+/* NULL: the region has no room. */
 static void *take_block(struct region *region, size_t len)
 {
     const size_t aligned = (len + BLOCK_ALIGN - 1) & ~(size_t)(BLOCK_ALIGN - 1);
 
-    if (region == NULL || aligned > region->len - region->used)
+    if (aligned > region->len - region->used)
         return NULL;
     region->used += aligned;
     region->n_blocks++;
     return region->memory + region->used - aligned;
+}
+
+/* NULL: no region for small blocks has room for it. */
+static void *share_block(size_t len)
+{
+    void *block = NULL;
+
+    for (struct region *region = regions; region != NULL && block == NULL; region = region->next)
+        if (region->state == PINNED && region->len == SHARED_LEN)
+            block = take_block(region, len);
+    return block;
+}
+
+/* A block in a region of such memory. NULL: there is no memory to list it. */
+static void *take_first(void *memory, size_t region_len, enum state state, size_t len)
+{
+    struct region *region = add_region(memory, region_len, state);
+
+    return region != NULL ? take_block(region, len) : NULL;
 }
 
 static struct region **find_region(const void *memory)
@@ -68,7 +95,6 @@ static struct region *return_block(struct region **link)
     if (--region->n_blocks != 0)
         return NULL;
     *link = region->next;
-    shared = shared == region ? NULL : shared;
     return region;
 }
 
@@ -90,15 +116,20 @@ static void *take_ordinary(size_t len)
 
     pthread_mutex_lock(&regions_lock);
     if (memory != NULL)
-        block = take_block(add_region(memory, len + BLOCK_ALIGN, false), len);
+        block = take_first(memory, len + BLOCK_ALIGN, ORDINARY, len);
     pthread_mutex_unlock(&regions_lock);
     if (block == NULL)
         free(memory);
     return block;
 }
 
-/* Maps zeroed pages, present before CUDA locks the process to pin them. NULL: there are none. */
-static void *map_pages(size_t len)
+static size_t whole_pages(size_t len)
+{
+    return (len + PAGE_LEN - 1) & ~(size_t)(PAGE_LEN - 1);
+}
+
+/* Zeros, aligned to PAGE_LEN; NULL: there are none. */
+static uint8_t *map_pages(size_t len)
 {
     uint8_t *map = (uint8_t *)mmap(NULL, len + PAGE_LEN, PROT_READ | PROT_WRITE,
                                    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -109,17 +140,21 @@ static void *map_pages(size_t len)
     if (before != 0)
         (void)munmap(map, before);
     (void)munmap(map + before + len, PAGE_LEN - before);
-    (void)madvise(map + before, len, MADV_HUGEPAGE); /* small pages do as well */
-    (void)madvise(map + before, len, MADV_POPULATE_WRITE);
     return map + before;
 }
 
-/* NULL: the system pins no more, or not such memory. */
+/* NULL: the system pins no more, or not such memory. The pages are present before CUDA locks the
+ * process: writes make them, on several threads at a time. */
 static void *pin_pages(size_t len)
 {
-    void *memory = map_pages(len);
+    uint8_t *memory = map_pages(len);
 
-    if (memory == NULL || cudaHostRegister(memory, len, cudaHostRegisterPortable) == cudaSuccess)
+    if (memory == NULL)
+        return NULL;
+    (void)madvise(memory, len, MADV_HUGEPAGE); /* small pages do as well */
+    for (size_t at = 0; at < len; at += SMALL_PAGE_LEN)
+        *(volatile uint8_t *)(memory + at) = 0;
+    if (cudaHostRegister(memory, len, cudaHostRegisterPortable) == cudaSuccess)
         return memory;
     (void)cudaGetLastError();
     (void)munmap(memory, len);
@@ -132,42 +167,25 @@ static void unpin_pages(void *memory, size_t len)
         (void)munmap(memory, len);
 }
 
-/* Several threads pin at once. */
-static void *take_large(size_t len)
+/* Several threads pin at once, small blocks too: each leaves room for the next ones. */
+static void *take_pinned(size_t len)
 {
-    const size_t pages_len = (len + PAGE_LEN - 1) & ~(size_t)(PAGE_LEN - 1);
-    void *memory = pin_pages(pages_len), *block = NULL;
+    const size_t pages_len = len <= SMALL_MAX ? (size_t)SHARED_LEN : whole_pages(len);
+
+    pthread_mutex_lock(&regions_lock);
+    void *block = len <= SMALL_MAX ? share_block(len) : NULL;
+    pthread_mutex_unlock(&regions_lock);
+    if (block != NULL)
+        return block;
+
+    void *memory = pin_pages(pages_len);
 
     pthread_mutex_lock(&regions_lock);
     if (memory != NULL)
-        block = take_block(add_region(memory, pages_len, true), len);
+        block = take_first(memory, pages_len, PINNED, len);
     pthread_mutex_unlock(&regions_lock);
     if (memory != NULL && block == NULL)
         unpin_pages(memory, pages_len);
-    return block;
-}
-
-/* With the lock held. Where nothing can be pinned the shared region stays. */
-static void pin_shared(void)
-{
-    void *memory = pin_pages(SHARED_LEN);
-    struct region *region = memory != NULL ? add_region(memory, SHARED_LEN, true) : NULL;
-
-    if (region != NULL)
-        shared = region;
-    else if (memory != NULL)
-        unpin_pages(memory, SHARED_LEN);
-}
-
-static void *take_small(size_t len)
-{
-    pthread_mutex_lock(&regions_lock);
-    void *block = take_block(shared, len);
-    if (block == NULL) {
-        pin_shared();
-        block = take_block(shared, len);
-    }
-    pthread_mutex_unlock(&regions_lock);
     return block;
 }
 
@@ -175,7 +193,7 @@ static void *take_small(size_t len)
 
 void *device_pinned_alloc(size_t len)
 {
-    void *memory = len <= SMALL_MAX ? take_small(len) : take_large(len);
+    void *memory = take_pinned(len);
 
     if (memory != NULL)
         return memory;
@@ -186,10 +204,39 @@ void *device_pinned_alloc(size_t len)
     return error != cudaErrorMemoryAllocation && is_lost() ? take_ordinary(len) : NULL;
 }
 
+void *device_pinned_reserve(size_t len)
+{
+    void *memory = map_pages(whole_pages(len)), *block = NULL;
+
+    pthread_mutex_lock(&regions_lock);
+    if (memory != NULL)
+        block = take_first(memory, whole_pages(len), MAPPED, len);
+    pthread_mutex_unlock(&regions_lock);
+    if (memory != NULL && block == NULL)
+        (void)munmap(memory, whole_pages(len));
+    return block;
+}
+
+void device_pin(const void *reserved)
+{
+    pthread_mutex_lock(&regions_lock);
+    struct region *region = *find_region(reserved);
+    pthread_mutex_unlock(&regions_lock);
+
+    if (region == NULL || region->state != MAPPED)
+        return;
+    if (cudaHostRegister(region->memory, region->len, cudaHostRegisterPortable) == cudaSuccess)
+        region->state = PINNED;
+    else
+        (void)cudaGetLastError();
+}
+
 static void free_region(struct region *region)
 {
-    if (region->pinned)
+    if (region->state == PINNED)
         unpin_pages(region->memory, region->len);
+    else if (region->state == MAPPED)
+        (void)munmap(region->memory, region->len);
     else
         free(region->memory);
     free(region);

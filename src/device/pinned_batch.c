@@ -5,9 +5,16 @@
 #include "columns.h"
 #include "device.h"
 
+/* A long column has room for more items than most batches have, and then crosses behind the arena:
+ * it is pinned once it crosses on its own. */
+static void *alloc_column(size_t len)
+{
+    return len <= COLUMNS_PACKED_LEN ? device_pinned_alloc(len) : device_pinned_reserve(len);
+}
+
 static const struct batch_memory pinned = {.kind = SL_MEMORY_PINNED,
                                            .alloc_arena = device_pinned_alloc,
-                                           .alloc = device_pinned_alloc,
+                                           .alloc = alloc_column,
                                            .release = device_pinned_free,
                                            .room_len = columns_packed_room};
 

@@ -96,8 +96,10 @@ static cudaError_t copy_batch(struct sl_stage *stage, const struct sl_batch *bat
     cudaError_t error = join_views(stage);
     if (error == cudaSuccess)
         error = copy_in(stage, 0, batch->bytes, columns_packed_len(batch, column, n_packed));
-    for (unsigned i = n_packed; i < n && error == cudaSuccess; i++)
+    for (unsigned i = n_packed; i < n && error == cudaSuccess; i++) {
+        device_pin(column[i].from);
         error = copy_in(stage, column[i].at, column[i].from, column[i].len);
+    }
     return error == cudaSuccess ? cudaEventRecord(stage->mark, stage->stream) : error;
 }
 

@@ -76,7 +76,7 @@ void run_join_prober(struct sl_run *run)
     run->prober.started = false;
 }
 
-/* Bytes. All batches for GPUs are pinned when the run starts, while the first ones wait. Sanitizers
+/* Bytes. Batches for GPUs are pinned when the run starts, while the first ones wait. Sanitizers
  * take much of a short run's time for its memory: their batches are smaller, as events are the same
  * with any. */
 #ifdef SLUICE_SANITIZED

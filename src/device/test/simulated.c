@@ -20,6 +20,7 @@ bool __wrap_device_cuda_usable(char why[SL_WHY_LEN]);
 uint32_t __wrap_device_cuda_count(void);
 void __wrap_device_cuda_probe(struct sl_device *device, uint32_t index);
 void *__wrap_device_pinned_alloc(size_t len);
+void *__wrap_device_pinned_reserve(size_t len);
 void __wrap_device_pinned_free(void *memory);
 enum sl_status __wrap_sl_stage_open(struct sl_stage **stage, const struct sl_limits *limits,
                                     struct sl_diag *diag);
@@ -216,6 +217,11 @@ void *__wrap_device_pinned_alloc(size_t len)
         return NULL;
     atomic_fetch_add(&n_open, 1);
     return memory;
+}
+
+void *__wrap_device_pinned_reserve(size_t len)
+{
+    return __wrap_device_pinned_alloc(len);
 }
 
 void __wrap_device_pinned_free(void *memory)

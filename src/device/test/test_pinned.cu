@@ -6,7 +6,10 @@ extern "C" {
 }
 
 #include <cuda_runtime.h>
+#include <pthread.h>
+#include <semaphore.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "device/device.h"
 
@@ -17,6 +20,23 @@ static struct pinned {
 } pinned[64];
 static bool refuse_register;
 
+/* Where `meeting`, a thread that registers memory waits until another one does so as well. */
+static bool meeting;
+static sem_t arrived[2];
+static int n_arrived, n_met;
+
+static void meet(void)
+{
+    const int mine = __atomic_fetch_add(&n_arrived, 1, __ATOMIC_RELAXED) % 2;
+    struct timespec end;
+
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += 20;
+    sem_post(&arrived[mine ^ 1]);
+    if (sem_timedwait(&arrived[mine], &end) == 0)
+        __atomic_fetch_add(&n_met, 1, __ATOMIC_RELAXED);
+}
+
 static struct pinned *find(const void *memory)
 {
     for (size_t i = 0; i < sizeof pinned / sizeof *pinned; i++)
@@ -25,13 +45,24 @@ static struct pinned *find(const void *memory)
     return NULL;
 }
 
+static void note(void *memory, size_t len)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+    pthread_mutex_lock(&lock);
+    *find(NULL) = (struct pinned){memory, len};
+    pthread_mutex_unlock(&lock);
+}
+
 /* NOLINTBEGIN(clang-diagnostic-reserved-identifier): what --wrap calls them */
 extern "C" cudaError_t __wrap_cudaHostRegister(void *memory, size_t len, unsigned flags)
 {
     assert_int_equal(flags, cudaHostRegisterPortable);
+    if (meeting)
+        meet();
     if (refuse_register)
         return cudaErrorMemoryAllocation;
-    *find(NULL) = (struct pinned){memory, len};
+    note(memory, len);
     return cudaSuccess;
 }
 
@@ -48,7 +79,7 @@ extern "C" cudaError_t __wrap_cudaHostAlloc(void **memory, size_t len, unsigned 
 {
     (void)flags;
     *memory = malloc(len);
-    *find(NULL) = (struct pinned){*memory, 0};
+    note(*memory, 0);
     return cudaSuccess;
 }
 
@@ -148,6 +179,74 @@ static void test_blocks_do_not_end_with_their_neighbours(void **state)
     assert_int_equal(n_pinned(), 0);
 }
 
+static void *take_small(void *block)
+{
+    *(void **)block = device_pinned_alloc(3 << 20);
+    return NULL;
+}
+
+/* Threads that find no room for small blocks pin some at the same time. */
+static void test_threads_pin_beside_each_other(void **state)
+{
+    void *blocks[2];
+    pthread_t thread;
+
+    (void)state;
+    meeting = true;
+    n_arrived = n_met = 0;
+    assert_true(sem_init(&arrived[0], 0, 0) == 0 && sem_init(&arrived[1], 0, 0) == 0);
+    assert_int_equal(pthread_create(&thread, NULL, take_small, &blocks[0]), 0);
+    take_small(&blocks[1]);
+    pthread_join(thread, NULL);
+    meeting = false;
+    assert_int_equal(n_met, 2);
+    device_pinned_free(blocks[0]);
+    device_pinned_free(blocks[1]);
+    assert_int_equal(n_pinned(), 0);
+}
+
+/* Reserved memory is pinned as a whole once it is asked for, where the system does, and goes back
+ * either way. */
+static void test_reserved_memory_is_pinned_when_it_is_used(void **state)
+{
+    enum { LEN = 5 << 20 };
+    enum { UNUSED, REFUSED, USED };
+
+    (void)state;
+    for (int use = UNUSED; use <= USED; use++) {
+        uint8_t *block = (uint8_t *)device_pinned_reserve(LEN);
+
+        assert_non_null(block);
+        memset(block, 1, LEN);
+        assert_int_equal(n_pinned(), 0);
+        refuse_register = use == REFUSED;
+        for (int i = 0; use != UNUSED && i < 2; i++) /* once is enough */
+            device_pin(block + 1000);
+        refuse_register = false;
+        assert_int_equal(n_pinned(), use == USED);
+        if (use == USED)
+            assert_true(find_holder(block)->memory == block && find_holder(block)->len >= LEN);
+        device_pinned_free(block);
+        assert_int_equal(n_pinned(), 0);
+        assert_false(is_mapped(block));
+    }
+    device_pin(&refuse_register); /* no memory of ours */
+}
+
+/* A small block does not keep the pages of a large one. */
+static void test_large_blocks_share_nothing(void **state)
+{
+    (void)state;
+    uint8_t *large = (uint8_t *)device_pinned_alloc(17 << 20);
+    uint8_t *small = (uint8_t *)device_pinned_alloc(1000);
+
+    assert_ptr_not_equal(find_holder(large), find_holder(small));
+    device_pinned_free(large);
+    assert_int_equal(n_pinned(), 1);
+    device_pinned_free(small);
+    assert_int_equal(n_pinned(), 0);
+}
+
 /* Memory that none of our blocks is: also what was taken where pages could not be had. */
 static void test_what_cuda_gave_goes_back_to_cuda(void **state)
 {
@@ -164,6 +263,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_block_goes_back_the_way_it_came),
         cmocka_unit_test(test_blocks_do_not_end_with_their_neighbours),
+        cmocka_unit_test(test_threads_pin_beside_each_other),
+        cmocka_unit_test(test_reserved_memory_is_pinned_when_it_is_used),
+        cmocka_unit_test(test_large_blocks_share_nothing),
         cmocka_unit_test(test_what_cuda_gave_goes_back_to_cuda),
     };
 
