@@ -6,6 +6,7 @@
 #include <sys/mman.h>
 
 #include "base/diag.h"
+#include "base/least.h"
 #include "detect/match/seam_filter.h"
 #include "sluice/app.h"
 
@@ -592,8 +593,8 @@ static bool make_piece(const struct making *making, uint32_t at, uint32_t len)
 /* Whether something may lie across the place where the part begins. */
 static bool may_cross(const struct run_seams *seams, const struct sl_stream_part *part)
 {
-    const uint32_t n_before = part->known < 2 ? part->known : 2;
-    uint8_t before[2];
+    const uint32_t n_before = (uint32_t)least(part->known, SEAM_BYTES);
+    uint8_t before[SEAM_BYTES];
 
     if (part->known == 0 || part->len == 0)
         return false;
@@ -601,7 +602,7 @@ static bool may_cross(const struct run_seams *seams, const struct sl_stream_part
         return true;
     stream_part_copy_before(part, before, n_before);
     return seam_filter_passes(seams->filter, before, n_before, part->bytes,
-                              part->len < 2 ? part->len : 2);
+                              (uint32_t)least(part->len, SEAM_BYTES));
 }
 
 /* Makes the items of a part behind the first `skip`. Returns how many were made before, with these,
@@ -633,18 +634,13 @@ const struct sl_stream_part *stream_part_first(const struct sl_stream_part *part
     return part;
 }
 
-/* Fetches the bytes of a seam that is made soon. Inlined by force: gcc drops calls to functions
- * that only prefetch. */
-__attribute__((always_inline)) static inline void fetch_seam(const struct sl_stream_part *part,
-                                                             uint32_t seam_len)
+/* Fetches the bytes on both sides of a seam that is looked at soon. Inlined by force: gcc drops
+ * calls to functions that only prefetch. */
+__attribute__((always_inline)) static inline void fetch_seam(const struct sl_stream_part *part)
 {
     if (part == NULL || part->len == 0 || part->known == 0)
         return;
     __builtin_prefetch(part->bytes);
-    __builtin_prefetch(part->bytes + seam_len);
-    if (part->before->len < seam_len)
-        return;
-    __builtin_prefetch(part->before->bytes + part->before->len - seam_len);
     __builtin_prefetch(part->before->bytes + part->before->len - 1);
 }
 
@@ -698,7 +694,7 @@ uint64_t run_streams_make(const struct sl_stream_part *const *of_item, const uin
         if (behind < n)
             __builtin_prefetch(of_item[behind]);
         if (next < n)
-            fetch_seam(of_item[next], seams->len);
+            fetch_seam(of_item[next]);
         if (of_item[item] == NULL || of_item[item]->len == 0)
             continue;
 

@@ -1,56 +1,90 @@
 /* SPDX-License-Identifier: MIT */
 #include "seam_filter.h"
 
+#include "base/least.h"
 #include "match_class.h"
 
-static uint8_t fold(uint8_t byte)
+/* A key with one byte more, away from the place. Letters differ from their capitals in one bit. */
+static uint64_t key_with(uint64_t key, uint8_t byte)
 {
-    return byte >= 'A' && byte <= 'Z' ? byte | 0x20 : byte;
+    return key << 8 | byte | 0x20;
 }
 
-static uint32_t pair_key(const uint8_t bytes[2])
+static uint64_t hash_before(uint64_t key)
 {
-    return fold(bytes[0]) | (uint32_t)fold(bytes[1]) << 8;
+    return key * UINT64_C(0x9E3779B97F4A7C15);
 }
 
-static uint32_t triple_key(uint8_t first, uint8_t second, uint8_t third)
+static uint64_t hash_behind(uint64_t key)
 {
-    const uint32_t all = fold(first) | (uint32_t)fold(second) << 8 | (uint32_t)fold(third) << 16;
-
-    return all * UINT32_C(0x9E3779B1) >> (32 - SEAM_TRIPLES_LOG);
+    return key * UINT64_C(0xC2B2AE3D27D4EB4F);
 }
 
-static void add(uint64_t *bits, uint32_t key)
+/* The bits of a place in its word. */
+static uint64_t bits_of(uint64_t hash)
 {
-    bits[key / 64] |= UINT64_C(1) << key % 64;
+    return UINT64_C(1) << (hash >> 45 & 63) | UINT64_C(1) << (hash >> 39 & 63) |
+           UINT64_C(1) << (hash >> 33 & 63);
 }
 
-static bool has(const uint64_t *bits, uint32_t key)
+static uint32_t word_of(uint64_t hash)
 {
-    return (bits[key / 64] >> key % 64 & 1) != 0;
+    return (uint32_t)(hash >> (64 - SEAM_WORDS_LOG));
+}
+
+static void add_cut(struct seam_filter *filter, const struct sl_literal *literal, uint32_t cut)
+{
+    const uint32_t n_before = (uint32_t)least(cut, SEAM_BYTES);
+    const uint32_t n_behind = (uint32_t)least(literal->len - cut, SEAM_BYTES);
+    uint64_t before = 0, behind = 0;
+
+    for (uint32_t i = 1; i <= n_before; i++)
+        before = key_with(before, literal->bytes[cut - i]);
+    for (uint32_t i = 0; i < n_behind; i++)
+        behind = key_with(behind, literal->bytes[cut + i]);
+
+    const uint64_t hash = hash_before(before) ^ hash_behind(behind);
+
+    filter->word[word_of(hash)] |= bits_of(hash);
 }
 
 void seam_filter_make(struct seam_filter *filter, const struct rule_index *index)
 {
-    for (uint32_t id = 0; id < index->n_literals; id++) {
-        const struct sl_literal *literal = &index->literal[id];
+    for (uint32_t id = 0; id < index->n_literals; id++)
+        for (uint32_t cut = 1; cut < index->literal[id].len; cut++)
+            if (match_class_wants(MATCH_STREAM, &index->wants[id]))
+                add_cut(filter, &index->literal[id], cut);
+}
 
-        if (!match_class_wants(MATCH_STREAM, &index->wants[id]))
-            continue;
-        if (literal->len == 2)
-            add(filter->pairs, pair_key(literal->bytes));
-        for (uint32_t i = 2; i < literal->len; i++)
-            add(filter->triples,
-                triple_key(literal->bytes[i - 2], literal->bytes[i - 1], literal->bytes[i]));
+/* A literal may begin one or two bytes before the place, or end as close behind it. Without a
+ * branch for each pair: what is found is hard to foresee. */
+__attribute__((always_inline)) static inline bool passes(const struct seam_filter *filter,
+                                                         const uint8_t *before, uint32_t n_before,
+                                                         const uint8_t *behind, uint32_t n_behind)
+{
+    uint64_t hashes[SEAM_BYTES], key = 0, found = 0;
+
+    for (uint32_t i = 0; i < n_behind; i++) {
+        key = key_with(key, behind[i]);
+        hashes[i] = hash_behind(key);
     }
+    key = 0;
+    for (uint32_t n = 1; n <= n_before; n++) {
+        key = key_with(key, before[n_before - n]);
+        for (uint32_t i = 0; i < n_behind; i++) {
+            const uint64_t hash = hash_before(key) ^ hashes[i], word = filter->word[word_of(hash)];
+
+            found |=
+                word >> (hash >> 45 & 63) & word >> (hash >> 39 & 63) & word >> (hash >> 33 & 63);
+        }
+    }
+    return (found & 1) != 0;
 }
 
 bool seam_filter_passes(const struct seam_filter *filter, const uint8_t *before, uint32_t n_before,
                         const uint8_t *behind, uint32_t n_behind)
 {
-    const uint8_t last = before[n_before - 1];
-
-    return (n_before == 2 && has(filter->triples, triple_key(before[0], last, behind[0]))) ||
-           (n_behind == 2 && has(filter->triples, triple_key(last, behind[0], behind[1]))) ||
-           has(filter->pairs, pair_key((const uint8_t[]){last, behind[0]}));
+    if (n_before == SEAM_BYTES && n_behind == SEAM_BYTES) /* most: unrolled */
+        return passes(filter, before, SEAM_BYTES, behind, SEAM_BYTES);
+    return passes(filter, before, n_before, behind, n_behind);
 }

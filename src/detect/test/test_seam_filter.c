@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/least.h"
 #include "detect/match/match_class.h"
 #include "detect/match/seam_filter.h"
 
@@ -56,10 +57,10 @@ static void check_literal(const struct seam_filter *filter, const struct sl_lite
     if ((literal->flags & SL_LITERAL_NOCASE) == 0)
         memcpy(bytes, literal->bytes, literal->len);
     for (uint32_t cut = 1; cut < literal->len; cut++) {
-        const uint32_t n_before = cut < 2 ? cut : 2, left = literal->len - cut;
+        const uint32_t n_before = (uint32_t)least(cut, SEAM_BYTES);
 
         assert_true(seam_filter_passes(filter, bytes + cut - n_before, n_before, bytes + cut,
-                                       left < 2 ? left : 2));
+                                       (uint32_t)least(literal->len - cut, SEAM_BYTES)));
     }
 }
 
@@ -88,6 +89,12 @@ static void test_literals_pass_wherever_they_are_cut(void **state)
     assert_true(n_checked > ROUNDS * RULES / 3);
 }
 
+static bool passes(const struct seam_filter *filter, const char *before, const char *behind)
+{
+    return seam_filter_passes(filter, (const uint8_t *)before, (uint32_t)strlen(before),
+                              (const uint8_t *)behind, (uint32_t)strlen(behind));
+}
+
 static void test_other_places_do_not_pass(void **state)
 {
     struct sl_rules *rules =
@@ -97,12 +104,16 @@ static void test_other_places_do_not_pass(void **state)
     struct seam_filter *filter = filter_of(rules);
 
     (void)state;
-    assert_true(seam_filter_passes(filter, (const uint8_t *)"xA", 2, (const uint8_t *)"bC", 2));
-    assert_true(seam_filter_passes(filter, (const uint8_t *)"bc", 2, (const uint8_t *)"d", 1));
-    assert_true(seam_filter_passes(filter, (const uint8_t *)"\x01", 1, (const uint8_t *)"\x02", 1));
-    assert_false(seam_filter_passes(filter, (const uint8_t *)"a", 1, (const uint8_t *)"b", 1));
-    assert_false(seam_filter_passes(filter, (const uint8_t *)"xa", 2, (const uint8_t *)"bd", 2));
-    assert_false(seam_filter_passes(filter, (const uint8_t *)"/i", 2, (const uint8_t *)"nd", 2));
+    assert_true(passes(filter, "xxA", "bCd"));
+    assert_true(passes(filter, "xab", "CDx"));
+    assert_true(passes(filter, "abc", "dxx"));
+    assert_true(passes(filter, "abc", "d"));
+    assert_true(passes(filter, "\x01", "\x02"));
+    assert_false(passes(filter, "xxa", "bdx"));
+    assert_false(passes(filter, "xxa", "bc")); /* no more bytes come */
+    assert_false(passes(filter, "bc", "dxx"));
+    assert_false(passes(filter, "xbc", "dxx"));
+    assert_false(passes(filter, "/in", "dex"));
     free(filter);
     sl_rules_free(rules);
 }
