@@ -193,7 +193,7 @@ static bool run_batch(const struct start *start, const struct sl_mpm_table *tabl
     config.devices[0] = start->shared->device;
     if (table != NULL)
         config.engines[config.n_engines++] =
-            (struct sl_pipeline_engine){sl_mpm_engine(table), table, false};
+            (struct sl_pipeline_engine){.engine = sl_mpm_engine(table), .table = table};
     if (cuda)
         device_use(config.devices[0].index);
     bool good = done(

@@ -125,6 +125,7 @@ struct sl_batch {
     uint32_t bytes_len; /* bytes of the arena in use, a multiple of SL_BATCH_ALIGN */
     uint32_t bytes_cap; /* bytes of the arena, slack excluded: a multiple of SL_BATCH_ALIGN */
     bool has_overlap;   /* some item's overlap is not 0 */
+    bool has_kind;      /* items have kinds */
     uint8_t *bytes;     /* the arena, aligned to SL_BATCH_ALIGN */
 
     /* Items that no packet holds, such as decoded names. They lie behind the others, in the arena
@@ -135,13 +136,15 @@ struct sl_batch {
     uint32_t made_len, made_cap; /* bytes of the arena: in use, and in all */
     struct sl_made *made;        /* max_made entries. Host memory only */
 
-    /* Columns of n_items entries, and n_made behind them. The first three lie where the arena lies.
+    /* Columns of n_items entries, and n_made behind them. The first four lie where the arena lies.
      */
     struct sl_span *payload;  /* the bytes that content engines scan: a packet's payload, a whole
                                  piece; offsets ascend, spans do not overlap */
     uint16_t *overlap;        /* leading payload bytes that repeat the end of the piece before;
                                  valid where has_overlap, else it may be NULL */
     struct sl_packet *packet; /* headers; NULL: items are no packets */
+    uint8_t *kind;            /* below 8, of the caller's choice (sl_limits.wanted); valid where
+                                 has_kind, else it may be NULL */
     struct sl_origin *origin; /* of n_items entries; NULL: the caller needs none */
 
     /* Host memory only, of n_items entries, for packets that have a flow: sl_batch_reserve_totals.
@@ -198,6 +201,7 @@ static inline void sl_batch_reset(struct sl_batch *batch)
     batch->n_items = 0;
     batch->bytes_len = 0;
     batch->has_overlap = false;
+    batch->has_kind = false;
     batch->n_made = batch->made_len = 0;
 }
 

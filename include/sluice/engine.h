@@ -73,6 +73,12 @@ struct sl_limits {
      * stream after submit. wait then sets only n of sl_hits and ignores its cap. */
     void *device_hits;
 
+    /* CUDA, matchers of literals: by literal, bits of the kinds of items (sl_batch.kind) in which
+     * it is wanted. Backends may leave out other hits of a batch that has kinds. n_wanted entries,
+     * borrowed until close. NULL: all are wanted. */
+    const uint8_t *wanted;
+    size_t n_wanted;
+
     uint64_t reserved[4]; /* 0: room to grow */
 };
 

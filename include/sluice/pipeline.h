@@ -50,8 +50,10 @@ struct sl_pipeline_device {
 /* An engine of a run. */
 struct sl_pipeline_engine {
     const struct sl_engine *engine;
-    const void *table; /* the engine's; outlives the run */
-    bool scans_made;   /* it scans the items that `make` makes, too */
+    const void *table;     /* the engine's; outlives the run */
+    bool scans_made;       /* it scans the items that `make` makes, too */
+    const uint8_t *wanted; /* of the limits of its contexts (sluice/engine.h), */
+    size_t n_wanted;       /* and how many */
 };
 
 /* The configuration of a run, which borrows all that it points to. */

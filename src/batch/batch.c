@@ -56,10 +56,11 @@ static bool alloc_blocks(struct owned_batch *owned, uint32_t arena_len, uint32_t
     batch->payload = (struct sl_span *)memory->alloc(max_items * sizeof *batch->payload);
     batch->overlap = (uint16_t *)memory->alloc(max_items * sizeof *batch->overlap);
     batch->packet = (struct sl_packet *)memory->alloc(max_items * sizeof *batch->packet);
+    batch->kind = (uint8_t *)memory->alloc(max_items * sizeof *batch->kind);
     owned->origin_len = max_items * sizeof *batch->origin;
     batch->origin = (struct sl_origin *)pages_alloc(owned->origin_len);
     if (batch->bytes == NULL || batch->payload == NULL || batch->overlap == NULL ||
-        batch->packet == NULL || batch->origin == NULL)
+        batch->packet == NULL || batch->kind == NULL || batch->origin == NULL)
         return false;
     if (memory->room_len != NULL) {
         batch->room = batch->bytes;
@@ -123,6 +124,7 @@ void sl_batch_free(struct sl_batch *batch)
     owned->memory->release(batch->payload);
     owned->memory->release(batch->overlap);
     owned->memory->release(batch->packet);
+    owned->memory->release(batch->kind);
     pages_free(batch->origin, owned->origin_len);
     free(batch->made);
     free(batch->total);

@@ -13,7 +13,7 @@
 
 /* Bytes from the arena's first. A column that is not there begins where the next one does. */
 struct columns {
-    size_t payload, overlap, packet;
+    size_t payload, overlap, packet, kind;
     size_t end;
 };
 
@@ -24,21 +24,22 @@ static inline size_t columns_aligned(size_t len)
 
 /* Grows with each argument: a layout for the largest batch holds every batch. */
 static inline struct columns columns_behind(size_t bytes_len, size_t n_items, bool has_overlap,
-                                            bool has_packet)
+                                            bool has_packet, bool has_kind)
 {
     struct columns at;
 
     at.payload = columns_aligned(bytes_len);
     at.overlap = columns_aligned(at.payload + n_items * sizeof(struct sl_span));
     at.packet = columns_aligned(at.overlap + (has_overlap ? n_items * sizeof(uint16_t) : 0));
-    at.end = at.packet + (has_packet ? n_items * sizeof(struct sl_packet) : 0);
+    at.kind = columns_aligned(at.packet + (has_packet ? n_items * sizeof(struct sl_packet) : 0));
+    at.end = columns_aligned(at.kind + (has_kind ? n_items * sizeof(uint8_t) : 0));
     return at;
 }
 
 /* Bytes of an arena and all columns of a full batch on a GPU, slack included. */
 static inline size_t columns_room(size_t arena_len, size_t max_items)
 {
-    return columns_behind(arena_len, max_items, true, true).end + SL_BATCH_SLACK;
+    return columns_behind(arena_len, max_items, true, true, true).end + SL_BATCH_SLACK;
 }
 
 /* Copies a column and zeroes the bytes up to the alignment: each byte that crosses is defined. */
@@ -49,9 +50,16 @@ static inline void columns_put(uint8_t *to, const void *column, size_t len)
     memset(to + len, 0, columns_aligned(len) - len);
 }
 
+/* The same of a batch. */
+static inline struct columns columns_of_batch(const struct sl_batch *batch)
+{
+    return columns_behind(batch->bytes_len, batch->n_items, batch->has_overlap,
+                          batch->packet != NULL, batch->has_kind);
+}
+
 /* A longer column crosses in a copy of its own. Laying 512 KiB behind the items keeps a core busy
  * for some 50 us, and a copy costs the link 2.6 to 6. */
-enum { COLUMNS_MAX = 3, COLUMNS_PACKED_LEN = 512 << 10 /* bytes */ };
+enum { COLUMNS_MAX = 4, COLUMNS_PACKED_LEN = 512 << 10 /* bytes */ };
 
 /* Bytes of an arena on the host, and of all columns that are ever laid behind it. */
 static inline size_t columns_packed_room(size_t arena_len, size_t max_items)
@@ -82,6 +90,8 @@ static inline unsigned columns_of(struct column column[COLUMNS_MAX], const struc
             (struct column){batch->overlap, at->overlap, n * sizeof *batch->overlap};
     if (batch->packet != NULL)
         column[n_columns++] = (struct column){batch->packet, at->packet, n * sizeof *batch->packet};
+    if (batch->has_kind)
+        column[n_columns++] = (struct column){batch->kind, at->kind, n * sizeof *batch->kind};
     return n_columns;
 }
 

@@ -572,6 +572,9 @@ enum sl_status cuda_context_open(void **context, const void *table, size_t table
         "asking for the number of multiprocessors", diag);
     if (status == SL_OK)
         status = acquire_table(&cuda->d_table, table, table_len, limits->device, diag);
+    if (status == SL_OK && limits->wanted != NULL)
+        status =
+            acquire_table(&cuda->d_wanted, limits->wanted, limits->n_wanted, limits->device, diag);
     if (status == SL_OK)
         status = open_hits(&cuda->hits, limits, diag);
     if (status != SL_OK) {
@@ -592,6 +595,8 @@ void cuda_context_close(void *context)
     close_hits(&cuda->hits, &cuda->limits);
     if (cuda->d_table != NULL)
         release_table(cuda->table, cuda->limits.device);
+    if (cuda->d_wanted != NULL)
+        release_table(cuda->limits.wanted, cuda->limits.device);
     free(cuda);
 }
 
@@ -613,7 +618,10 @@ static bool batch_fits(const struct sl_batch *batch, const struct sl_limits *lim
 enum sl_status cuda_submit_begin(struct cuda_context *context, const struct sl_batch *batch,
                                  struct sl_hits *out)
 {
-    return batch_fits(batch, &context->limits) ? begin_hits(&context->hits, batch, out) : SL_EINVAL;
+    if (!batch_fits(batch, &context->limits))
+        return SL_EINVAL;
+    context->kind = context->d_wanted != NULL && batch->has_kind ? batch->kind : NULL;
+    return begin_hits(&context->hits, batch, out);
 }
 
 enum sl_status cuda_submit_end(struct cuda_context *context)

@@ -83,8 +83,10 @@ struct cuda_hits {
 
 /* A backend's context. */
 struct cuda_context {
-    const void *table;   /* the key of the device's copy, which all contexts of a process share */
-    const void *d_table; /* the device's copy */
+    const void *table;    /* the key of the device's copy, which all contexts of a process share */
+    const void *d_table;  /* the device's copy */
+    const void *d_wanted; /* of the limits; NULL: all hits are */
+    const uint8_t *kind;  /* of this batch's items; NULL: they have none, or none is asked for */
     struct sl_limits limits;
     uint32_t n_multiprocessors;
     struct cuda_hits hits;
@@ -108,12 +110,15 @@ struct cuda_hits_device {
     struct sl_hit *hit;
     unsigned long long *count;
     uint32_t cap;
+    const uint8_t *wanted, *kind; /* kind NULL: all are wanted */
 };
 
+/* Between submit_begin and _end. */
 static inline struct cuda_hits_device cuda_hits_device(const struct cuda_context *context)
 {
     const struct cuda_hits *hits = &context->hits;
-    struct cuda_hits_device device = {hits->d_found->hit, &hits->d_found->n, hits->cap};
+    struct cuda_hits_device device = {hits->d_found->hit, &hits->d_found->n, hits->cap,
+                                      (const uint8_t *)context->d_wanted, context->kind};
 
     return device;
 }
@@ -175,6 +180,13 @@ static __device__ inline void cuda_deliver(const struct cuda_delivery &delivery)
     cuda_deliver_all(delivery);
     if (threadIdx.x == 0)
         *delivery.ticket = 0;
+}
+
+/* Whether a hit of the literal is wanted in the item. */
+static __device__ inline bool cuda_hits_want(const struct cuda_hits_device &hits, uint32_t item,
+                                             uint32_t literal)
+{
+    return hits.kind == NULL || (hits.wanted[literal] >> hits.kind[item] & 1) != 0;
 }
 
 /* Appends a hit, with one atomic for all threads of a warp that append at once. Otherwise a single

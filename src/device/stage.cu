@@ -106,8 +106,7 @@ static cudaError_t copy_batch(struct sl_stage *stage, const struct sl_batch *bat
 enum sl_status sl_stage_upload(struct sl_stage *stage, const struct sl_batch *batch,
                                struct sl_batch *view)
 {
-    const struct columns at =
-        columns_behind(batch->bytes_len, batch->n_items, batch->has_overlap, batch->packet != NULL);
+    const struct columns at = columns_of_batch(batch);
 
     if (batch->memory == SL_MEMORY_DEVICE || batch->n_items > stage->limits.max_items ||
         batch->bytes_len > stage->limits.max_bytes)
@@ -126,6 +125,7 @@ enum sl_status sl_stage_upload(struct sl_stage *stage, const struct sl_batch *ba
     view->payload = (struct sl_span *)(d_block + at.payload);
     view->overlap = batch->has_overlap ? (uint16_t *)(d_block + at.overlap) : NULL;
     view->packet = batch->packet != NULL ? (struct sl_packet *)(d_block + at.packet) : NULL;
+    view->kind = batch->has_kind ? d_block + at.kind : NULL;
     view->room = NULL;
     view->room_len = 0;
     view->device = stage->limits.device;

@@ -64,6 +64,14 @@ static enum sl_device_kind engine_kind(const struct worker *worker, const struct
     return SL_DEVICE_CPU;
 }
 
+/* Those of the engine's contexts. */
+static void set_limits(struct worker *worker, uint32_t e, uint32_t max_hits)
+{
+    worker->limits.max_hits = max_hits;
+    worker->limits.wanted = worker->config->engines[e].wanted;
+    worker->limits.n_wanted = worker->config->engines[e].n_wanted;
+}
+
 static enum sl_status open_engine(struct worker *worker, uint32_t e, struct sl_diag *diag)
 {
     const struct sl_engine *engine = worker->config->engines[e].engine;
@@ -75,7 +83,7 @@ static enum sl_status open_engine(struct worker *worker, uint32_t e, struct sl_d
     opened->backend = sl_engine_choose(engine, engine_kind(worker, engine), why);
     if (opened->backend == NULL)
         return diag_set(diag, SL_EDEVICE, NULL, 0, "%s cannot run: %s", engine->name, why);
-    worker->limits.max_hits = opened->max_hits;
+    set_limits(worker, e, opened->max_hits);
     return sl_engine_open(&opened->context, engine, opened->backend, opened->table, &worker->limits,
                           diag);
 }
@@ -184,7 +192,7 @@ static enum sl_status open_context(struct worker *worker, uint32_t e, uint32_t m
 {
     const struct worker_engine *engine = &worker->engines[e];
 
-    worker->limits.max_hits = max_hits;
+    set_limits(worker, e, max_hits);
     return engine->backend->open(context, engine->table, &worker->limits, diag);
 }
 

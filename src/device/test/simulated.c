@@ -353,8 +353,7 @@ enum sl_status __wrap_sl_stage_open(struct sl_stage **stage, const struct sl_lim
 enum sl_status __wrap_sl_stage_upload(struct sl_stage *stage, const struct sl_batch *batch,
                                       struct sl_batch *view)
 {
-    const struct columns at =
-        columns_behind(batch->bytes_len, batch->n_items, batch->has_overlap, batch->packet != NULL);
+    const struct columns at = columns_of_batch(batch);
 
     if (batch->memory == SL_MEMORY_DEVICE || batch->n_items > stage->limits.max_items ||
         batch->bytes_len > stage->limits.max_bytes)
@@ -376,6 +375,7 @@ enum sl_status __wrap_sl_stage_upload(struct sl_stage *stage, const struct sl_ba
     view->payload = (struct sl_span *)(stage->block + at.payload);
     view->overlap = batch->has_overlap ? (uint16_t *)(stage->block + at.overlap) : NULL;
     view->packet = batch->packet != NULL ? (struct sl_packet *)(stage->block + at.packet) : NULL;
+    view->kind = batch->has_kind ? stage->block + at.kind : NULL;
     view->room = NULL;
     view->room_len = 0;
     view->device = stage->limits.device;

@@ -26,6 +26,7 @@ static void fill_batch(struct sl_batch *batch, uint32_t item_len, uint16_t overl
         batch->payload[item].offset += item_len / 3;
         batch->payload[item].len -= item_len / 3;
         batch->packet[item].network = (uint16_t)(item * 3 + 1);
+        batch->kind[item] = (uint8_t)(item * 7 + 1);
     }
 }
 
@@ -53,8 +54,7 @@ static void check_zeros(const uint8_t *bytes, size_t from, size_t to)
 /* How many columns were laid behind the items, and how many there are. */
 static unsigned pack(const struct sl_batch *view, unsigned *n_columns)
 {
-    const struct columns at =
-        columns_behind(view->bytes_len, view->n_items, view->has_overlap, view->packet != NULL);
+    const struct columns at = columns_of_batch(view);
     struct column column[COLUMNS_MAX];
 
     *n_columns = columns_of(column, view, &at);
@@ -70,14 +70,13 @@ static void check_all_packed(const struct sl_batch *view)
 
     const unsigned n_packed = pack(view, &n_columns);
     assert_int_equal(n_packed, n_columns);
-    assert_int_equal(n_packed, 1 + view->has_overlap + (view->packet != NULL));
+    assert_int_equal(n_packed, 1 + view->has_overlap + (view->packet != NULL) + view->has_kind);
 }
 
 static void check_packed(const struct sl_batch *batch, const struct sl_batch *view)
 {
     const size_t n = batch->n_items;
-    const struct columns at =
-        columns_behind(view->bytes_len, n, view->has_overlap, view->packet != NULL);
+    const struct columns at = columns_of_batch(view);
 
     check_all_packed(view);
     assert_memory_equal(view->bytes, batch->bytes, batch->bytes_len);
@@ -93,7 +92,13 @@ static void check_packed(const struct sl_batch *batch, const struct sl_batch *vi
     if (view->packet != NULL)
         assert_memory_equal(view->bytes + at.packet, batch->packet, n * sizeof *batch->packet);
     else
-        assert_int_equal(at.end, at.packet);
+        assert_int_equal(at.kind, at.packet);
+    if (view->has_kind) {
+        assert_memory_equal(view->bytes + at.kind, batch->kind, n * sizeof *batch->kind);
+        check_zeros(view->bytes, at.kind + n * sizeof *batch->kind, at.end);
+    } else {
+        assert_int_equal(at.end, at.kind);
+    }
     for (size_t behind = at.end; behind < view->room_len; behind++)
         assert_int_equal(view->bytes[behind], 0xEE);
 }
@@ -103,13 +108,14 @@ static void test_columns_fit_behind_each_full_batch(void **state)
     (void)state;
     for (uint32_t max_items = 1; max_items <= 20; max_items++)
         for (uint32_t item_len = 0; item_len <= 48; item_len += 12)
-            for (uint32_t mask = 0; mask < 4; mask++) {
+            for (uint32_t mask = 0; mask < 8; mask++) {
                 struct sl_batch *batch = make_batch(256, max_items);
 
                 fill_batch(batch, item_len, mask & 1);
                 struct sl_batch view = with_room(batch);
                 if ((mask & 2) != 0)
                     view.packet = NULL;
+                view.has_kind = (mask & 4) != 0;
                 check_packed(batch, &view);
                 free(view.bytes);
                 sl_batch_free(batch);
@@ -145,7 +151,7 @@ static void test_columns_stay_out_of_memory_that_is_not_theirs(void **state)
     (void)state;
     fill_batch(batch, 64, 0);
     struct sl_batch view = with_room(batch);
-    const size_t end = columns_behind(view.bytes_len, view.n_items, false, true).end;
+    const size_t end = columns_of_batch(&view).end;
 
     assert_int_equal(pack(batch, &n), 0); /* not pinned: no room */
     view.room_len = end - 1;

@@ -91,7 +91,8 @@ static __device__ void scan_segment(const struct ac_view *view, const struct ac_
              items->part_len);
     while (ac_step(view, &walk))
         while (ac_match(view, &walk, &id))
-            cuda_hits_append(hits, item, walk.at - span.offset, id);
+            if (cuda_hits_want(hits, item, id))
+                cuda_hits_append(hits, item, walk.at - span.offset, id);
 }
 
 static __global__ void __launch_bounds__(BLOCK, BLOCKS_PER_SM)

@@ -101,6 +101,9 @@ static __device__ void spend_most(struct warp *warp, uint32_t work)
 
 static __device__ void append(const struct warp *warp, uint32_t item, uint32_t end, uint32_t id)
 {
+    if (!cuda_hits_want(warp->scan->hits, item, id))
+        return;
+
     const uint32_t slot = atomicAdd(&my_queues()->n_staged, 1u);
 
     if (slot < STAGED) {
@@ -247,6 +250,8 @@ static __device__ void report_ends(struct warp *warp, const struct gram_place *p
     uint32_t first;
     const uint32_t n = gram_run_ends(place, run, len, &first);
 
+    if (!cuda_hits_want(hits, place->item, id))
+        return;
     if (n < 32) {
         if (warp->lane < n)
             append(warp, place->item, first + warp->lane, id);
@@ -666,7 +671,6 @@ static void describe(struct gram_cuda *gram, const struct gram_view *host)
     scan->sieve.entries = on_device(cuda, scan->sieve.entries);
     scan->has_runs = host->body->runs.begin[256] != 0;
     scan->has_tiny = host->body->n_tiny != 0;
-    scan->hits = cuda_hits_device(cuda);
     gram->automaton = host->body->automaton;
     scan->automaton = gram->plan.d_state;
     scan->arena.index = gram->d_index;
@@ -721,6 +725,7 @@ static void launch(struct gram_cuda *gram, const struct sl_batch *batch)
     scan->arena.overlap = batch->has_overlap ? batch->overlap : NULL;
     scan->arena.n_items = batch->n_items;
     scan->arena.len = batch->bytes_len;
+    scan->hits = cuda_hits_device(cuda);
     scan->delivery = {};
     if (!gram->automaton_follows)
         scan->delivery = cuda_delivery(cuda);

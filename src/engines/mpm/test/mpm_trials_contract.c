@@ -136,6 +136,77 @@ void test_contexts_are_reusable(void **state)
     sl_mpm_free(table);
 }
 
+/* Keeps the hits of literals that are wanted in their item. */
+static void keep_wanted(struct sl_hits *hits, const uint8_t *wanted)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < hits->n; i++)
+        if ((wanted[hits->hit[i].id] >> subject.batch->kind[hits->hit[i].item] & 1) != 0)
+            hits->hit[n++] = hits->hit[i];
+    hits->n = n;
+}
+
+/* Items of random text, and of one letter. */
+static void fill_with_kinds(uint64_t *random, const uint8_t *text)
+{
+    enum { ITEMS = 300, LEN_MAX = 90 };
+    uint8_t run[LEN_MAX];
+
+    sl_batch_reset(subject.batch);
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        const uint32_t len = test_below(random, LEN_MAX);
+
+        memset(run, "aAb"[i % 3], sizeof run);
+        trial_add_item(i % 4 == 0 ? run : text + i, len);
+        subject.batch->kind[i] = (uint8_t)test_below(random, 8);
+    }
+}
+
+/* Backends may leave out hits that are not wanted in items of their kind, and no others. Without
+ * kinds all are wanted. */
+void test_hits_of_kinds(void **state)
+{
+    enum { N = 60, LEN = 500, ROUNDS = 10 };
+    static uint8_t text[LEN], bytes[N * 40], wanted[N];
+    struct sl_literal literals[N];
+    struct sl_limits limits = subject.limits;
+    uint64_t random = 11;
+
+    (void)state;
+    limits.wanted = wanted;
+    limits.n_wanted = N;
+    for (int round = 0; round < ROUNDS; round++) {
+        trial_fill_random(&random, text, LEN, "aAbc");
+        trial_cut_literals(&random, literals, bytes, N, text, LEN, round % 2 == 0 ? 40 : 3);
+        for (int id = 0; id < N; id++)
+            wanted[id] = (uint8_t)test_below(&random, 256);
+
+        struct sl_mpm_table *table = trial_build(literals, N);
+        const struct sl_backend *backend = trial_find_backend(table, subject.backend_name);
+        const bool leaves_out =
+            strcmp(backend->name, "cuda") == 0 &&
+            (strcmp(subject.algorithm, "gram") == 0 || strcmp(subject.algorithm, "ac") == 0);
+        void *context = trial_open_within(backend, table, &limits);
+
+        for (int kinds = 0; kinds < 2; kinds++) {
+            fill_with_kinds(&random, text);
+            subject.batch->has_kind = kinds == 1;
+            assert_int_equal(trial_scan_batch(backend, context, subject.batch, &subject.found),
+                             SL_OK);
+            subject.expected.n = mpm_ref_scan(literals, N, subject.batch, subject.expected.hit,
+                                              subject.expected.cap);
+            if (kinds == 1)
+                keep_wanted(&subject.expected, wanted);
+            if (kinds == 1 && !leaves_out)
+                keep_wanted(&subject.found, wanted);
+            trial_assert_same_hits();
+        }
+        backend->close(context);
+        sl_mpm_free(table);
+    }
+}
+
 void test_batches_outside_the_contract(void **state)
 {
     const struct sl_literal literals[] = {trial_literal_of("ab", 0)};
