@@ -6,6 +6,7 @@
 
 #include "base/diag.h"
 #include "detect/match/class_matcher.h"
+#include "detect/match/match_class.h"
 #include "detect/match/seam_filter.h"
 #include "run_policy.h"
 #include "sluice/app.h"
@@ -115,6 +116,32 @@ static enum sl_status make_matcher(struct run_policy *policy, const struct run_p
                          diag);
 }
 
+/* Lists the classes that want each literal. False: no memory. */
+static bool list_wanted(struct run_policy *policy)
+{
+    policy->wanted = malloc(policy->n_literals);
+    for (size_t id = 0; id < policy->n_literals && policy->wanted != NULL; id++)
+        policy->wanted[id] = match_classes_that_want(&policy->rules->index->wants[id]);
+    return policy->wanted != NULL;
+}
+
+static void add_matcher(struct run_policy *policy, struct sl_pipeline_config *pipeline)
+{
+    const bool by_class = policy->classes != NULL;
+    const struct sl_engine *engine =
+        by_class ? class_matcher_engine(policy->classes) : sl_mpm_engine(policy->matcher);
+
+    policy->matcher_engine =
+        run_add_engine(pipeline, engine, by_class ? (void *)policy->classes : policy->matcher);
+
+    struct sl_pipeline_engine *added = &pipeline->engines[policy->matcher_engine];
+
+    added->wanted = policy->wanted;
+    added->n_wanted = policy->wanted != NULL ? policy->n_literals : 0;
+    added->scans_made =
+        policy->sees_streams || (policy->buffers & ~(uint32_t)SL_BUFFER_PAYLOAD) != 0;
+}
+
 /* The tables are for the first packets of the captures. */
 static enum sl_status build_matcher(struct run_policy *policy, const struct run_policy_build *build,
                                     struct sl_diag *diag)
@@ -136,13 +163,9 @@ static enum sl_status build_matcher(struct run_policy *policy, const struct run_
     sl_batch_free(sample);
     if (status != SL_OK || policy->n_literals == 0)
         return status;
-    policy->matcher_engine =
-        policy->classes != NULL
-            ? run_add_engine(build->pipeline, class_matcher_engine(policy->classes),
-                             policy->classes)
-            : run_add_engine(build->pipeline, sl_mpm_engine(policy->matcher), policy->matcher);
-    build->pipeline->engines[policy->matcher_engine].scans_made =
-        policy->sees_streams || (policy->buffers & ~(uint32_t)SL_BUFFER_PAYLOAD) != 0;
+    if (policy->classes == NULL && !list_wanted(policy))
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %zu literals", policy->n_literals);
+    add_matcher(policy, build->pipeline);
     return SL_OK;
 }
 
@@ -217,6 +240,8 @@ enum sl_status run_policy_match_on_cpu(struct run_policy *policy,
     policy->matcher_engine = -1;
     class_matcher_free(policy->classes);
     policy->classes = NULL;
+    free(policy->wanted);
+    policy->wanted = NULL;
     if (build->config->compiled == NULL) {
         sl_mpm_free(policy->matcher);
         policy->matcher = NULL;

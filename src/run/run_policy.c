@@ -32,6 +32,7 @@ void run_policy_release(struct run_policy *policy)
     sl_names_free(policy->names);
     sl_clamav_free(policy->database);
     class_matcher_free(policy->classes);
+    free(policy->wanted);
     free(policy->seam_filter);
     sl_mpm_free(policy->matcher);
     if (policy->owns_rules)

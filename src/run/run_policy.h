@@ -26,7 +26,8 @@ struct run_policy {
     const struct sl_literal *literals; /* of the rules */
     size_t n_literals;
     struct sl_mpm_table *matcher;
-    struct class_matcher *classes; /* of the CPU alone; NULL: the matcher has all items */
+    struct class_matcher *classes; /* of the CPU alone; NULL: the matcher has all items, */
+    uint8_t *wanted;               /* and the classes that want each literal; or NULL */
     uint32_t buffers;              /* of the literals: SL_BUFFER_* */
     bool sees_streams;             /* rules inspect TCP streams, or ask for their facts: */
     bool asks_stream_facts;

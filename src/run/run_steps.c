@@ -2,6 +2,7 @@
 /* The steps of a batch through a run, as the pipeline calls them. */
 #include "base/clock.h"
 #include "base/diag.h"
+#include "detect/match/match_class.h"
 #include "run_internal.h"
 #include "sluice/app.h"
 
@@ -100,6 +101,8 @@ static void apply(void *user, struct sl_batch *batch)
     }
     if (mine->policy->finds_app || run_source_reports_flows(source))
         sl_app_find(batch);
+    if (mine->policy->wanted != NULL)
+        match_class_note(batch, 0);
 }
 
 /* Names of datagrams come first, then items of streams, those of flows that ended behind the
@@ -131,7 +134,8 @@ static uint64_t make_some(const struct sl_run *run, const struct sl_batch *batch
                : UINT64_MAX;
 }
 
-static uint64_t make(void *user, const struct sl_batch *batch, struct sl_batch *to, uint64_t from)
+static uint64_t make_all(void *user, const struct sl_batch *batch, struct sl_batch *to,
+                         uint64_t from)
 {
     const uint64_t mask = (UINT64_C(1) << MADE_AT) - 1;
 
@@ -142,6 +146,16 @@ static uint64_t make(void *user, const struct sl_batch *batch, struct sl_batch *
             return which << MADE_AT | next;
     }
     return UINT64_MAX;
+}
+
+static uint64_t make(void *user, const struct sl_batch *batch, struct sl_batch *to, uint64_t from)
+{
+    const struct run_batch *mine = batch->filler;
+    const uint64_t next = make_all(user, batch, to, from);
+
+    if (mine->policy->wanted != NULL)
+        match_class_note(to, to->n_items);
+    return next;
 }
 
 static void sift(void *user, const struct sl_batch *batch, uint32_t e, struct sl_hits *hits)

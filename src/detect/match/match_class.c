@@ -3,6 +3,8 @@
 
 #include "sluice/dissect.h"
 
+_Static_assert((int)MATCH_CLASSES <= 8, "a class is a kind of items");
+
 enum {
     HEAD = SL_BUFFER_HTTP_URI_RAW | SL_BUFFER_HTTP_HEADER | SL_BUFFER_HTTP_HEADER_RAW |
            SL_BUFFER_HTTP_COOKIE | SL_BUFFER_HTTP_FIELD | SL_BUFFER_HTTP_LINE
@@ -37,6 +39,15 @@ enum match_class match_class_of(const struct sl_batch *batch, uint32_t item)
                                                                      : MATCH_TO_CLIENT;
 }
 
+void match_class_note(struct sl_batch *batch, uint32_t first)
+{
+    const struct sl_batch whole = sl_batch_whole(batch);
+
+    for (uint32_t item = first; item < whole.n_items; item++)
+        batch->kind[item] = (uint8_t)match_class_of(&whole, item);
+    batch->has_kind = true;
+}
+
 bool match_class_wants(enum match_class class, const struct rule_wants *wants)
 {
     static const struct {
@@ -57,4 +68,14 @@ bool match_class_wants(enum match_class class, const struct rule_wants *wants)
 
     return (wants->buffers & of[class].buffers) != 0 && (wants->flows & of[class].flows) != 0 &&
            (wants->protocols & of[class].protocols) != 0;
+}
+
+uint8_t match_classes_that_want(const struct rule_wants *wants)
+{
+    uint8_t classes = 0;
+
+    for (int class = 0; class < MATCH_CLASSES; class ++)
+        if (match_class_wants((enum match_class) class, wants))
+            classes |= (uint8_t)(1u << class);
+    return classes;
 }

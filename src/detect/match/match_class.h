@@ -20,7 +20,13 @@ enum match_class {
 /* The class of an item of sl_batch_whole. */
 enum match_class match_class_of(const struct sl_batch *batch, uint32_t item);
 
+/* Writes the classes of the batch's items, made ones behind them, from `first` on: their kinds. */
+void match_class_note(struct sl_batch *batch, uint32_t first);
+
 /* Whether sl_rules_sift may leave a hit of the literal in an item of the class. */
 bool match_class_wants(enum match_class class, const struct rule_wants *wants);
+
+/* The same of all classes: bits of them. */
+uint8_t match_classes_that_want(const struct rule_wants *wants);
 
 #endif
