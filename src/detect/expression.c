@@ -9,6 +9,7 @@
 
 #include "detect/automaton/automaton.h"
 #include "detect/automaton/possessive.h"
+#include "detect/automaton/required.h"
 #include "rule.h"
 
 enum {
@@ -153,12 +154,16 @@ static bool make_counted(struct rule_arena *arena, struct rule_expression *expre
     return expression->counted != NULL && expression->counted_text != NULL;
 }
 
-/* Machine code, and an automaton where there is one. Without machine code PCRE2 interprets. */
+/* Machine code, and an automaton where there is one, with the literals that are sought before it
+ * runs. Without machine code PCRE2 interprets. */
 static bool make_searched(struct rule_arena *arena, struct rule_expression *expression)
 {
     (void)pcre2_jit_compile(expression->code, PCRE2_JIT_COMPLETE);
     return automaton_make(arena, expression->text, expression->len, expression->options,
-                          &expression->automaton);
+                          &expression->automaton) &&
+           (expression->automaton == NULL ||
+            required_make(arena, expression->text, expression->len, expression->options,
+                          &expression->required));
 }
 
 bool rule_expression_make_fast(struct rule_arena *arena, struct rule_expression *expression)

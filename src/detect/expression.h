@@ -10,6 +10,7 @@
 #include "sluice/status.h"
 
 struct automaton;
+struct required;
 struct rule_arena;
 struct sl_rules;
 struct pcre2_real_code_8;
@@ -35,6 +36,7 @@ struct rule_expression {
     size_t len;
     uint32_t options;                  /* RULE_* */
     const struct automaton *automaton; /* NULL: it has none, or is not fast */
+    const struct required *required;   /* NULL: the same, or it has no automaton */
     bool is_asked;                     /* by a rule of the compiled set */
     bool is_fast;
     bool anchored; /* it matches where its subject begins, or not at all */

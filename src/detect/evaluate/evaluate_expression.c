@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "detect/automaton/automaton.h"
+#include "detect/automaton/required.h"
 #include "evaluate_steps.h"
 
 enum {
@@ -42,18 +43,38 @@ struct match {
     uint32_t begin, end;
 };
 
-/* Lets the automaton mark where matches may begin. An eighth of the rule's effort remains for
- * searches. */
+/* Whether the first len bytes may have a match, which holds some literals. A search for these takes
+ * less than a run of the automaton, or ends. */
+static bool may_match(struct inquiry *inquiry, uint32_t len)
+{
+    const struct required *required = inquiry->step->expression->required;
+    const uint32_t n = len - inquiry->first;
+    const uint64_t most = n < inquiry->work->effort_left ? n : inquiry->work->effort_left;
+    uint64_t left = most;
+    const bool may = required == NULL ||
+                     required_allow(required, inquiry->scan->payload + inquiry->first, n, &left);
+
+    inquiry->work->effort_left -= most - left;
+    return may;
+}
+
+/* Lets the automaton mark where matches may begin, unless literals say that there is none. An
+ * eighth of the rule's effort remains for searches. */
 static void learn_starts(struct inquiry *inquiry)
 {
     const struct automaton *automaton = inquiry->step->expression->automaton;
     struct rule_scan *scan = inquiry->scan;
     const bool anywhere = inquiry->step->relative;
-    const uint64_t share = inquiry->work->effort_left - inquiry->work->effort_left / 8;
     const uint32_t len = automaton_deciding(automaton, scan->len, inquiry->last);
-    uint64_t left = share;
 
     memset(scan->starts, 0, RULE_MARKS(scan->len) * sizeof *scan->starts);
+    inquiry->knows_starts = !may_match(inquiry, len);
+    if (inquiry->knows_starts)
+        return;
+
+    const uint64_t share = inquiry->work->effort_left - inquiry->work->effort_left / 8;
+    uint64_t left = share;
+
     inquiry->knows_starts =
         automaton_run(automaton, scan->payload, inquiry->first, len, anywhere, scan->starts, &left);
     inquiry->has_failed = !inquiry->knows_starts;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The products of expressions, judged by PCRE2: automata, and texts with possessive repeats. */
+/* The products of expressions, judged by PCRE2: automata, required literals, and texts with
+ * possessive repeats. */
 #ifndef DETECT_AUTOMATON_JUDGE_H
 #define DETECT_AUTOMATON_JUDGE_H
 
@@ -10,6 +11,7 @@
 
 #include "detect/automaton/automaton.h"
 #include "detect/automaton/possessive.h"
+#include "detect/automaton/required.h"
 #include "detect/expression.h"
 
 enum { JUDGED_MAX = 500 /* bytes of a text */ };
@@ -21,6 +23,8 @@ struct judge {
     pcre2_match_context *context;
     struct rule_arena arena;
     const struct automaton *automaton; /* NULL: it has none */
+    const struct required *required;   /* the same */
+    size_t n_matches, n_denied;        /* places so far, of those with required literals */
 };
 
 static inline uint32_t judge_options(uint32_t options)
@@ -59,7 +63,8 @@ static inline bool judge_open(struct judge *judge, const char *text, size_t len,
     judge->data = pcre2_match_data_create(1, NULL);
     judge->context = pcre2_match_context_create(NULL);
     pcre2_set_match_limit(judge->context, 10000);
-    if (!automaton_make(&judge->arena, text, len, options, &judge->automaton))
+    if (!automaton_make(&judge->arena, text, len, options, &judge->automaton) ||
+        !required_make(&judge->arena, text, len, options, &judge->required))
         abort();
     return true;
 }
@@ -88,6 +93,25 @@ static inline size_t judge_try_possessive(struct judge *judge, const uint8_t *te
     return n_wrong;
 }
 
+/* The places where PCRE2 finds a match whose bytes lack a required literal. Its bytes end with the
+ * text, so that no other is found. */
+static inline size_t judge_try_required(struct judge *judge, const uint8_t *text, uint32_t len)
+{
+    size_t n_wrong = 0;
+
+    for (uint32_t at = 0; at <= len && judge->required != NULL; at++) {
+        const int64_t end = judge_end(judge, judge->code, text, len, at);
+        const size_t n = end >= 0 ? (size_t)end - at : len - at;
+        uint64_t effort = UINT64_MAX;
+        const bool allowed = required_allow(judge->required, text + at, n, &effort);
+
+        judge->n_matches += end >= 0;
+        judge->n_denied += !allowed;
+        n_wrong += end >= 0 && !allowed;
+    }
+    return n_wrong;
+}
+
 /* Whether the bytes that decide the places from half of `last` up to it give other marks there than
  * all do. */
 static inline bool judge_cut(const struct judge *judge, const uint8_t *text, uint32_t len,
@@ -106,11 +130,11 @@ static inline bool judge_cut(const struct judge *judge, const uint8_t *text, uin
     return differ;
 }
 
-/* The places where the automaton or the possessive text is wrong. */
+/* The places where the automaton, the required literals or the possessive text is wrong. */
 static inline size_t judge_try(struct judge *judge, const uint8_t *text, uint32_t len)
 {
     uint64_t starts[JUDGED_MAX / 64 + 1] = {0}, effort = UINT64_MAX;
-    size_t n_wrong = judge_try_possessive(judge, text, len);
+    size_t n_wrong = judge_try_possessive(judge, text, len) + judge_try_required(judge, text, len);
 
     if (judge->automaton == NULL)
         return n_wrong;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Automata and possessive repeats against PCRE2: of each construct, and of random expressions.
- * Texts are random, over so few bytes that expressions match. */
+/* Automata, required literals and possessive repeats against PCRE2: of each construct, and of
+ * random expressions. Texts are random, over so few bytes that expressions match. */
 #include "automaton_judge.h"
 #include "test.h"
 
@@ -105,6 +105,7 @@ static void write_expression(char *text)
 static void test_random_expressions_are_followed(void **state)
 {
     uint32_t n_made = 0, n_exact = 0;
+    size_t n_matches = 0, n_denied = 0;
 
     (void)state;
     for (uint32_t i = 0; i < EXPRESSIONS;) {
@@ -118,9 +119,14 @@ static void test_random_expressions_are_followed(void **state)
         n_made += judge.automaton != NULL;
         n_exact += judge.automaton != NULL && automaton_is_exact(judge.automaton, false);
         judge_texts(&judge, text);
+        n_matches += judge.n_matches;
+        n_denied += judge.n_denied;
         judge_close(&judge);
     }
     print_message("%u automata, %u exact\n", n_made, n_exact);
+    print_message("%zu matches with required literals, %zu places without\n", n_matches, n_denied);
+    assert_in_range(n_matches, 10000, SIZE_MAX);
+    assert_in_range(n_denied, 10000, SIZE_MAX);
     assert_in_range(n_made, EXPRESSIONS / 4, EXPRESSIONS);
     assert_in_range(n_exact, EXPRESSIONS / 8, EXPRESSIONS);
 }
@@ -157,6 +163,78 @@ static void test_repeats_are_made_possessive(void **state)
     }
 }
 
+/* A text lacks the literals that each match holds, or has them in another order. */
+static void test_literals_are_required(void **state)
+{
+    enum { HAS_NONE, MISSES, ALLOWS };
+    static const struct {
+        const char *expression, *text;
+        uint32_t options;
+        int expected;
+    } cases[] = {
+        {"ab\\s*cd", "-ab-cd-", 0, ALLOWS},
+        {"ab\\s*cd", "-ab-", 0, MISSES},
+        {"ab\\s*cd", "-cd-ab-", 0, MISSES}, /* each is behind the one before, */
+        {"ab\\s*bc", "-abc-", 0, MISSES},   /* and shares no byte with it */
+        {"ab\\s*ab", "-ab-ab", 0, ALLOWS},
+        {"ab\\s*ab", "-ab-a", 0, MISSES},
+        {"aB-", "Ab-", 0, MISSES},
+        {"aB-", "Ab-", RULE_CASELESS, ALLOWS},
+        {"aB[-_]", "Ab", RULE_CASELESS, ALLOWS},
+        {"(?i)a(?-i)B", "A-b", 0, MISSES},
+        {"[aA]B", "AB", 0, ALLOWS},
+        {"[aA][[]", "A[", 0, ALLOWS},
+        {"[aA][[]", "A{", 0, MISSES},
+        {"ab+c", "abbbc", 0, ALLOWS},
+        {"ab+c", "aabb", 0, MISSES},
+        {"a{2}b", "a-b", 0, ALLOWS}, /* a repeat counts once */
+        {"0123456789012345678901234567890123456789", "-0123456789012345678901234567890123456789", 0,
+         ALLOWS},
+        {"0123456789012345678901234567890123456789", "-012345678901234567890123456789012345678", 0,
+         MISSES},
+        {"a.b.c.d.e.f.g.h.i", "abcdefgh", 0, ALLOWS}, /* the first eight count */
+        {"a.b.c.d.e.f.g.h.i", "abcdefgi", 0, MISSES},
+        {"ab|cd", "", 0, HAS_NONE},
+        {"(?:ab|cd)e?f*g{0,2}(?:hi)*(?=j)(?<!k)[lm]", "", 0, HAS_NONE},
+        {"ab\\Kcd", "", 0, HAS_NONE},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const size_t len = strlen(cases[i].text);
+        uint64_t effort = UINT64_MAX;
+        struct judge judge;
+
+        print_message("/%s/ in \"%s\"\n", cases[i].expression, cases[i].text);
+        assert_true(
+            judge_open(&judge, cases[i].expression, strlen(cases[i].expression), cases[i].options));
+        assert_int_equal(judge.required == NULL, cases[i].expected == HAS_NONE);
+        if (judge.required != NULL)
+            assert_int_equal(
+                required_allow(judge.required, (const uint8_t *)cases[i].text, len, &effort),
+                cases[i].expected == ALLOWS);
+        judge_close(&judge);
+    }
+}
+
+/* A search for literals that may not go on says nothing. */
+static void test_effort_ends_a_search(void **state)
+{
+    static uint8_t text[4000];
+    uint64_t effort = 4000;
+    struct judge judge;
+
+    (void)state;
+    memset(text, 'a', sizeof text);
+    assert_true(judge_open(&judge, "ab\\s*c", 7, 0));
+    assert_false(required_allow(judge.required, text, sizeof text, &effort));
+    assert_in_range(effort, 2000, 3000);
+    effort = 400;
+    assert_true(required_allow(judge.required, text, sizeof text, &effort));
+    assert_int_equal(effort, 0);
+    judge_close(&judge);
+}
+
 /* The effort of a run is bounded. */
 static void test_effort_ends_a_run(void **state)
 {
@@ -182,6 +260,8 @@ int main(void)
         cmocka_unit_test(test_constructs_are_followed),
         cmocka_unit_test(test_random_expressions_are_followed),
         cmocka_unit_test(test_repeats_are_made_possessive),
+        cmocka_unit_test(test_literals_are_required),
+        cmocka_unit_test(test_effort_ends_a_search),
         cmocka_unit_test(test_effort_ends_a_run),
     };
 
