@@ -353,6 +353,8 @@ static bool read_options(struct reader *reader)
                                            RULE_EXTENDED};
         const char *letter = *reader->at != '\0' ? strchr(letters, *reader->at) : NULL;
 
+        if (next_is(reader, "xx")) /* blanks in classes as well */
+            return false;
         if (*reader->at == '-') {
             on = false;
         } else if (letter != NULL) {
@@ -395,10 +397,6 @@ static bool read_group_kind(struct reader *reader, enum group_use *use)
         return skip_behind(reader, '>');
     if (skip(reader, "'"))
         return skip_behind(reader, '\'');
-    if (skip(reader, "#")) {
-        *use = GROUP_NONE;
-        return skip_behind(reader, ')');
-    }
     if (!read_options(reader))
         return false;
     *use = *reader->at++ == ')' ? GROUP_NONE : GROUP_PLAIN;
@@ -502,18 +500,33 @@ static bool read_quantifier(struct reader *reader, uint32_t *min, uint32_t *max)
     return true;
 }
 
-/* Blanks and comments of RULE_EXTENDED. */
+/* Passes a comment from its first character up to its last. */
+static void skip_comment(struct reader *reader, char last)
+{
+    if (!skip_behind(reader, last))
+        reader->at = reader->end;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r') || c == '\x85';
+}
+
+/* Comments, and the blanks and comments of RULE_EXTENDED. They may stand before each part of a
+ * quantifier. */
 static void skip_blanks(struct reader *reader)
 {
-    while ((reader->options & RULE_EXTENDED) != 0 && reader->at < reader->end) {
-        if (*reader->at == '#') {
-            if (!skip_behind(reader, '\n'))
-                reader->at = reader->end;
-        } else if (*reader->at == ' ' || (*reader->at >= '\t' && *reader->at <= '\r')) {
+    const bool extended = (reader->options & RULE_EXTENDED) != 0;
+
+    while (reader->at < reader->end) {
+        if (next_is(reader, "(?#"))
+            skip_comment(reader, ')');
+        else if (extended && *reader->at == '#')
+            skip_comment(reader, '\n');
+        else if (extended && is_blank(*reader->at))
             reader->at++;
-        } else {
+        else
             return;
-        }
     }
 }
 
@@ -524,11 +537,14 @@ static uint32_t read_piece(struct reader *reader)
 
     skip_blanks(reader);
     while (!reader->failed && read_quantifier(reader, &min, &max)) {
+        const uint32_t text_end = (uint32_t)(reader->at - reader->begin);
+
         node = repeat(reader, node, min, max);
+        skip_blanks(reader);
         if (skip(reader, "+"))
             reader->tree->exact = false;
         else if (!skip(reader, "?") && !reader->failed)
-            reader->tree->node[node].text_end = (uint32_t)(reader->at - reader->begin);
+            reader->tree->node[node].text_end = text_end;
         skip_blanks(reader);
     }
     return node;

@@ -60,6 +60,10 @@ static void test_constructs_are_followed(void **state)
         {"a^b|\\na$\\n", RULE_MULTILINE, true, false},
         {"(?i)a(?-i)b|A(?s:.)b", 0, true, true},
         {"a b # c", RULE_EXTENDED, true, true},
+        {"a\x85?b\\  #\n*c+ ?b", RULE_EXTENDED, true, true},
+        {"a+ +b", RULE_EXTENDED, true, false},
+        {"ab(?#text)*c|b(?x)(?#text) \\n+(?#text)?b", 0, true, true},
+        {"(?xx)[^ a]b", 0, false, false},
         {"(?#text)a(?<name>b)(?P<n2>c)?(?'n3'a)", 0, true, true},
         {"a++b|(?>a|ab)b", 0, true, false},
         {"a(?=b)|(?<!a)b|\\bc|a\\B", 0, true, false},
@@ -89,9 +93,9 @@ static void test_constructs_are_followed(void **state)
 static void write_expression(char *text)
 {
     static const char *const pieces[] = {
-        "a",  "b",   "c",    "1",   "[ab]", "[^a]", ".",   "\\w", "\\s",    "\\n",   "(",
-        ")",  "(?:", "|",    "^",   "$",    "*",    "+",   "?",   "{2}",    "{0,3}", "{2,}",
-        "*?", "++",  "(?i)", "(?=", "(?<!", "\\b",  "\\1", "(?>", "[\\d-]", "(?m)",  "\\x80",
+        "a",    "b",   "c",    "1",   "[ab]", "[^a]", ".",      "\\w",  "\\s",   "\\n",  "(",  ")",
+        "(?:",  "|",   "^",    "$",   "*",    "+",    "?",      "{2}",  "{0,3}", "{2,}", "*?", "++",
+        "(?i)", "(?=", "(?<!", "\\b", "\\1",  "(?>",  "[\\d-]", "(?m)", "\\x80", "(?#)",
     };
 
     char *end = text;
