@@ -347,6 +347,30 @@ class Devices(unittest.TestCase):
             self.assertEqual(result.returncode, 2)
             self.assertIn(b"sluice: the scan cannot go on", result.stderr)
 
+    def test_rules_on_all_that_gpus_scan(self):
+        """A GPU leaves out hits that no rule wants in a packet, across segments, in a value or in a
+        body: the alerts are the CPU's."""
+        rules = os.path.join(self.folder.name, "all.rules")
+        with open(rules, "w", encoding="utf-8") as file:
+            file.write(
+                'alert tcp any any -> any any (content:"GET /index"; flow:to_server; sid:1;)\n'
+                'alert tcp any any -> any any (content:"HTTP/1.1 200"; flow:to_client; sid:2;)\n'
+                # the cut between the page's two segments is behind "index "
+                'alert tcp any any -> any any (content:"aph 21 of the index page"; sid:3;)\n'
+                'alert http any any -> any any (http.uri; content:"/index.html"; sid:4;)\n'
+                'alert http any any -> any any (file.data; content:"Paragraph 15 of"; sid:5;)\n'
+                'alert http any any -> any any (http.user_agent; content:"curl"; sid:6;)\n'
+                'alert udp any any -> any any (content:"example"; nocase; sid:7;)\n')
+        arguments = ["run", "-r", os.path.join(SAMPLES, "web.pcap"), SAMPLE, "--rules", rules,
+                     "--alerts", "eve:" + self.eve, "--device"]
+        self.assertEqual(sluice(*arguments, "cpu").returncode, 0)
+        expected = self.take_events()
+        events = [json.loads(line) for line in expected.splitlines()]
+        found = {event["alert"]["signature_id"] for event in events if "alert" in event}
+        self.assertEqual(found, set(range(1, 8)))
+        self.assertEqual(sluice(*arguments, "cuda", gpus=1).returncode, 0)
+        self.assertEqual(self.take_events(), expected)
+
     def test_devices_lists_them(self):
         names = sluice("devices", gpus=2).stdout.decode()
         self.assertEqual(len(re.findall(r"^cuda:[01] +simulated GPU [01]", names, re.M)), 2, names)

@@ -285,6 +285,20 @@ static void copy_batch(struct sl_stage *stage)
         columns_put(stage->block + column[i].at, column[i].from, column[i].len);
 }
 
+/* Where all were found. */
+static void leave_out_unwanted(struct sl_hits *hits, const struct sl_limits *limits,
+                               const struct sl_batch *batch)
+{
+    size_t n = 0;
+
+    if (limits->wanted == NULL || !batch->has_kind || hits->n > hits->cap)
+        return;
+    for (size_t i = 0; i < hits->n; i++)
+        if ((limits->wanted[hits->hit[i].id] >> batch->kind[hits->hit[i].item] & 1) != 0)
+            hits->hit[n++] = hits->hit[i];
+    hits->n = n;
+}
+
 /* On a GPU hits come in any order. */
 static void shuffle(struct sl_hits *hits)
 {
@@ -311,6 +325,7 @@ static void run_context(struct context *context)
     if (context->status == SL_OK)
         context->status = context->real->wait(context->real_context);
     is_device = false;
+    leave_out_unwanted(&context->found, &context->limits, &host);
     shuffle(&context->found);
     context->stream = NULL;
 }
