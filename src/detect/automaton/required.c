@@ -127,7 +127,7 @@ bool required_allow(const struct required *required, const uint8_t *bytes, size_
     enum { EFFORT_OF_SEARCH = 16 /* beside that of its comparisons */ };
     size_t from = 0;
 
-    for (uint32_t i = 0; i<required->n && * effort> EFFORT_OF_SEARCH; i++) {
+    for (uint32_t i = 0; EFFORT_OF_SEARCH < *effort && i < required->n; i++) {
         struct content_search search;
 
         *effort -= EFFORT_OF_SEARCH;
