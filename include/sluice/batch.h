@@ -35,7 +35,7 @@ enum {
 /* Where the arena and the device columns of a batch lie. */
 enum sl_memory {
     SL_MEMORY_HOST,   /* ordinary memory */
-    SL_MEMORY_PINNED, /* host memory that the GPU reads directly */
+    SL_MEMORY_PINNED, /* host memory that the GPU reads directly, but for long columns at first */
     SL_MEMORY_DEVICE  /* GPU memory: bytes and columns are device pointers, origin is on the host */
 };
 
@@ -162,9 +162,9 @@ struct sl_batch {
     int device;
     void *stream;
 
-    /* SL_MEMORY_DEVICE only: the same bytes and columns in host memory, for engines that end their
-     * work on the CPU. They are lent as the batch is. The stage sets them. host_bytes NULL: there
-     * are none, and such engines copy back what they need. */
+    /* SL_MEMORY_DEVICE only: the same bytes and these columns in host memory, for engines that end
+     * their work on the CPU. They are lent as the batch is. The stage sets them. host_bytes NULL:
+     * there are none, and such engines copy back what they need. */
     uint8_t *host_bytes;
     struct sl_span *host_payload;
     uint16_t *host_overlap;        /* valid where has_overlap */

@@ -54,7 +54,8 @@ SL_CHECK SL_API enum sl_status sl_device_choose_list(struct sl_device *devices, 
                                                      char why[SL_WHY_LEN], struct sl_diag *diag);
 
 /* Makes an empty batch for devices of this kind, as sl_batch_create does. For CUDA its memory is
- * pinned, so that GPUs read it directly, and the arena has room for the columns behind it.
+ * pinned, so that GPUs read it directly, and the arena has room for the columns behind it. A column
+ * with room for more than 512 KiB is ordinary memory until an upload copies it on its own.
  * sl_batch_free frees it. Any thread. SL_EINVAL, SL_ENOMEM. SL_EDEVICE: no GPU is usable. */
 SL_CHECK SL_API enum sl_status sl_device_batch_create(struct sl_batch **batch,
                                                       enum sl_device_kind kind, uint32_t arena_len,
