@@ -62,7 +62,8 @@ __attribute__((always_inline)) static inline bool passes(const struct seam_filte
                                                          const uint8_t *before, uint32_t n_before,
                                                          const uint8_t *behind, uint32_t n_behind)
 {
-    uint64_t hashes[SEAM_BYTES], key = 0, found = 0;
+    uint64_t hashes[SEAM_BYTES], key = 0;
+    bool found = false;
 
     for (uint32_t i = 0; i < n_behind; i++) {
         key = key_with(key, behind[i]);
@@ -74,11 +75,10 @@ __attribute__((always_inline)) static inline bool passes(const struct seam_filte
         for (uint32_t i = 0; i < n_behind; i++) {
             const uint64_t hash = hash_before(key) ^ hashes[i], word = filter->word[word_of(hash)];
 
-            found |=
-                word >> (hash >> 45 & 63) & word >> (hash >> 39 & 63) & word >> (hash >> 33 & 63);
+            found |= (~word & bits_of(hash)) == 0;
         }
     }
-    return (found & 1) != 0;
+    return found;
 }
 
 bool seam_filter_passes(const struct seam_filter *filter, const uint8_t *before, uint32_t n_before,
