@@ -3,12 +3,9 @@
 
 #include <strings.h>
 
-enum { REPETITIONS_MAX = 64 }; /* of all fields of a head that are joined; libhtp has the same */
+#include "base/letters.h"
 
-static uint8_t lower(uint8_t byte)
-{
-    return byte >= 'A' && byte <= 'Z' ? (uint8_t)(byte + ('a' - 'A')) : byte;
-}
+enum { REPETITIONS_MAX = 64 }; /* of all fields of a head that are joined; libhtp has the same */
 
 /* Whether bytes begin with a word, in any case, and NULs within it. *at: where it was behind. */
 static bool begins(struct app_span span, const char *word, uint32_t *at)
@@ -16,7 +13,7 @@ static bool begins(struct app_span span, const char *word, uint32_t *at)
     for (*at = 0; *at < span.len && *word != '\0'; ++*at) {
         if (span.bytes[*at] == '\0')
             continue;
-        if (lower(span.bytes[*at]) != (uint8_t)*word++)
+        if (letter_lower(span.bytes[*at]) != (uint8_t)*word++)
             return false;
     }
     return *word == '\0';

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/letters.h"
 #include "unpack/html_entity.h"
 #include "unpack/links.h"
 #include "unpack/script.h"
@@ -51,11 +52,6 @@ static bool is_blank(uint8_t byte)
     return byte == ' ' || (byte >= '\t' && byte <= '\r');
 }
 
-static uint8_t lower(uint8_t byte)
-{
-    return byte >= 'A' && byte <= 'Z' ? (uint8_t)(byte + 'a' - 'A') : byte;
-}
-
 static void skip_blanks(struct html *html)
 {
     while (html->at < html->end && is_blank(*html->at))
@@ -86,7 +82,7 @@ static void read_entity(struct html *html)
     }
     html->at += n;
     if (value < 256) {
-        put_tag_byte(html, lower((uint8_t)value));
+        put_tag_byte(html, letter_lower((uint8_t)value));
         return;
     }
     snprintf(text, sizeof text, "&#x%04x;", (unsigned)value);
@@ -137,9 +133,9 @@ static void read_text_byte(struct html *html)
         put_tag_byte(html, byte);
         put_text_high(html, byte);
     } else if (byte != '\0') {
-        put_tag_byte(html, html->in_value && byte == '\'' ? '"' : lower(byte));
+        put_tag_byte(html, html->in_value && byte == '\'' ? '"' : letter_lower(byte));
         if (byte > ' ' && byte < 0x7F)
-            put_text_byte(html, lower(byte));
+            put_text_byte(html, letter_lower(byte));
         else
             put_text_blank(html);
     }
@@ -257,7 +253,7 @@ static void read_name(struct html *html, char name[NAME_MAX_LEN])
     size_t n = 0;
 
     while (html->at < html->end && !is_blank(*html->at) && *html->at != '>' && *html->at != '=') {
-        const uint8_t byte = lower(*html->at++);
+        const uint8_t byte = letter_lower(*html->at++);
 
         put_tag_byte(html, byte);
         if (n + 1 < NAME_MAX_LEN)
@@ -320,7 +316,7 @@ static void read_script(struct html *html)
         const uint8_t byte = *html->at++;
 
         if (!is_blank(byte) && byte != '\0')
-            put_tag_byte(html, byte == '\'' ? '"' : lower(byte));
+            put_tag_byte(html, byte == '\'' ? '"' : letter_lower(byte));
     }
     html->tags_blank = true;
     if (html->links == NULL && strcmp(html->name, "script") == 0)

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/letters.h"
 #include "detect/evaluate/content_find.h"
 #include "syntax_tree.h"
 
@@ -79,11 +80,6 @@ static void collect(struct literals *all, const struct syntax_tree *tree)
     }
 }
 
-static uint8_t lower(uint8_t byte)
-{
-    return byte >= 'A' && byte <= 'Z' ? byte + 32 : byte;
-}
-
 /* NULL: no memory. A literal with a letter in both cases is found in any case. */
 static const struct required *place(const struct literals *all, struct rule_arena *arena)
 {
@@ -98,7 +94,7 @@ static const struct required *place(const struct literals *all, struct rule_aren
     for (uint32_t i = 0; i < all->n; i++, bytes += LITERAL_MAX) {
         made->literal[i] = (struct content_sought){bytes, all->len[i], all->nocase[i]};
         for (uint32_t k = 0; k < all->len[i]; k++)
-            bytes[k] = all->nocase[i] ? lower(all->bytes[i][k]) : all->bytes[i][k];
+            bytes[k] = all->nocase[i] ? letter_lower(all->bytes[i][k]) : all->bytes[i][k];
     }
     return made;
 }

@@ -6,6 +6,8 @@
 #include <emmintrin.h>
 #include <string.h>
 
+#include "base/letters.h"
+
 enum { PLACES = 16 };
 /* Of 16 places, of one more byte that is compared there, and of a place that is found. */
 enum { EFFORT_OF_BLOCK = 5, EFFORT_OF_BYTE = 2, EFFORT_OF_PLACE = 6 };
@@ -29,11 +31,6 @@ static uint64_t lower8(uint64_t bytes)
     return bytes | upper >> 2;
 }
 
-static uint8_t lower(uint8_t byte)
-{
-    return (uint8_t)(byte | (byte >= 'A' && byte <= 'Z') << 5);
-}
-
 static bool equals_8(const uint8_t *text, const uint8_t *bytes, bool nocase)
 {
     const uint64_t read = load8(text);
@@ -47,7 +44,7 @@ bool content_is_at(const struct content_sought *sought, const uint8_t *text)
 
     if (len < 8) {
         for (uint32_t i = 0; i < len; i++)
-            if ((sought->nocase ? lower(text[i]) : text[i]) != sought->bytes[i])
+            if ((sought->nocase ? letter_lower(text[i]) : text[i]) != sought->bytes[i])
                 return false;
         return true;
     }

@@ -6,6 +6,7 @@
 
 #include "base/hex.h"
 #include "base/inflate.h"
+#include "base/letters.h"
 #include "detect/expression.h"
 
 enum { DIGEST_LEN_MAX = 32 };
@@ -13,11 +14,6 @@ enum { DIGEST_LEN_MAX = 32 };
 static bool is_space(uint8_t c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
-}
-
-static uint8_t lower(uint8_t c)
-{
-    return (uint8_t)(c >= 'A' && c <= 'Z' ? c + ('a' - 'A') : c);
 }
 
 static uint8_t upper(uint8_t c)
@@ -75,7 +71,7 @@ static void lower_header_names(uint8_t *bytes, uint32_t len)
 
     for (uint32_t i = 0; i < len; i++) {
         if (!in_value)
-            bytes[i] = lower(bytes[i]);
+            bytes[i] = letter_lower(bytes[i]);
         in_value = in_value ? bytes[i] != '\n' : bytes[i] == ':';
     }
 }
@@ -195,7 +191,7 @@ static bool apply(const struct transform *transform, struct transform_work *work
         return true;
     case TRANSFORM_LOWER:
         for (uint32_t i = 0; i < *len; i++)
-            bytes[i] = lower(bytes[i]);
+            bytes[i] = letter_lower(bytes[i]);
         return true;
     case TRANSFORM_UPPER:
         for (uint32_t i = 0; i < *len; i++)
@@ -280,7 +276,7 @@ bool transform_lets_through(const struct transform *transform, const uint8_t *by
     for (uint32_t i = 0; i < len; i++) {
         const bool space = is_space(bytes[i]);
 
-        if ((kind == TRANSFORM_LOWER && bytes[i] != lower(bytes[i])) ||
+        if ((kind == TRANSFORM_LOWER && bytes[i] != letter_lower(bytes[i])) ||
             (kind == TRANSFORM_UPPER && bytes[i] != upper(bytes[i])) ||
             (kind == TRANSFORM_STRIP_WHITESPACE && space) ||
             (kind == TRANSFORM_COMPRESS_WHITESPACE && space && after_space))
