@@ -178,17 +178,31 @@ static uint32_t longest_of(const struct sl_literal *literals, size_t n)
     return longest;
 }
 
+/* A filter of the literals that are wanted in bytes of streams. NULL: no memory. */
+static struct seam_filter *filter_seams(const struct rule_index *index)
+{
+    struct sl_literal *const wanted = malloc((index->n_literals + 1) * sizeof *wanted);
+    struct seam_filter *filter;
+    uint32_t n = 0;
+
+    for (uint32_t id = 0; wanted != NULL && id < index->n_literals; id++)
+        if (match_class_wants(MATCH_STREAM, &index->wants[id]))
+            wanted[n++] = index->literal[id];
+    filter = wanted != NULL ? seam_filter_create(wanted, n) : NULL;
+    free(wanted);
+    return filter;
+}
+
 /* Viruses may lie across any place. */
 static enum sl_status find_seams(struct run_policy *policy, struct sl_diag *diag)
 {
     const uint32_t across = longest_of(policy->literals, policy->n_literals) - 1;
 
-    policy->seam_filter = calloc(1, sizeof *policy->seam_filter);
-    if (policy->seam_filter == NULL)
-        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a filter of seams");
-    seam_filter_make(policy->seam_filter, policy->rules->index);
     if (policy->joins_viruses)
         return SL_OK;
+    policy->seam_filter = filter_seams(policy->rules->index);
+    if (policy->seam_filter == NULL)
+        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a filter of seams");
     policy->seams = (struct run_seams){across, policy->seam_filter};
     return SL_OK;
 }

@@ -5,6 +5,7 @@
 
 #include "base/diag.h"
 #include "detect/match/class_matcher.h"
+#include "detect/match/seam_filter.h"
 
 struct run_policy *run_policy_create(void)
 {
@@ -33,7 +34,7 @@ void run_policy_release(struct run_policy *policy)
     sl_clamav_free(policy->database);
     class_matcher_free(policy->classes);
     free(policy->wanted);
-    free(policy->seam_filter);
+    seam_filter_free(policy->seam_filter);
     sl_mpm_free(policy->matcher);
     if (policy->owns_rules)
         sl_rules_free(policy->rules);

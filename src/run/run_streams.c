@@ -537,7 +537,7 @@ void stream_batch_list_ended(struct stream_batch *mine, uint32_t n_shards)
 
 /* ---- made items ------------------------------------------------------------------------------ */
 
-void stream_part_copy_before(const struct sl_stream_part *part, uint8_t *to, uint32_t len)
+const uint8_t *stream_part_copy_before(const struct sl_stream_part *part, uint8_t *to, uint32_t len)
 {
     while (len != 0) {
         part = part->before;
@@ -546,6 +546,7 @@ void stream_part_copy_before(const struct sl_stream_part *part, uint8_t *to, uin
         len -= n;
         memcpy(to + len, part->bytes + part->len - n, n);
     }
+    return to;
 }
 
 bool stream_part_in_packet(const struct sl_batch *batch, uint32_t item,
@@ -593,16 +594,24 @@ static bool make_piece(const struct making *making, uint32_t at, uint32_t len)
 /* Whether something may lie across the place where the part begins. */
 static bool may_cross(const struct run_seams *seams, const struct sl_stream_part *part)
 {
-    const uint32_t n_before = (uint32_t)least(part->known, SEAM_BYTES);
-    uint8_t before[SEAM_BYTES];
+    uint32_t n_before = (uint32_t)least(part->known, SEAM_BYTES);
+    uint8_t before[RUN_SEAM_MAX];
 
     if (part->known == 0 || part->len == 0)
         return false;
     if (seams->filter == NULL)
         return true;
+    const uint8_t *const nearest = part->before->len < n_before
+                                       ? stream_part_copy_before(part, before, n_before)
+                                       : part->before->bytes + part->before->len - n_before;
+    const uint32_t found = seam_filter_look(seams->filter, nearest, n_before, part->bytes,
+                                            (uint32_t)least(part->len, SEAM_BYTES));
+    if (found == 0)
+        return false;
+    n_before = (uint32_t)least(part->known, seams->len);
     stream_part_copy_before(part, before, n_before);
-    return seam_filter_passes(seams->filter, before, n_before, part->bytes,
-                              (uint32_t)least(part->len, SEAM_BYTES));
+    return seam_filter_matches(seams->filter, found, before, n_before, part->bytes,
+                               (uint32_t)least(part->len, seams->len));
 }
 
 /* Makes the items of a part behind the first `skip`. Returns how many were made before, with these,

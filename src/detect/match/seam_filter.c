@@ -1,90 +1,236 @@
 /* SPDX-License-Identifier: MIT */
 #include "seam_filter.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/least.h"
-#include "match_class.h"
 
-/* A key with one byte more, away from the place. Letters differ from their capitals in one bit. */
-static uint64_t key_with(uint64_t key, uint8_t byte)
+enum {
+    WORDS_LOG = 13, /* of the Bloom filter: half of a core's first cache holds it */
+    WORDS_LOG_MAX = 17,
+    PLACES_MAX = 16 /* literals that are compared at one place */
+};
+
+/* Where a literal can be cut. */
+struct place {
+    uint32_t literal, cut;
+};
+
+/* A Bloom filter of such places, which have three bits of one word (Putze, Sanders and Singler,
+ * Cache-, Hash- and Space-Efficient Bloom Filters, 2007), and the places by their hash. */
+struct seam_filter {
+    struct sl_literal *literal;
+    uint64_t *word;
+    uint32_t *first; /* place of each bucket; one more ends them */
+    struct place *place;
+    uint32_t words_log, buckets_log;
+};
+
+/* Letters differ from their capitals in one bit. Digits and spaces are as they are. */
+static uint32_t fold(uint32_t bytes)
 {
-    return key << 8 | byte | 0x20;
+    return bytes | (bytes >> 1 & 0x20202020);
 }
 
-static uint64_t hash_before(uint64_t key)
+/* The key of the first n bytes next to a place, the nearest one lowest. */
+static uint32_t key_of(uint32_t nearest, uint32_t n)
 {
-    return key * UINT64_C(0x9E3779B97F4A7C15);
+    return (nearest & ((UINT32_C(1) << 8 * n) - 1)) | n << 24;
 }
 
-static uint64_t hash_behind(uint64_t key)
+/* Up to SEAM_BYTES bytes of `before`, and of `behind`, for keys. */
+static uint32_t nearest_before(const uint8_t *end, uint32_t n)
 {
-    return key * UINT64_C(0xC2B2AE3D27D4EB4F);
+    const uint32_t second = n > 1 ? *(end - 2) : 0, third = n > 2 ? *(end - 3) : 0;
+
+    return fold(*(end - 1) | second << 8 | third << 16);
 }
 
-/* The bits of a place in its word. */
-static uint64_t bits_of(uint64_t hash)
+static uint32_t nearest_behind(const uint8_t *behind, uint32_t n)
 {
-    return UINT64_C(1) << (hash >> 45 & 63) | UINT64_C(1) << (hash >> 39 & 63) |
-           UINT64_C(1) << (hash >> 33 & 63);
+    const uint32_t second = n > 1 ? behind[1] : 0, third = n > 2 ? behind[2] : 0;
+
+    return fold(behind[0] | second << 8 | third << 16);
 }
 
-static uint32_t word_of(uint64_t hash)
+/* The word of a place, by the key before it and the first byte behind it. */
+static uint64_t *word_of(const struct seam_filter *filter, uint32_t before, uint32_t behind)
 {
-    return (uint32_t)(hash >> (64 - SEAM_WORDS_LOG));
+    const uint64_t hash = ((uint64_t)before << 8 | (behind & 0xFF)) * UINT64_C(0x9E3779B97F4A7C15);
+
+    return &filter->word[hash >> (64 - filter->words_log)];
 }
 
-static void add_cut(struct seam_filter *filter, const struct sl_literal *literal, uint32_t cut)
+/* Its bits there, by the key behind it. */
+static uint64_t bits_of(uint32_t behind)
+{
+    const uint64_t hash = behind * UINT64_C(0xC2B2AE3D27D4EB4F);
+
+    return UINT64_C(1) << (hash >> 58) | UINT64_C(1) << (hash >> 52 & 63) |
+           UINT64_C(1) << (hash >> 46 & 63);
+}
+
+static uint32_t bucket_of(const struct seam_filter *filter, uint32_t before, uint32_t behind)
+{
+    const uint64_t hash =
+        (before ^ behind * UINT64_C(0xC2B2AE3D27D4EB4F)) * UINT64_C(0x9E3779B97F4A7C15);
+
+    return (uint32_t)(hash >> (64 - filter->buckets_log));
+}
+
+/* ---- making ---------------------------------------------------------------------------------- */
+
+/* The keys on either side of a cut. */
+static void read_keys(const struct sl_literal *literal, uint32_t cut, uint32_t *before,
+                      uint32_t *behind)
 {
     const uint32_t n_before = (uint32_t)least(cut, SEAM_BYTES);
     const uint32_t n_behind = (uint32_t)least(literal->len - cut, SEAM_BYTES);
-    uint64_t before = 0, behind = 0;
 
-    for (uint32_t i = 1; i <= n_before; i++)
-        before = key_with(before, literal->bytes[cut - i]);
-    for (uint32_t i = 0; i < n_behind; i++)
-        behind = key_with(behind, literal->bytes[cut + i]);
-
-    const uint64_t hash = hash_before(before) ^ hash_behind(behind);
-
-    filter->word[word_of(hash)] |= bits_of(hash);
+    *before = key_of(nearest_before(literal->bytes + cut, n_before), n_before);
+    *behind = key_of(nearest_behind(literal->bytes + cut, n_behind), n_behind);
 }
 
-void seam_filter_make(struct seam_filter *filter, const struct rule_index *index)
+/* Buckets hold the places of their hash: counted, then laid from their ends down. */
+static void fill(struct seam_filter *filter, uint32_t n_literals)
 {
-    for (uint32_t id = 0; id < index->n_literals; id++)
-        for (uint32_t cut = 1; cut < index->literal[id].len; cut++)
-            if (match_class_wants(MATCH_STREAM, &index->wants[id]))
-                add_cut(filter, &index->literal[id], cut);
+    const uint32_t n_buckets = UINT32_C(1) << filter->buckets_log;
+    uint32_t before, behind;
+
+    for (uint32_t id = 0; id < n_literals; id++)
+        for (uint32_t cut = 1; cut < filter->literal[id].len; cut++) {
+            read_keys(&filter->literal[id], cut, &before, &behind);
+            *word_of(filter, before, behind) |= bits_of(behind);
+            filter->first[bucket_of(filter, before, behind)]++;
+        }
+    for (uint32_t i = 0; i < n_buckets; i++)
+        filter->first[i + 1] += filter->first[i];
+    for (uint32_t id = 0; id < n_literals; id++)
+        for (uint32_t cut = 1; cut < filter->literal[id].len; cut++) {
+            read_keys(&filter->literal[id], cut, &before, &behind);
+            filter->place[--filter->first[bucket_of(filter, before, behind)]] =
+                (struct place){id, cut};
+        }
 }
 
-/* A literal may begin one or two bytes before the place, or end as close behind it. Without a
- * branch for each pair: what is found is hard to foresee. */
-__attribute__((always_inline)) static inline bool passes(const struct seam_filter *filter,
-                                                         const uint8_t *before, uint32_t n_before,
-                                                         const uint8_t *behind, uint32_t n_behind)
+/* The least power of two, from this one on, that is no less than n. */
+static uint32_t log_of(uint64_t n, uint32_t from)
 {
-    uint64_t hashes[SEAM_BYTES], key = 0;
-    bool found = false;
+    while ((UINT64_C(1) << from) < n)
+        from++;
+    return from;
+}
 
-    for (uint32_t i = 0; i < n_behind; i++) {
-        key = key_with(key, behind[i]);
-        hashes[i] = hash_behind(key);
+static bool reserve(struct seam_filter *filter, uint32_t n_literals, size_t n_places)
+{
+    filter->words_log = (uint32_t)least(log_of(n_places / 4, WORDS_LOG), WORDS_LOG_MAX);
+    filter->buckets_log = log_of(n_places, 1);
+    filter->literal = malloc((n_literals + 1) * sizeof *filter->literal);
+    filter->word = calloc((size_t)1 << filter->words_log, sizeof *filter->word);
+    filter->first = calloc(((size_t)1 << filter->buckets_log) + 1, sizeof *filter->first);
+    filter->place = malloc((n_places + 1) * sizeof *filter->place);
+    return filter->literal != NULL && filter->word != NULL && filter->first != NULL &&
+           filter->place != NULL;
+}
+
+struct seam_filter *seam_filter_create(const struct sl_literal *literals, uint32_t n)
+{
+    struct seam_filter *filter = calloc(1, sizeof *filter);
+    size_t n_places = 0;
+
+    for (uint32_t id = 0; id < n; id++)
+        n_places += literals[id].len - 1;
+    if (filter == NULL || !reserve(filter, n, n_places)) {
+        seam_filter_free(filter);
+        return NULL;
     }
-    key = 0;
-    for (uint32_t n = 1; n <= n_before; n++) {
-        key = key_with(key, before[n_before - n]);
-        for (uint32_t i = 0; i < n_behind; i++) {
-            const uint64_t hash = hash_before(key) ^ hashes[i], word = filter->word[word_of(hash)];
+    if (n != 0)
+        memcpy(filter->literal, literals, n * sizeof *literals);
+    fill(filter, n);
+    return filter;
+}
 
-            found |= (~word & bits_of(hash)) == 0;
+void seam_filter_free(struct seam_filter *filter)
+{
+    if (filter == NULL)
+        return;
+    free(filter->literal);
+    free(filter->word);
+    free(filter->first);
+    free(filter->place);
+    free(filter);
+}
+
+/* ---- looking --------------------------------------------------------------------------------- */
+
+/* Ways that a place of fewer bytes has. */
+static uint32_t ways_of(uint32_t n_before, uint32_t n_behind)
+{
+    const uint32_t row = (1u << n_behind) - 1;
+
+    return (row | row << SEAM_BYTES | row << 2 * SEAM_BYTES) & ((1u << SEAM_BYTES * n_before) - 1);
+}
+
+/* Without a branch for each way: what is found is hard to foresee. */
+uint32_t seam_filter_look(const struct seam_filter *filter, const uint8_t *before,
+                          uint32_t n_before, const uint8_t *behind, uint32_t n_behind)
+{
+    const uint32_t left = nearest_before(before + n_before, n_before);
+    const uint32_t right = nearest_behind(behind, n_behind);
+    uint64_t bits[SEAM_BYTES];
+    uint32_t found = 0;
+
+#pragma GCC unroll 3
+    for (uint32_t j = 0; j < SEAM_BYTES; j++)
+        bits[j] = bits_of(key_of(right, j + 1));
+#pragma GCC unroll 3
+    for (uint32_t i = 0; i < SEAM_BYTES; i++) {
+        const uint64_t lacks = ~*word_of(filter, key_of(left, i + 1), right);
+
+#pragma GCC unroll 3
+        for (uint32_t j = 0; j < SEAM_BYTES; j++)
+            found |= (uint32_t)((lacks & bits[j]) == 0) << (SEAM_BYTES * i + j);
+    }
+    return found & ways_of(n_before, n_behind);
+}
+
+/* As many bytes are on either side. Those next to the place are compared last: they are known to be
+ * alike. */
+static bool is_written(const struct sl_literal *literal, uint32_t cut, const uint8_t *before_end,
+                       const uint8_t *behind)
+{
+    for (uint32_t i = literal->len; i > cut; i--)
+        if (fold(literal->bytes[i - 1]) != fold(behind[i - 1 - cut]))
+            return false;
+    for (uint32_t i = cut; i > 0; i--)
+        if (fold(literal->bytes[cut - i]) != fold(*(before_end - i)))
+            return false;
+    return true;
+}
+
+bool seam_filter_matches(const struct seam_filter *filter, uint32_t found, const uint8_t *before,
+                         uint32_t n_before, const uint8_t *behind, uint32_t n_behind)
+{
+    const uint32_t left = nearest_before(before + n_before, (uint32_t)least(n_before, SEAM_BYTES));
+    const uint32_t right = nearest_behind(behind, (uint32_t)least(n_behind, SEAM_BYTES));
+
+    for (; found != 0; found &= found - 1) {
+        const uint32_t way = (uint32_t)__builtin_ctz(found);
+        const uint32_t bucket = bucket_of(filter, key_of(left, way / SEAM_BYTES + 1),
+                                          key_of(right, way % SEAM_BYTES + 1));
+        const uint32_t begin = filter->first[bucket], end = filter->first[bucket + 1];
+
+        if (end - begin > PLACES_MAX)
+            return true;
+        for (uint32_t i = begin; i < end; i++) {
+            const struct sl_literal *const literal = &filter->literal[filter->place[i].literal];
+            const uint32_t cut = filter->place[i].cut;
+
+            if (cut <= n_before && literal->len - cut <= n_behind &&
+                is_written(literal, cut, before + n_before, behind))
+                return true;
         }
     }
-    return found;
-}
-
-bool seam_filter_passes(const struct seam_filter *filter, const uint8_t *before, uint32_t n_before,
-                        const uint8_t *behind, uint32_t n_behind)
-{
-    if (n_before == SEAM_BYTES && n_behind == SEAM_BYTES) /* most: unrolled */
-        return passes(filter, before, SEAM_BYTES, behind, SEAM_BYTES);
-    return passes(filter, before, n_before, behind, n_behind);
+    return false;
 }
