@@ -11,6 +11,7 @@
 
 #include "base/clock.h"
 #include "base/diag.h"
+#include "base/least.h"
 #include "capture/source.h"
 
 enum {
@@ -43,19 +44,18 @@ static const uint8_t *raw(const struct load *load, uint64_t offset)
     return load->batch->bytes + (offset - load->base);
 }
 
+/* In pieces up to the part's end. Behind it, what its last record needs alone. */
 static bool read_on(struct load *load, uint64_t offset)
 {
     if (offset > load->file_len || offset - load->base > load->batch->bytes_cap)
         return false;
     while (load->have < offset) {
         const uint64_t room = load->batch->bytes_cap - (load->have - load->base);
-        const uint64_t rest = load->file_len - load->have;
-        uint64_t len = rest < room ? rest : room;
-
-        len = len < READ_LEN ? len : READ_LEN;
+        const uint64_t piece = least(load->have + READ_LEN, load->part->to);
+        const uint64_t to = least(piece > offset ? piece : offset, load->file_len);
         const ssize_t got =
             pread(load->part->capture->input.fd, load->batch->bytes + (load->have - load->base),
-                  len, (off_t)load->have);
+                  least(to - load->have, room), (off_t)load->have);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0) {
