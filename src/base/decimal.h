@@ -63,15 +63,16 @@ static inline char *decimal_write(char *to, uint64_t value)
     return decimal_fixed(to, (uint32_t)(value % eight), 8);
 }
 
-/* The same for at most 255, into three bytes at most. */
+/* The same for at most 255. `to` has room for four bytes. */
 static inline char *decimal_octet(char *to, uint8_t value)
 {
-    if (value >= 100)
-        *to++ = (char)('0' + value / 100);
-    if (value >= 10)
-        *to++ = (char)('0' + value / 10 % 10);
-    *to++ = (char)('0' + value % 10);
-    return to;
+    const uint32_t hundreds = value * 41u >> 12, rest = value - 100 * hundreds;
+    const uint32_t tens = rest * 103 >> 10, ones = rest - 10 * tens;
+    const uint32_t n_zeros = (value < 100) + (value < 10);
+    const uint32_t digits = htole32((0x303030 | hundreds | tens << 8 | ones << 16) >> 8 * n_zeros);
+
+    memcpy(to, &digits, sizeof digits);
+    return to + 3 - n_zeros;
 }
 
 #endif
