@@ -62,7 +62,11 @@ struct sl_pipeline_config {
     uint32_t n_devices;
     uint32_t batch_len;   /* arena bytes a batch; at least SL_CAPTURE_PACKET_MAX for captures */
     uint32_t batch_items; /* items a batch */
-    uint32_t n_batches;   /* in flight; 0: 3, and 2 for each worker */
+    uint32_t n_batches;   /* in flight; 0: three times n_active */
+
+    /* Batches that are filled or worked on; others wait for those before them to be done. 0: 3, and
+     * 2 for each worker; or n_batches, where that is given. */
+    uint32_t n_active;
 
     /* Threads of each device, which do all steps from prepare to report. 0: as many as the machine
      * has cores, shared by the GPUs; beside the CPU these have a quarter, and at least two each.

@@ -291,8 +291,8 @@ enum sl_status choose_devices(struct sl_pipeline_config *config, struct choose_r
     const struct choose_choice choice = choose(gpus, cpu);
     if (!choice.gpus || !choice.cpu)
         keep(config, choice.gpus ? SL_DEVICE_CUDA : SL_DEVICE_CPU);
-    else if (config->n_batches == 0)
-        config->n_batches = lanes_n_batches(config) + choice.n_ahead;
+    else if (config->n_batches == 0 && config->n_active == 0)
+        config->n_active = lanes_n_active(config) + choice.n_ahead;
     snprintf(why, SL_WHY_LEN,
              "of packets made to measure it the GPU does %.3g GB/s, %u core%s %.3g: %s",
              gpus->rate / 1e9, cpu->n_workers, cpu->n_workers == 1 ? "" : "s", cpu->rate / 1e9,

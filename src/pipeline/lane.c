@@ -131,7 +131,7 @@ uint32_t lane_n_threads(const struct sl_pipeline_config *config, const struct sl
     return cores < 2 * GPU_THREADS_MAX ? cores / 2 + 1 : GPU_THREADS_MAX;
 }
 
-uint32_t lanes_n_batches(const struct sl_pipeline_config *config)
+uint32_t lanes_n_active(const struct sl_pipeline_config *config)
 {
     uint32_t n = 3;
 

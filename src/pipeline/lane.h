@@ -50,9 +50,9 @@ enum sl_status lanes_check(const struct sl_pipeline_config *config, struct sl_di
 /* How many threads the config gives to a device. */
 uint32_t lane_n_threads(const struct sl_pipeline_config *config, const struct sl_device *device);
 
-/* How many batches these have in flight: one being filled, one being drained, and one waiting. Each
- * thread has one, and another for it waits for batches before it. Caches hold no more. */
-uint32_t lanes_n_batches(const struct sl_pipeline_config *config);
+/* How many batches these work on: one being filled, one being drained, and one waiting. Each thread
+ * has one, and another for it waits for batches before it. Caches hold no more. */
+uint32_t lanes_n_active(const struct sl_pipeline_config *config);
 
 /* Opens the workers for n_threads threads: all, or none. Of the lane only the device is set. */
 enum sl_status lane_open(struct lane *lane, const struct sl_pipeline_config *config,

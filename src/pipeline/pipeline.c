@@ -9,6 +9,8 @@
 #include "monitor.h"
 #include "pipeline_state.h"
 
+enum { IN_FLIGHT = 3 /* batches for each that is worked on */ };
+
 void sl_pipeline_config_init(struct sl_pipeline_config *config)
 {
     memset(config, 0, sizeof *config);
@@ -81,6 +83,19 @@ static void begin(struct pipeline *pipeline)
     pipeline->decide.n_shards = config->decide != NULL ? 1 : 0;
 }
 
+/* A batch that takes long holds up all behind it that are done. Each of them may wait for twice as
+ * many as are worked on. */
+static void count_batches(struct pipeline *pipeline)
+{
+    const struct sl_pipeline_config *config = pipeline->config;
+
+    pipeline->n_active = config->n_active;
+    if (pipeline->n_active == 0)
+        pipeline->n_active = config->n_batches != 0 ? config->n_batches : lanes_n_active(config);
+    pipeline->stats->n_batches =
+        config->n_batches != 0 ? config->n_batches : IN_FLIGHT * pipeline->n_active;
+}
+
 enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
                                struct sl_pipeline_stats *stats, struct sl_diag *diag)
 {
@@ -103,9 +118,7 @@ enum sl_status sl_pipeline_run(const struct sl_pipeline_config *config,
 
     /* Workers open first: a GPU without room for the tables fails here. */
     status = lanes_open(pipeline.lanes, config, stats, diag);
-    stats->n_batches = config->n_batches;
-    if (stats->n_batches == 0)
-        stats->n_batches = lanes_n_batches(config);
+    count_batches(&pipeline);
     if (status == SL_OK)
         status = pipeline_make_slots(&pipeline, diag);
     if (status == SL_OK) {

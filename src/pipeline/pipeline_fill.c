@@ -5,8 +5,9 @@
 
 bool pipeline_may_fill(const struct pipeline *pipeline)
 {
-    return pipeline->config->fill_anywhere && pipeline->n_free != 0 && !pipeline->filling &&
-           !pipeline->ended && !pipeline->failed;
+    return pipeline->config->fill_anywhere && pipeline->n_free != 0 &&
+           pipeline_has_room(pipeline) && !pipeline->filling && !pipeline->ended &&
+           !pipeline->failed;
 }
 
 static void end_filling(struct pipeline *pipeline, enum sl_status status,
@@ -52,7 +53,7 @@ void *pipeline_fill_loop(void *argument)
 
     pthread_mutex_lock(&pipeline->lock);
     while (!pipeline->ended && !pipeline->failed)
-        if (pipeline->n_free != 0)
+        if (pipeline->n_free != 0 && pipeline_has_room(pipeline))
             pipeline_fill(pipeline);
         else
             pthread_cond_wait(&pipeline->freed, &pipeline->lock);

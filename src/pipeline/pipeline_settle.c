@@ -33,6 +33,7 @@ static void finish(struct pipeline *pipeline, struct slot *slot)
         pipeline_fail_locked(pipeline, status, &diag); /* before the batch counts as done */
     slot->done = true;
     pipeline->n_done++;
+    pipeline_signal_room(pipeline);
     if (slot == pipeline_slot(pipeline, pipeline->drained))
         pipeline_signal(&pipeline->has_done, &pipeline->done_watch);
     if (pipeline_is_done(pipeline))
@@ -46,6 +47,7 @@ static void enter(struct pipeline *pipeline)
 
     while ((slot = pipeline_slot(pipeline, atomic_load(&pipeline->settle.n_ready)))->digested) {
         slot->digested = false;
+        pipeline->n_digested--;
         pipeline_enter_step(pipeline, &pipeline->settle);
     }
 }
@@ -61,6 +63,8 @@ void pipeline_settle(struct pipeline *pipeline, struct slot *slot)
         return;
     }
     slot->digested = true;
+    pipeline->n_digested++;
+    pipeline_signal_room(pipeline);
     enter(pipeline);
     if (settle->n_shards != 0)
         pipeline->stats->digest_ns += pipeline_visit_shards(pipeline, settle);

@@ -21,8 +21,6 @@ static enum sl_status open_slot(const struct pipeline *pipeline, struct slot *sl
     return status;
 }
 
-enum { SPARE = 2 /* free slots; fewer are few */ };
-
 static bool all_are_open(const struct pipeline *pipeline)
 {
     return pipeline->ended || pipeline->failed || pipeline->lacks_memory ||
@@ -33,7 +31,8 @@ static bool all_are_open(const struct pipeline *pipeline)
  * be opened. With the lock held, which is free meanwhile. */
 static struct slot *next_to_open(struct pipeline *pipeline)
 {
-    while (!all_are_open(pipeline) && pipeline->n_free >= SPARE)
+    while (!all_are_open(pipeline) &&
+           (pipeline->n_free >= PIPELINE_SPARE || !pipeline_has_room(pipeline)))
         pthread_cond_wait(&pipeline->wanted, &pipeline->lock);
     return all_are_open(pipeline) ? NULL : &pipeline->slots[pipeline->n_opening++];
 }
@@ -91,7 +90,7 @@ struct slot *pipeline_take_slot(struct pipeline *pipeline)
 {
     struct slot *slot = pipeline->free[--pipeline->n_free];
 
-    if (pipeline->n_free < SPARE)
+    if (pipeline->n_free < PIPELINE_SPARE)
         pthread_cond_broadcast(&pipeline->wanted);
     return slot;
 }

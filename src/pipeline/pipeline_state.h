@@ -27,6 +27,7 @@
  * - drained <= reporting <= decided <= settled <= digested <= collected: a batch is reported once
  * - digested is the first batch whose slot is not digested: workers digest in any order
  * - n_done == slots that are done and not drained: workers report in any order
+ * - n_digested == slots that are digested: they wait for batches before them
  * - n_redo == slots with redo set: a batch that a GPU failed on is taken before all others
  * - prepared is set from prepare to order: one thread orders at a time, `ordering`
  * - n_unarranged == slots that are ordered, and that no thread arranges: threads do in any order
@@ -45,6 +46,7 @@
 #include "sluice/pipeline.h"
 
 enum {
+    PIPELINE_SPARE = 2,         /* free slots; fewer are few */
     PIPELINE_AWAKE_NS = 200000, /* how long one waiting thread stays awake before it sleeps */
     PIPELINE_OPENERS_MAX = 4    /* more threads do not pin memory faster */
 };
@@ -90,7 +92,8 @@ struct pipeline {
     struct slot **free; /* n_free: open slots without a batch, the one drained last behind */
     uint32_t n_free;
     uint32_t n_opening; /* slots that are open, being opened, or found no memory */
-    uint32_t n_done;
+    uint32_t n_active;  /* batches that are worked on at most; constant */
+    uint32_t n_done, n_digested;
     uint32_t n_redo;
     uint32_t n_unarranged;
     bool filling, ordering, draining;
@@ -120,6 +123,14 @@ static inline bool pipeline_is_done(const struct pipeline *pipeline)
            (pipeline->ended && pipeline->drained + pipeline->n_done == pipeline->filled);
 }
 
+/* Whether one batch more may be worked on. With the lock held. */
+static inline bool pipeline_has_room(const struct pipeline *pipeline)
+{
+    const uint64_t waiting = pipeline->n_done + pipeline->n_digested;
+
+    return pipeline->filled + pipeline->filling - pipeline->drained - waiting < pipeline->n_active;
+}
+
 /* ---- pipeline_wait.c; all but pipeline_fail with the lock held ------------------------------- */
 
 void pipeline_signal_all(struct pipeline *pipeline);
@@ -130,6 +141,10 @@ void pipeline_signal(pthread_cond_t *waiting, struct watch *watch);
 
 /* Signals one thread of each lane: the engines have a batch more, and the first thread takes it. */
 void pipeline_signal_workers(struct pipeline *pipeline);
+
+/* A batch is worked on no more, and waits: another one may be filled, if a slot is free or can be
+ * opened. */
+void pipeline_signal_room(struct pipeline *pipeline);
 
 /* Waits for a signal, without the lock. Waking a thread takes 50 us, at times 500, and a GPU takes
  * 200 for a batch. So until `awake_until` one of the waiting threads stays awake, and yields its

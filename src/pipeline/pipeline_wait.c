@@ -30,6 +30,14 @@ void pipeline_signal_workers(struct pipeline *pipeline)
         pipeline_signal(&pipeline->lanes[i].ready, &pipeline->lanes[i].watch);
 }
 
+void pipeline_signal_room(struct pipeline *pipeline)
+{
+    if (pipeline->n_free < PIPELINE_SPARE)
+        pthread_cond_broadcast(&pipeline->wanted);
+    if (!pipeline->config->fill_anywhere)
+        pthread_cond_signal(&pipeline->freed);
+}
+
 void pipeline_wait(struct pipeline *pipeline, pthread_cond_t *waiting, struct watch *watch,
                    uint64_t awake_until)
 {

@@ -17,9 +17,10 @@ struct prepared {
     uint32_t settled[N_SHARDS];   /* the same, with the empty ones */
     uint32_t n_batches, filled, ordered, dealt, decided, drained;
     atomic_uint prepared, arranged, digested;
-    uint32_t seen_by_first; /* batches that were prepared before it */
+    uint32_t seen_by_first; /* batches that were prepared, or digested, before it */
     uint32_t fail_prepare_at, fail_order_at, fail_arrange_at, fail_digest_at, fail_report_at;
-    uint32_t wait_for; /* batches that are to be prepared before number 0 is */
+    uint32_t wait_for;         /* batches that are to be prepared before number 0 is */
+    uint32_t digest_waits_for; /* and digested before number 1 is: 0 is empty */
     bool digest, settle, decide, fill_anywhere;
     atomic_bool filling;
     atomic_uint by_fillers; /* batches prepared by a thread that has filled some */
@@ -67,6 +68,15 @@ static uint32_t number_of(const struct sl_batch *batch)
     return ((const struct mark *)batch->filler)->number;
 }
 
+/* Waits until there are so many, and as long as one more would take. */
+static uint32_t hold_until(const atomic_uint *count, uint32_t n)
+{
+    for (int ms = 0; atomic_load(count) < n && ms < 60000; ms++)
+        usleep(1000);
+    usleep(5000);
+    return atomic_load(count);
+}
+
 static enum sl_status prepare(void *user, struct sl_batch *batch, struct sl_diag *diag)
 {
     struct prepared *run = user;
@@ -76,10 +86,8 @@ static enum sl_status prepare(void *user, struct sl_batch *batch, struct sl_diag
 
     memset(bytes, 'x', sizeof bytes);
     usleep(test_below(&seed, 500));
-    for (int ms = 0; number == 0 && atomic_load(&run->prepared) < run->wait_for && ms < 60000; ms++)
-        usleep(1000);
     if (number == 0 && run->wait_for != 0)
-        run->seen_by_first = atomic_load(&run->prepared);
+        run->seen_by_first = hold_until(&run->prepared, run->wait_for);
     bytes[0] = 'y'; /* until it is applied */
     if (number % 7 != 0)
         sl_batch_add(batch, bytes, number % 50, 0);
@@ -158,6 +166,8 @@ static enum sl_status digest(void *user, const struct sl_batch *batch, const str
 
     assert_int_equal(mark->n_hits, 0);
     usleep(test_below(&seed, 500));
+    if (mark->number == 1 && run->digest_waits_for != 0)
+        run->seen_by_first = hold_until(&run->digested, run->digest_waits_for);
     mark->n_hits = hits[0].n;
     atomic_store(&mark->digested, true);
     atomic_fetch_add(&run->digested, 1);
@@ -293,7 +303,7 @@ static void test_batches_are_prepared_at_once_and_ordered_one_by_one(void **stat
         }
 }
 
-/* The first batch is prepared last of all that are in flight: by more batches than threads. */
+/* The first batch is prepared last of all that are worked on: by more batches than threads. */
 static void test_threads_do_not_wait_for_batches_before_theirs(void **state)
 {
     (void)state;
@@ -304,10 +314,31 @@ static void test_threads_do_not_wait_for_batches_before_theirs(void **state)
 
         run.wait_for = 2 * n_workers + 3 - 1;
         assert_int_equal(run_prepared(&run, n_workers, &stats, &diag), SL_OK);
-        assert_int_equal(stats.n_batches, run.wait_for + 1);
+        assert_int_equal(stats.n_batches, 3 * (run.wait_for + 1));
         assert_int_equal(run.seen_by_first, run.wait_for);
         assert_int_equal(run.drained, 200);
     }
+}
+
+/* It is digested last of all that are in flight: those that wait for it are worked on no more. */
+static void test_batches_that_wait_make_room_for_others(void **state)
+{
+    (void)state;
+    for (uint32_t n_workers = 2; n_workers <= 6; n_workers++)
+        for (int way = 0; way < 4; way++) {
+            const uint32_t n_in_flight = 3 * (2 * n_workers + 3);
+            struct prepared run = run_of(200);
+            struct sl_pipeline_stats stats;
+            struct sl_diag diag;
+
+            run.digest = true;
+            run.settle = way % 2 != 0;
+            run.fill_anywhere = way / 2 != 0;
+            run.digest_waits_for = n_in_flight - n_in_flight / 7 - 1;
+            assert_int_equal(run_prepared(&run, n_workers, &stats, &diag), SL_OK);
+            assert_int_equal(run.seen_by_first, run.digest_waits_for);
+            assert_int_equal(run.drained, 200);
+        }
 }
 
 static void test_batches_are_digested_at_once_before_they_are_drained(void **state)
@@ -516,6 +547,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_batches_are_prepared_at_once_and_ordered_one_by_one),
         cmocka_unit_test(test_threads_do_not_wait_for_batches_before_theirs),
+        cmocka_unit_test(test_batches_that_wait_make_room_for_others),
         cmocka_unit_test(test_batches_are_digested_at_once_before_they_are_drained),
         cmocka_unit_test(test_batches_are_settled_and_decided_in_order),
         cmocka_unit_test(test_a_batch_that_cannot_be_reported_ends_the_run),
