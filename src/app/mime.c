@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "app_line.h"
+#include "base/base64_groups.h"
 #include "base/hex.h"
 #include "base/least.h"
 #include "http_head.h"
@@ -238,21 +239,6 @@ static void give(struct mime *mime, const uint8_t *bytes, uint32_t len,
         take_text(mime, (struct app_span){bytes, len});
 }
 
-static int sextet(uint8_t byte)
-{
-    static const char last[] = "+/";
-    const char *found;
-
-    if (byte >= 'A' && byte <= 'Z')
-        return byte - 'A';
-    if (byte >= 'a' && byte <= 'z')
-        return byte - 'a' + 26;
-    if (byte >= '0' && byte <= '9')
-        return byte - '0' + 52;
-    found = memchr(last, byte, sizeof last - 1);
-    return found != NULL ? (int)(found - last) + 62 : -1;
-}
-
 /* Writes the bytes of the sextets that came, of which the last may lack. Returns how many. */
 static uint32_t end_group(struct mime *mime, uint8_t bytes[3])
 {
@@ -265,21 +251,33 @@ static uint32_t end_group(struct mime *mime, uint8_t bytes[3])
     return n > 1 && n <= 4 ? n - 1 : 0;
 }
 
+/* Takes one letter, and leaves out what is none. Returns how many bytes it ends. */
+static uint32_t take_letter(struct mime *mime, uint8_t letter, uint8_t bytes[3])
+{
+    const uint8_t value = base64_values[letter];
+
+    if (value < BASE64_PAD) {
+        mime->sextets = mime->sextets << 6 | value;
+        mime->n_sextets++;
+    }
+    return mime->n_sextets == 4 || value == BASE64_PAD ? end_group(mime, bytes) : 0;
+}
+
 static void give_base64(struct mime *mime, struct app_span line,
                         const struct mime_listener *listener)
 {
     uint8_t bytes[MIME_PIECE_MAX + 3];
-    uint32_t n = 0;
+    uint32_t n = 0, i = 0;
 
-    for (uint32_t i = 0; i < line.len; i++) {
-        const int value = sextet(line.bytes[i]);
+    while (i < line.len) {
+        if (mime->n_sextets == 0) {
+            const size_t n_groups = base64_groups(line.bytes + i, line.len - i, bytes + n);
 
-        if (value >= 0) {
-            mime->sextets = mime->sextets << 6 | (uint32_t)value;
-            mime->n_sextets++;
+            i += 4 * (uint32_t)n_groups;
+            n += 3 * (uint32_t)n_groups;
         }
-        if (mime->n_sextets == 4 || line.bytes[i] == '=')
-            n += end_group(mime, bytes + n);
+        if (i < line.len)
+            n += take_letter(mime, line.bytes[i++], bytes + n);
     }
     give(mime, bytes, n, listener);
 }

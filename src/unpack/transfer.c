@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/base64_groups.h"
 #include "base/hex.h"
 
 size_t transfer_line(const uint8_t *at, const uint8_t *end)
@@ -57,31 +58,8 @@ void transfer_plain(const uint8_t *in, size_t len, struct transfer_joins joins,
     buffer->len += n;
 }
 
-/* 0..63; 64: padding; 65: it is no digit, and is left out. */
-static unsigned base64_digit(uint8_t byte)
-{
-    if (byte >= 'A' && byte <= 'Z')
-        return (unsigned)(byte - 'A');
-    if (byte >= 'a' && byte <= 'z')
-        return (unsigned)(byte - 'a') + 26;
-    if (byte >= '0' && byte <= '9')
-        return (unsigned)(byte - '0') + 52;
-    return byte == '+' ? 62 : byte == '/' ? 63 : byte == '=' ? 64 : 65;
-}
-
-static const uint8_t *base64_digits(void)
-{
-    static uint8_t digits[256];
-
-    if (digits[0] == 0)
-        for (unsigned byte = 0; byte < 256; byte++)
-            digits[byte] = (uint8_t)base64_digit((uint8_t)byte);
-    return digits;
-}
-
 void transfer_base64(const uint8_t *in, size_t len, bool by_line, struct unpack_buffer *buffer)
 {
-    const uint8_t *const digits = base64_digits();
     size_t room = len / 4 * 3 + 3;
     uint8_t *to = unpack_buffer_room(buffer, &room);
     uint32_t bits = 0;
@@ -91,25 +69,21 @@ void transfer_base64(const uint8_t *in, size_t len, bool by_line, struct unpack_
     if (to == NULL)
         return;
     for (size_t i = 0; i < len && n + 3 <= room;) {
-        if (n_bits == 0 && len - i >= 4) { /* most are four digits that are three bytes */
-            const unsigned a = digits[in[i]], b = digits[in[i + 1]], c = digits[in[i + 2]],
-                           d = digits[in[i + 3]];
+        if (n_bits == 0) { /* most are whole groups */
+            const size_t fit = (room - n) / 3 * 4;
+            const size_t n_groups = base64_groups(in + i, len - i < fit ? len - i : fit, to + n);
 
-            if ((a | b | c | d) < 64) {
-                to[n] = (uint8_t)(a << 2 | b >> 4);
-                to[n + 1] = (uint8_t)(b << 4 | c >> 2);
-                to[n + 2] = (uint8_t)(c << 6 | d);
-                n += 3;
-                i += 4;
-                continue;
-            }
+            i += 4 * n_groups;
+            n += 3 * n_groups;
+            if (i == len || n + 3 > room)
+                break;
         }
-        const unsigned digit = digits[in[i++]];
-        if (digit == 64 && by_line)
+        const unsigned digit = base64_values[in[i++]];
+        if (digit == BASE64_PAD && by_line)
             i += transfer_line(in + i, in + len);
-        else if (digit == 64) /* bodies may be joined */
+        else if (digit == BASE64_PAD) /* bodies may be joined */
             n_bits = 0;
-        if (digit >= 64)
+        if (digit >= BASE64_PAD)
             continue;
         bits = bits << 6 | digit;
         n_bits += 6;

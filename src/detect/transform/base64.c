@@ -4,29 +4,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { PAD = 64, NONE = 65 };
+#include "base/base64_groups.h"
 
-/* The value of a letter, PAD, or NONE. */
-static const uint8_t values[256] = {
-#define N NONE
-    N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,   N,  N,  /* 0x00 */
-    N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,   N,  N,  /* 0x10 */
-    N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  62, N,  N,   N,  63, /* ' ' to '/' */
-    52, 53, 54, 55, 56, 57, 58, 59, 60, 61, N,  N,  N,  PAD, N,  N,  /* '0' to '?' */
-    N,  0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12,  13, 14, /* '@' to 'O' */
-    15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, N,  N,  N,   N,  N,  /* 'P' to '_' */
-    N,  26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38,  39, 40, /* '`' to 'o' */
-    41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, N,  N,  N,   N,  N,  /* 'p' to 0x7F */
-    N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,   N,  N,  /* 0x80 */
-    N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,   N,  N,  /* 0x90 */
-    N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,   N,  N,  /* 0xA0 */
-    N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,   N,  N,  /* 0xB0 */
-    N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,   N,  N,  /* 0xC0 */
-    N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,   N,  N,  /* 0xD0 */
-    N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,   N,  N,  /* 0xE0 */
-    N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,  N,   N,  N,  /* 0xF0 */
-#undef N
-};
+enum { PAD = BASE64_PAD, NONE = BASE64_NONE };
 
 /* Writes the bytes of four letters, unless `out` is NULL. Returns how many: 0 where padding stands
  * before the third letter. */
@@ -52,36 +32,15 @@ static bool is_strict(const uint8_t group[4], bool last)
     return group[3] != PAD || (last && (group[2] & 3) == 0);
 }
 
-/* Decodes groups of four letters up to another byte, or only counts where `out` is NULL. Returns
- * how many. */
-static uint32_t put_groups(const uint8_t *text, uint32_t len, uint8_t *out)
-{
-    uint32_t n = 0;
-
-    for (; len - 4 * n >= 4; n++, text += 4) {
-        const uint8_t a = values[text[0]], b = values[text[1]];
-        const uint8_t c = values[text[2]], d = values[text[3]];
-
-        if (((a | b | c | d) & PAD) != 0)
-            break;
-        if (out == NULL)
-            continue;
-        out[3 * n] = (uint8_t)(a << 2 | b >> 4);
-        out[3 * n + 1] = (uint8_t)(b << 4 | c >> 2);
-        out[3 * n + 2] = (uint8_t)(c << 6 | d);
-    }
-    return n;
-}
-
 /* Decodes to `out`, or only counts where it is NULL. */
 static uint32_t decode(enum base64_mode mode, const uint8_t *text, uint32_t len, uint8_t *out)
 {
-    const uint32_t n_groups = put_groups(text, len, out);
+    const uint32_t n_groups = (uint32_t)base64_groups(text, len, out);
     uint32_t n = 3 * n_groups, n_letters = 0;
     uint8_t group[4];
 
     for (uint32_t i = 4 * n_groups; i < len; i++) {
-        const uint8_t value = values[text[i]];
+        const uint8_t value = base64_values[text[i]];
 
         if (value == NONE && mode == BASE64_STRICT)
             return 0;
