@@ -38,10 +38,11 @@ static size_t first_hit(const struct sl_hits *hits, size_t *at, uint32_t item)
     return *at;
 }
 
-static bool has_literal(const struct virus_settling *settling, const struct window *window,
-                        uint64_t end, uint64_t literal)
+/* Whether a literal that ends there begins at this place or behind it. */
+static bool begins_at(const struct virus_settling *settling, uint64_t end, uint64_t literal,
+                      uint64_t at)
 {
-    return end >= window->begin + clam_literal_len(settling->scanners->database, literal);
+    return end >= at + clam_literal_len(settling->scanners->database, literal);
 }
 
 /* Adds a hit that ends at this offset in the stream, if the window has its first byte. */
@@ -50,7 +51,7 @@ static bool add_hit(const struct virus_settling *settling, const struct window *
 {
     const struct sl_hit hit = {.offset = (uint32_t)(end - window->begin), .id = literal};
 
-    return !has_literal(settling, window, end, literal) ||
+    return !begins_at(settling, end, literal, window->begin) ||
            clam_hits_add(&settling->scanner->hits, &hit);
 }
 
@@ -63,7 +64,7 @@ static bool add_waiting(const struct virus_settling *settling, const struct wind
     for (uint32_t at = first; at != 0; at = settling->shard->node[at].next) {
         const struct virus_node *node = &settling->shard->node[at];
 
-        settling->shard->left_out += !has_literal(settling, window, node->end, node->literal);
+        settling->shard->left_out += !begins_at(settling, node->end, node->literal, window->begin);
         done &= add_hit(settling, window, node->end, node->literal);
     }
     return done;
@@ -117,10 +118,9 @@ static bool add_across(struct virus_settling *settling, const struct window *win
          i < hits->n && hits->hit[i].item == item; i++) {
         const uint64_t end = base + hits->hit[i].offset;
         const uint64_t literal = hits->hit[i].id & UINT32_MAX;
-        const uint32_t len = clam_literal_len(settling->scanners->database, literal);
 
         if (hits->hit[i].id >> 32 != buffer || end <= window->from || end > window->to ||
-            (window->in_packet && end - len >= part->offset))
+            (window->in_packet && begins_at(settling, end, literal, part->offset)))
             continue;
         done &= add_hit(settling, window, end, literal);
     }
