@@ -10,10 +10,10 @@
 struct pipeline;
 struct lane;
 
-/* One waiting thread, the watcher, stays awake and reads how many signals there were. */
+/* One waiting thread, the watcher, stays awake until it reads that there was a signal. */
 struct watch {
     atomic_uint n_signals;
-    bool on; /* there is a watcher; guarded by the pipeline's lock */
+    bool on; /* there is a watcher without a signal; guarded by the pipeline's lock */
 };
 
 struct lane_thread {

@@ -135,8 +135,7 @@ static inline bool pipeline_has_room(const struct pipeline *pipeline)
 
 void pipeline_signal_all(struct pipeline *pipeline);
 
-/* Signals one waiter, or the one that watches: a watcher passes the signal on where there is more
- * work. */
+/* Signals the watcher, or else one of the waiters that sleep. */
 void pipeline_signal(pthread_cond_t *waiting, struct watch *watch);
 
 /* Signals one thread of each lane: the engines have a batch more, and the first thread takes it. */

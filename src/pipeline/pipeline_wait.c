@@ -5,22 +5,31 @@
 #include "base/clock.h"
 #include "pipeline_state.h"
 
+/* Whether there was a watcher, which takes the signal. The next one is for another thread. */
+static bool signal_watcher(struct watch *watch)
+{
+    const bool was_on = watch->on;
+
+    atomic_fetch_add(&watch->n_signals, 1);
+    watch->on = false;
+    return was_on;
+}
+
 void pipeline_signal_all(struct pipeline *pipeline)
 {
-    atomic_fetch_add(&pipeline->done_watch.n_signals, 1);
+    (void)signal_watcher(&pipeline->done_watch);
     pthread_cond_broadcast(&pipeline->freed);
     pthread_cond_broadcast(&pipeline->wanted);
     pthread_cond_broadcast(&pipeline->has_done);
     for (uint32_t i = 0; i < pipeline->n_lanes; i++) {
-        atomic_fetch_add(&pipeline->lanes[i].watch.n_signals, 1);
+        (void)signal_watcher(&pipeline->lanes[i].watch);
         pthread_cond_broadcast(&pipeline->lanes[i].ready);
     }
 }
 
 void pipeline_signal(pthread_cond_t *waiting, struct watch *watch)
 {
-    atomic_fetch_add(&watch->n_signals, 1);
-    if (!watch->on)
+    if (!signal_watcher(watch))
         pthread_cond_signal(waiting);
 }
 
@@ -52,7 +61,8 @@ void pipeline_wait(struct pipeline *pipeline, pthread_cond_t *waiting, struct wa
     while (atomic_load(&watch->n_signals) == seen && clock_ns() < awake_until)
         sched_yield();
     pthread_mutex_lock(&pipeline->lock);
-    watch->on = false;
+    if (atomic_load(&watch->n_signals) == seen)
+        watch->on = false;
 }
 
 void pipeline_keep_failure(struct pipeline *pipeline, enum sl_status status,

@@ -129,7 +129,7 @@ static struct slot *claim_work(struct lane_thread *self)
         self->worker = lane_take(lane);
         fresh = pipeline->n_redo == 0;
         slot = fresh ? pipeline_slot(pipeline, pipeline->taken++) : claim_redo(pipeline);
-        if (has_work(pipeline, lane)) /* the watcher may have had two signals */
+        if (has_work(pipeline, lane)) /* its signal may have found this thread */
             pthread_cond_signal(&lane->ready);
     }
     pthread_mutex_unlock(&pipeline->lock);
