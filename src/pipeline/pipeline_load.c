@@ -3,14 +3,13 @@
 #include "base/clock.h"
 #include "pipeline_state.h"
 
-/* Deals what was arranged, then collects in all shards that no other thread has, and signals those
- * who wait for a batch. With the lock held, which is free meanwhile. */
-static void deal_and_collect(struct pipeline *pipeline)
+void pipeline_collect(struct pipeline *pipeline)
 {
     if (pipeline->deal.n_shards != 0 && !pipeline->failed)
         pipeline->stats->order_ns += pipeline_visit_shards(pipeline, &pipeline->deal);
     while (pipeline_leave_step(pipeline, &pipeline->deal) != NULL)
         pipeline_enter_step(pipeline, &pipeline->collect);
+    pipeline_call_for_help(pipeline, &pipeline->collect);
     if (pipeline->collect.n_shards != 0 && !pipeline->failed)
         pipeline->stats->order_ns += pipeline_visit_shards(pipeline, &pipeline->collect);
     while (pipeline_leave_step(pipeline, &pipeline->collect) != NULL)
@@ -35,7 +34,7 @@ void pipeline_load(struct pipeline *pipeline, uint64_t sequence)
     } else {
         pipeline_order(pipeline);
         pipeline_arrange(pipeline);
-        deal_and_collect(pipeline);
+        pipeline_collect(pipeline);
     }
     pthread_mutex_unlock(&pipeline->lock);
 }

@@ -52,20 +52,12 @@ static void enter(struct pipeline *pipeline)
     }
 }
 
-/* Without these steps nothing waits for the batches before. A step without shards is passed
- * through. */
-void pipeline_settle(struct pipeline *pipeline, struct slot *slot)
+/* A step without shards is passed through. */
+void pipeline_settle_some(struct pipeline *pipeline)
 {
     struct shard_step *settle = &pipeline->settle, *decide = &pipeline->decide;
 
-    if (settle->n_shards == 0 && decide->n_shards == 0) {
-        finish(pipeline, slot);
-        return;
-    }
-    slot->digested = true;
-    pipeline->n_digested++;
-    pipeline_signal_room(pipeline);
-    enter(pipeline);
+    pipeline_call_for_help(pipeline, settle);
     if (settle->n_shards != 0)
         pipeline->stats->digest_ns += pipeline_visit_shards(pipeline, settle);
     while (pipeline_leave_step(pipeline, settle) != NULL)
@@ -76,4 +68,18 @@ void pipeline_settle(struct pipeline *pipeline, struct slot *slot)
         ;
     while (!pipeline->failed && pipeline->reporting < decide->n_left)
         finish(pipeline, pipeline_slot(pipeline, pipeline->reporting++));
+}
+
+/* Without these steps nothing waits for the batches before. */
+void pipeline_settle(struct pipeline *pipeline, struct slot *slot)
+{
+    if (pipeline->settle.n_shards == 0 && pipeline->decide.n_shards == 0) {
+        finish(pipeline, slot);
+        return;
+    }
+    slot->digested = true;
+    pipeline->n_digested++;
+    pipeline_signal_room(pipeline);
+    enter(pipeline);
+    pipeline_settle_some(pipeline);
 }

@@ -72,6 +72,22 @@ uint64_t pipeline_visit_shards(struct pipeline *pipeline, struct shard_step *ste
     return busy;
 }
 
+bool pipeline_has_shard(const struct shard_step *step)
+{
+    const uint64_t n_ready = atomic_load(&step->n_ready);
+
+    for (uint32_t i = 0; i < step->n_shards; i++)
+        if (atomic_load(&step->shards[i].next) < n_ready && !atomic_load(&step->shards[i].busy))
+            return true;
+    return false;
+}
+
+void pipeline_call_for_help(struct pipeline *pipeline, const struct shard_step *step)
+{
+    if (step->n_shards > 1 && atomic_load(&step->n_ready) - step->n_left > 1)
+        pipeline_signal_workers(pipeline);
+}
+
 struct slot *pipeline_leave_step(struct pipeline *pipeline, struct shard_step *step)
 {
     struct slot *slot = pipeline_slot(pipeline, step->n_left);

@@ -174,6 +174,10 @@ void *pipeline_fill_loop(void *argument);
 /* Prepares a filled batch, then orders to collects what can be, and waits for no other batch. */
 void pipeline_load(struct pipeline *pipeline, uint64_t sequence);
 
+/* Deals what was arranged, then collects in all shards that no other thread has, and signals those
+ * who wait for a batch. With the lock held, which is free meanwhile. */
+void pipeline_collect(struct pipeline *pipeline);
+
 /* Orders the prepared batches, unless another thread does. With the lock held. */
 void pipeline_order(struct pipeline *pipeline);
 
@@ -189,6 +193,13 @@ void pipeline_enter_step(struct pipeline *pipeline, struct shard_step *step);
  * lock is free meanwhile. */
 uint64_t pipeline_visit_shards(struct pipeline *pipeline, struct shard_step *step);
 
+/* Whether a batch is ready in a shard that no thread has. */
+bool pipeline_has_shard(const struct shard_step *step);
+
+/* Signals a thread where more than one batch is ready: threads without work go through shards. One
+ * thread alone would hold up the others for as long as all those batches take. */
+void pipeline_call_for_help(struct pipeline *pipeline, const struct shard_step *step);
+
 /* The next batch that all shards have done leaves the step. NULL: there is none. */
 struct slot *pipeline_leave_step(struct pipeline *pipeline, struct shard_step *step);
 
@@ -201,6 +212,9 @@ void pipeline_digest(struct pipeline *pipeline, struct slot *slot);
 
 /* This batch was digested: settles, decides and reports what can be, this batch or others. */
 void pipeline_settle(struct pipeline *pipeline, struct slot *slot);
+
+/* The same of batches that were digested before. */
+void pipeline_settle_some(struct pipeline *pipeline);
 
 /* ---- pipeline_work.c, pipeline_lost.c: the last thread of a lost GPU starts those of the CPU ---
  */

@@ -100,13 +100,29 @@ static bool load_some(struct pipeline *pipeline, const struct lane *lane)
     return filled;
 }
 
-/* Waits for a batch for the engines, and loads while there is none. With the lock held. */
+/* Goes through shards that no other thread has. With the lock held, which is free meanwhile. False:
+ * there are none. */
+static bool help(struct pipeline *pipeline)
+{
+    if (pipeline->failed)
+        return false;
+    if (pipeline_has_shard(&pipeline->collect))
+        pipeline_collect(pipeline);
+    else if (pipeline_has_shard(&pipeline->settle))
+        pipeline_settle_some(pipeline);
+    else
+        return false;
+    return true;
+}
+
+/* Waits for a batch for the engines; loads, or helps others, while there is none. With the lock
+ * held. */
 static void wait_for_work(struct pipeline *pipeline, struct lane *lane)
 {
     uint64_t until = awake_until(pipeline, lane);
 
     while (!is_over(pipeline, lane) && !has_work(pipeline, lane))
-        if (load_some(pipeline, lane)) {
+        if (load_some(pipeline, lane) || help(pipeline)) {
             until = awake_until(pipeline, lane);
         } else {
             lane->n_waiting++;

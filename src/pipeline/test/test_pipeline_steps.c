@@ -21,7 +21,8 @@ struct prepared {
     uint32_t fail_prepare_at, fail_order_at, fail_arrange_at, fail_digest_at, fail_report_at;
     uint32_t wait_for;         /* batches that are to be prepared before number 0 is */
     uint32_t digest_waits_for; /* and digested before number 1 is: 0 is empty */
-    bool digest, settle, decide, fill_anywhere;
+    bool digest, settle, decide, fill_anywhere, collect_slowly;
+    atomic_uint collecting, most_collecting; /* threads */
     atomic_bool filling;
     atomic_uint by_fillers; /* batches prepared by a thread that has filled some */
     struct mark {
@@ -131,6 +132,17 @@ static void deal(void *user, struct sl_batch *batch)
     run->dealt++;
 }
 
+static void note_collecting(struct prepared *run)
+{
+    const uint32_t n = atomic_fetch_add(&run->collecting, 1) + 1;
+
+    for (uint32_t most = run->most_collecting; most < n;)
+        if (atomic_compare_exchange_weak(&run->most_collecting, &most, n))
+            break;
+    usleep(1000);
+    atomic_fetch_sub(&run->collecting, 1);
+}
+
 /* Takes long now and then, so that batches of other threads pile up before a shard. */
 static void collect(void *user, struct sl_batch *batch, uint32_t shard)
 {
@@ -141,6 +153,8 @@ static void collect(void *user, struct sl_batch *batch, uint32_t shard)
     assert_int_equal(((struct mark *)batch->filler)->n_arranged, 1);
     if (test_below(&seed, 8) == 0)
         usleep(test_below(&seed, 500));
+    if (run->collect_slowly)
+        note_collecting(run);
     run->collected[shard]++;
     atomic_fetch_add(&((struct mark *)batch->filler)->n_collected, 1);
 }
@@ -317,6 +331,25 @@ static void test_threads_do_not_wait_for_batches_before_theirs(void **state)
         assert_int_equal(stats.n_batches, 3 * (run.wait_for + 1));
         assert_int_equal(run.seen_by_first, run.wait_for);
         assert_int_equal(run.drained, 200);
+    }
+}
+
+/* The first batch is prepared last. All others are ready then, and threads wait for them. */
+static void test_threads_that_wait_help(void **state)
+{
+    (void)state;
+    for (int fill_anywhere = 0; fill_anywhere < 2; fill_anywhere++) {
+        const uint32_t n = 2 * 5 + 3; /* no more than are worked on at once */
+        struct prepared run = run_of(n);
+        struct sl_pipeline_stats stats;
+        struct sl_diag diag;
+
+        run.wait_for = n - 1;
+        run.fill_anywhere = fill_anywhere != 0;
+        run.collect_slowly = true;
+        assert_int_equal(run_prepared(&run, 5, &stats, &diag), SL_OK);
+        assert_int_equal(run.drained, n);
+        assert_in_range(run.most_collecting, 3, N_SHARDS);
     }
 }
 
@@ -547,6 +580,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_batches_are_prepared_at_once_and_ordered_one_by_one),
         cmocka_unit_test(test_threads_do_not_wait_for_batches_before_theirs),
+        cmocka_unit_test(test_threads_that_wait_help),
         cmocka_unit_test(test_batches_that_wait_make_room_for_others),
         cmocka_unit_test(test_batches_are_digested_at_once_before_they_are_drained),
         cmocka_unit_test(test_batches_are_settled_and_decided_in_order),
