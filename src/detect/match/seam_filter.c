@@ -7,7 +7,7 @@
 #include "base/least.h"
 
 enum {
-    WORDS_LOG = 13, /* of the Bloom filter: half of a core's first cache holds it */
+    WORDS_LOG = 13, /* of the Bloom filter, as of some thousand literals: 64 KiB */
     WORDS_LOG_MAX = 17,
     PLACES_MAX = 16 /* literals that are compared at one place */
 };
