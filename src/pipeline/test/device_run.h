@@ -9,7 +9,7 @@
 
 /* The factor of a run's time under a sanitizer: tests that repeat it do so as many times less. */
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-enum { SLOWER = 3 };
+enum { SLOWER = 5 };
 #else
 enum { SLOWER = 1 };
 #endif
