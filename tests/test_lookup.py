@@ -102,7 +102,8 @@ class Lookup(case.Case):
     def test_one_line_in_one_answer_out(self):
         """Nothing of a line is a query of its own, however long the line and however it ends."""
         query = b" /com/parc"
-        for filler, n in ((b"a", 5 << 20), (b"\0", 3), (b"\0", 5 << 20), (b" /com/parc", 1 << 20),
+        large = (2 if case.is_sanitized(SLUICE) else 5) << 20
+        for filler, n in ((b"a", large), (b"\0", 3), (b"\0", large), (b" /com/parc", large // 5),
                           (b"\r", (1 << 20) - 9)):
             for end in (b"", b"\n", b"\r\n"):
                 line = b"x" + filler * n + query
