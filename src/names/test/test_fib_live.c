@@ -143,7 +143,7 @@ static void change_under_lookups(const char *plane, bool aggregate)
     assert_int_equal(sl_fib_build(&all.fib, &config, entries, ITEMS / 2, NULL), SL_OK);
     for (int t = 0; t < LOOKERS; t++)
         assert_int_equal(pthread_create(&threads[t], NULL, lookup_thread, &all), 0);
-    for (uint32_t round = 0; round < 40; round++) {
+    for (uint32_t round = 0; round < test_fewer(40, 18); round++) {
         update(&all, SL_FIB_INSERT, 1000);
         fill(&all, round, SL_FIB_INSERT);
         update(&all, SL_FIB_CHANGE, 2000);
@@ -172,7 +172,7 @@ static void updates_under_lookups(void **state)
 /* ---- swaps ----------------------------------------------------------------------------------- */
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-enum { SWAPPED = 20000 };
+enum { SWAPPED = 8000 };
 #else
 enum { SWAPPED = 300000 }; /* names: much more than the rest of the process */
 #define MEMORY_IS_THE_TABLE

@@ -238,7 +238,7 @@ static void *publish_on(void *user)
  */
 static void jobs_are_served(void **state)
 {
-    struct crowd crowd = {.gpu = open_gpu(), .rounds = 20};
+    struct crowd crowd = {.gpu = open_gpu(), .rounds = test_fewer(20, 10)};
     pthread_t threads[N_THREADS], publisher;
 
     (void)state;

@@ -188,7 +188,7 @@ static void test_lines_of_a_file(void **state)
 
 /* ---- threads --------------------------------------------------------------------------------- */
 
-enum { N_LINES = 60000 }; /* several blocks */
+enum { N_LINES = TEST_SANITIZED ? 30000 : 60000 }; /* several blocks */
 
 /* "nI.example" a line, but each 7,000th is "..". Returns the file. */
 static int many_lines(void)
@@ -329,7 +329,7 @@ static void test_lines_of_a_file_are_as_texts(void **state)
     size_t text_len = 0;
 
     (void)state;
-    for (uint32_t i = 0; i < test_fewer(N_MIXED, 10000); i++) {
+    for (uint32_t i = 0; i < test_fewer(N_MIXED, 4000); i++) {
         text_len += mixed_line(&random, text + text_len);
         text[text_len++] = '\n';
     }

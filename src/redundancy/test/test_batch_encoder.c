@@ -198,7 +198,7 @@ static uint64_t long_stream(const char *sampler, uint32_t period, uint32_t windo
     traffic_init(&traffic, 7 + period + window, 3 << 20);
     for (int i = 0; i < SL_BATCH_ENCODER_IN_FLIGHT; i++)
         batches[i] = new_batch(&config);
-    for (uint64_t total = 0, i = 0; total < 6 << 20 && i < 400; i++) {
+    for (uint64_t total = 0, i = 0; total < test_fewer(6 << 20, 3 << 20) && i < 400; i++) {
         struct sl_batch *const batch = batches[i % SL_BATCH_ENCODER_IN_FLIGHT];
 
         if (rig.n_submitted - rig.n_waited == SL_BATCH_ENCODER_IN_FLIGHT)

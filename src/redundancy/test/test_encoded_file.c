@@ -355,7 +355,7 @@ static void flip_bits(int level)
     uint64_t random = 77;
 
     assert_int_equal(n, 6); /* five frames and the end */
-    for (uint32_t i = 0; i < test_fewer(120, 60); i++) {
+    for (uint32_t i = 0; i < test_fewer(120, 24); i++) {
         /* Half of them in the few bytes of headers. */
         const size_t record = test_below(&random, (uint32_t)n);
         const size_t at =
@@ -392,7 +392,7 @@ static void test_cut_files(void **state)
 
     (void)state;
     for (size_t record = 0; record < n; record++)
-        for (uint32_t i = 0; i < test_fewer(20, 5); i++) {
+        for (uint32_t i = 0; i < test_fewer(20, 3); i++) {
             const size_t record_len = starts[record + 1] - starts[record];
             const size_t len = starts[record] + (i < 2 ? i * (record_len - 1)
                                                        : test_below(&random, (uint32_t)record_len));
