@@ -8,7 +8,7 @@
 #include "dissect/test/frame_fixture.h"
 #include "run/run_internal.h"
 
-enum { N_FLOWS = 96, MESSAGE_MAX = 6000, FIRST_PORT = 20000, N_KINDS = 8 };
+enum { N_FLOWS = TEST_SANITIZED ? 48 : 96, MESSAGE_MAX = 6000, FIRST_PORT = 20000, N_KINDS = 8 };
 
 /* Words of digits, which the other bytes of messages are not. A kind is two words and the bytes
  * between them; kinds 6 and 7 are nearly one of the others. Two signatures have a word of Both, and

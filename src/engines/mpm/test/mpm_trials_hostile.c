@@ -130,7 +130,7 @@ static void fill_in_turn(const struct hostile *hostile, int turn)
 {
     sl_batch_reset(subject.batch);
     if (turn % 3 != 0)
-        trial_add_item(hostile->text, 1 << 14);
+        trial_add_item(hostile->text, trial_fewer(1 << 14, test_fewer(1 << 14, 6000)));
     if (turn % 3 != 1)
         trial_add_item("hay, a needle, and needles", 26);
     subject.expected.n = mpm_ref_scan(hostile->literals, hostile->n, subject.batch,
