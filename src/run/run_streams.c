@@ -537,7 +537,7 @@ void stream_batch_list_ended(struct stream_batch *mine, uint32_t n_shards)
 
 /* ---- made items ------------------------------------------------------------------------------ */
 
-const uint8_t *stream_part_copy_before(const struct sl_stream_part *part, uint8_t *to, uint32_t len)
+void stream_part_copy_before(const struct sl_stream_part *part, uint8_t *to, uint32_t len)
 {
     while (len != 0) {
         part = part->before;
@@ -546,7 +546,6 @@ const uint8_t *stream_part_copy_before(const struct sl_stream_part *part, uint8_
         len -= n;
         memcpy(to + len, part->bytes + part->len - n, n);
     }
-    return to;
 }
 
 bool stream_part_in_packet(const struct sl_batch *batch, uint32_t item,
@@ -596,14 +595,16 @@ static bool may_cross(const struct run_seams *seams, const struct sl_stream_part
 {
     uint32_t n_before = (uint32_t)least(part->known, SEAM_BYTES);
     uint8_t before[RUN_SEAM_MAX];
+    const uint8_t *nearest = before;
 
     if (part->known == 0 || part->len == 0)
         return false;
     if (seams->filter == NULL)
         return true;
-    const uint8_t *const nearest = part->before->len < n_before
-                                       ? stream_part_copy_before(part, before, n_before)
-                                       : part->before->bytes + part->before->len - n_before;
+    if (part->before->len >= n_before) /* most: where they lie */
+        nearest = part->before->bytes + part->before->len - n_before;
+    else
+        stream_part_copy_before(part, before, n_before);
     const uint32_t found = seam_filter_look(seams->filter, nearest, n_before, part->bytes,
                                             (uint32_t)least(part->len, SEAM_BYTES));
     if (found == 0)

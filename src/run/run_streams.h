@@ -119,9 +119,8 @@ uint64_t run_streams_make(const struct sl_stream_part *const *of_item, const uin
                           const struct sl_batch *batch, const struct run_seams *seams,
                           uint32_t first, struct sl_batch *to, uint64_t from);
 
-/* Copies the `len` bytes before the part, of which there are as many. Returns `to`. */
-const uint8_t *stream_part_copy_before(const struct sl_stream_part *part, uint8_t *to,
-                                       uint32_t len);
+/* Copies the `len` bytes before the part, of which there are as many. */
+void stream_part_copy_before(const struct sl_stream_part *part, uint8_t *to, uint32_t len);
 
 /* The first part that a packet adds in this direction. There is one. */
 const struct sl_stream_part *stream_part_first(const struct sl_stream_part *part, bool reversed);
