@@ -7,6 +7,7 @@
 
 #include "test.h"
 
+#include "base/base64_groups.h"
 #include "base/cpu.h"
 #include "base/decimal.h"
 #include "base/diag.h"
@@ -77,6 +78,42 @@ static void test_numbers_become_decimal_digits(void **state)
             expect_decimal(value >> shift);
     assert_int_equal(decimal_fixed(text, 42, 6) - text, 6);
     assert_memory_equal(text, "000042", 6);
+}
+
+/* All values of a group; then the group holds a byte that is no letter, or padding. */
+static void test_groups_of_base64(void **state)
+{
+    static const char letters[] =
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    uint8_t text[8], bytes[6];
+    uint32_t n_letters = 0;
+
+    (void)state;
+    for (uint32_t value = 0; value < 1u << 24; value += 61) {
+        const uint8_t expected[] = {(uint8_t)(value >> 16), (uint8_t)(value >> 8), (uint8_t)value};
+
+        for (uint32_t i = 0; i < 8; i++)
+            text[i] = (uint8_t)letters[value >> (18 - 6 * (i % 4)) & 63];
+        assert_int_equal(base64_groups(text, 8, NULL), 2);
+        assert_int_equal(base64_groups(text, 8, bytes), 2);
+        assert_memory_equal(bytes, expected, 3);
+        assert_memory_equal(bytes + 3, expected, 3);
+        assert_int_equal(base64_groups(text, 7, bytes), 1);
+    }
+    for (uint32_t byte = 0; byte < 256; byte++) {
+        const char *const letter = byte != 0 ? strchr(letters, (int)byte) : NULL;
+
+        assert_int_equal(base64_values[byte], letter != NULL ? letter - letters
+                                              : byte == '='  ? BASE64_PAD
+                                                             : BASE64_NONE);
+        n_letters += letter != NULL;
+        for (uint32_t i = 0; i < 4; i++) {
+            memcpy(text, "ABCDABCD", 8);
+            text[4 + i] = (uint8_t)byte;
+            assert_int_equal(base64_groups(text, 8, bytes), letter != NULL ? 2 : 1);
+        }
+    }
+    assert_int_equal(n_letters, 64);
 }
 
 static void test_cpu_level_is_consistent(void **state)
@@ -319,6 +356,7 @@ int main(void)
         cmocka_unit_test(test_status_texts_are_distinct),
         cmocka_unit_test(test_diag_names_file_line_and_reason),
         cmocka_unit_test(test_numbers_become_decimal_digits),
+        cmocka_unit_test(test_groups_of_base64),
         cmocka_unit_test(test_cpu_level_is_consistent),
         cmocka_unit_test(test_cpu_limits_are_checked),
         cmocka_unit_test(test_cpu_features_are_those_of_the_machine),
