@@ -5,6 +5,7 @@
 
 void pipeline_collect(struct pipeline *pipeline)
 {
+    pipeline_arrange(pipeline);
     if (pipeline->deal.n_shards != 0 && !pipeline->failed)
         pipeline->stats->order_ns += pipeline_visit_shards(pipeline, &pipeline->deal);
     while (pipeline_leave_step(pipeline, &pipeline->deal) != NULL)
@@ -33,7 +34,6 @@ void pipeline_load(struct pipeline *pipeline, uint64_t sequence)
         pipeline_fail_locked(pipeline, status, &diag);
     } else {
         pipeline_order(pipeline);
-        pipeline_arrange(pipeline);
         pipeline_collect(pipeline);
     }
     pthread_mutex_unlock(&pipeline->lock);

@@ -27,7 +27,8 @@ static void order_next(struct pipeline *pipeline)
     }
     pipeline->ordered++;
     slot->ordered = true;
-    pipeline->n_unarranged++;
+    if (pipeline->n_unarranged++ != 0) /* this thread has the first when it is back from ordering */
+        pipeline_signal_workers(pipeline);
 }
 
 void pipeline_order(struct pipeline *pipeline)

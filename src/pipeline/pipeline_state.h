@@ -174,8 +174,8 @@ void *pipeline_fill_loop(void *argument);
 /* Prepares a filled batch, then orders to collects what can be, and waits for no other batch. */
 void pipeline_load(struct pipeline *pipeline, uint64_t sequence);
 
-/* Deals what was arranged, then collects in all shards that no other thread has, and signals those
- * who wait for a batch. With the lock held, which is free meanwhile. */
+/* Arranges what was ordered and deals it, then collects in all shards that no other thread has, and
+ * signals those who wait for a batch. With the lock held, which is free meanwhile. */
 void pipeline_collect(struct pipeline *pipeline);
 
 /* Orders the prepared batches, unless another thread does. With the lock held. */

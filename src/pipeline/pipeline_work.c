@@ -100,13 +100,13 @@ static bool load_some(struct pipeline *pipeline, const struct lane *lane)
     return filled;
 }
 
-/* Goes through shards that no other thread has. With the lock held, which is free meanwhile. False:
- * there are none. */
+/* Arranges batches, or goes through shards, that no other thread has. With the lock held, which is
+ * free meanwhile. False: there are none. */
 static bool help(struct pipeline *pipeline)
 {
     if (pipeline->failed)
         return false;
-    if (pipeline_has_shard(&pipeline->collect))
+    if (pipeline->n_unarranged != 0 || pipeline_has_shard(&pipeline->collect))
         pipeline_collect(pipeline);
     else if (pipeline_has_shard(&pipeline->settle))
         pipeline_settle_some(pipeline);

@@ -10,6 +10,8 @@
 
 enum { N_SHARDS = 5 };
 
+enum step { STEP_NONE, STEP_ARRANGE, STEP_COLLECT, STEP_SETTLE };
+
 /* A run whose batches are filled by preparing them: number n gets one item of n % 50 bytes, none
  * where n is a multiple of seven. */
 struct prepared {
@@ -21,8 +23,9 @@ struct prepared {
     uint32_t fail_prepare_at, fail_order_at, fail_arrange_at, fail_digest_at, fail_report_at;
     uint32_t wait_for;         /* batches that are to be prepared before number 0 is */
     uint32_t digest_waits_for; /* and digested before number 1 is: 0 is empty */
-    bool digest, settle, decide, fill_anywhere, collect_slowly;
-    atomic_uint collecting, most_collecting; /* threads */
+    bool digest, settle, decide, fill_anywhere;
+    enum step slow;                      /* takes a millisecond a batch, or a shard */
+    atomic_uint n_in_slow, most_in_slow; /* threads */
     atomic_bool filling;
     atomic_uint by_fillers; /* batches prepared by a thread that has filled some */
     struct mark {
@@ -107,6 +110,20 @@ static enum sl_status order(void *user, struct sl_batch *batch, struct sl_diag *
     return run->ordered++ == run->fail_order_at ? SL_EFORMAT : SL_OK;
 }
 
+/* Counts the threads that are in the slow step at once. */
+static void take_time(struct prepared *run, enum step step)
+{
+    if (run->slow != step)
+        return;
+    const uint32_t n = atomic_fetch_add(&run->n_in_slow, 1) + 1;
+
+    for (uint32_t most = run->most_in_slow; most < n;)
+        if (atomic_compare_exchange_weak(&run->most_in_slow, &most, n))
+            break;
+    usleep(1000);
+    atomic_fetch_sub(&run->n_in_slow, 1);
+}
+
 static enum sl_status arrange(void *user, struct sl_batch *batch, struct sl_diag *diag)
 {
     struct prepared *run = user;
@@ -115,6 +132,7 @@ static enum sl_status arrange(void *user, struct sl_batch *batch, struct sl_diag
 
     if (test_below(&seed, 4) == 0)
         usleep(test_below(&seed, 500));
+    take_time(run, STEP_ARRANGE);
     mark->n_arranged++;
     atomic_fetch_add(&run->arranged, 1);
     strcpy(diag->text, "not arranged");
@@ -132,17 +150,6 @@ static void deal(void *user, struct sl_batch *batch)
     run->dealt++;
 }
 
-static void note_collecting(struct prepared *run)
-{
-    const uint32_t n = atomic_fetch_add(&run->collecting, 1) + 1;
-
-    for (uint32_t most = run->most_collecting; most < n;)
-        if (atomic_compare_exchange_weak(&run->most_collecting, &most, n))
-            break;
-    usleep(1000);
-    atomic_fetch_sub(&run->collecting, 1);
-}
-
 /* Takes long now and then, so that batches of other threads pile up before a shard. */
 static void collect(void *user, struct sl_batch *batch, uint32_t shard)
 {
@@ -153,8 +160,7 @@ static void collect(void *user, struct sl_batch *batch, uint32_t shard)
     assert_int_equal(((struct mark *)batch->filler)->n_arranged, 1);
     if (test_below(&seed, 8) == 0)
         usleep(test_below(&seed, 500));
-    if (run->collect_slowly)
-        note_collecting(run);
+    take_time(run, STEP_COLLECT);
     run->collected[shard]++;
     atomic_fetch_add(&((struct mark *)batch->filler)->n_collected, 1);
 }
@@ -202,6 +208,7 @@ static void settle(void *user, struct sl_batch *batch, const struct sl_hits *hit
     assert_true(mark->digested);
     if (test_below(&seed, 8) == 0)
         usleep(test_below(&seed, 500));
+    take_time(run, STEP_SETTLE);
     run->settled[shard]++;
     atomic_fetch_add(&mark->n_settled, 1);
 }
@@ -334,22 +341,33 @@ static void test_threads_do_not_wait_for_batches_before_theirs(void **state)
     }
 }
 
-/* The first batch is prepared last. All others are ready then, and threads wait for them. */
+/* One batch before all others is held up, in preparing or in digesting. Threads wait for it. */
+static void check_help(enum step slow, bool fill_anywhere)
+{
+    const uint32_t n = 2 * 5 + 3; /* no more than are worked on at once */
+    struct prepared run = run_of(n);
+    struct sl_pipeline_stats stats;
+    struct sl_diag diag;
+
+    run.slow = slow;
+    run.fill_anywhere = fill_anywhere;
+    run.digest = run.settle = slow == STEP_SETTLE;
+    if (slow == STEP_SETTLE)
+        run.digest_waits_for = n - 2 - n / 7;
+    else
+        run.wait_for = n - 1;
+    assert_int_equal(run_prepared(&run, 5, &stats, &diag), SL_OK);
+    assert_int_equal(run.drained, n);
+    assert_in_range(run.most_in_slow, 3, 5);
+}
+
 static void test_threads_that_wait_help(void **state)
 {
     (void)state;
     for (int fill_anywhere = 0; fill_anywhere < 2; fill_anywhere++) {
-        const uint32_t n = 2 * 5 + 3; /* no more than are worked on at once */
-        struct prepared run = run_of(n);
-        struct sl_pipeline_stats stats;
-        struct sl_diag diag;
-
-        run.wait_for = n - 1;
-        run.fill_anywhere = fill_anywhere != 0;
-        run.collect_slowly = true;
-        assert_int_equal(run_prepared(&run, 5, &stats, &diag), SL_OK);
-        assert_int_equal(run.drained, n);
-        assert_in_range(run.most_collecting, 3, N_SHARDS);
+        check_help(STEP_ARRANGE, fill_anywhere != 0);
+        check_help(STEP_COLLECT, fill_anywhere != 0);
+        check_help(STEP_SETTLE, fill_anywhere != 0);
     }
 }
 
