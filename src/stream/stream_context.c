@@ -142,6 +142,20 @@ static void add_blocks(const struct stream_site *site, uint32_t half, uint32_t n
     }
 }
 
+/* Evicts a context, unless the half alone has one: pieces have all other blocks. */
+static bool evict_some(const struct stream_site *site, uint32_t half)
+{
+    struct stream_shard *shard = site->shard;
+    const struct stream_holders *contexts = &shard->contexts;
+
+    if (contexts->oldest == 0)
+        stream_context_settle(shard);
+    const bool alone = shard->n_claims == 0 && contexts->oldest == contexts->newest &&
+                       contexts->oldest == site->stream->rest[half].context;
+
+    return !alone && stream_context_evict(site);
+}
+
 static bool hold_more(const struct stream_site *site, uint32_t half, uint32_t wanted)
 {
     const struct stream_arena *arena = &site->shard->arena;
@@ -152,7 +166,7 @@ static bool hold_more(const struct stream_site *site, uint32_t half, uint32_t wa
 
         if (more != 0)
             add_blocks(site, half, more);
-        else if (!stream_context_evict(site))
+        else if (!evict_some(site, half))
             return false;
         held = more != 0 ? held + more : stream_context_held(site->shard, site->stream, half);
     }

@@ -86,7 +86,7 @@ static void read_config(struct stream_config *config, const uint8_t *input)
 {
     stream_config_init(config);
     config->memory = 128 << 10;
-    config->context_len = 1 + input[0] * 4;
+    config->context_len = 1 + input[0] * 16;
     config->overlap_len = config->context_len < 63 ? config->context_len : 63;
     config->unacked_len = input[1] < 128 ? 1 << 20 : input[1];
     config->is_inline = (input[2] & 1) != 0;

@@ -805,7 +805,7 @@ static void test_operations(void **state)
 
 /* ---- flows that share memory ---- */
 
-enum { SHARED_FLOWS = 300, SHARED_SEGMENTS = 6000, SHARED_LEN_MAX = 700 };
+enum { SHARED_FLOWS = 300, SHARED_SEGMENTS = 6000, SHARED_LEN_MAX = 700, CONTEXT_LEN = 4096 };
 
 struct shared {
     struct stream_shard *shard;
@@ -844,7 +844,7 @@ static void end_shared_batch(struct shared *shared, const uint8_t *bytes)
     shared->stats.gaps[SL_GAP_MEMORY] += more->gaps[SL_GAP_MEMORY];
 }
 
-static void play_shared(struct shared *shared, uint32_t batch_len)
+static void play_shared(struct shared *shared, uint32_t context_len, uint32_t batch_len)
 {
     static uint8_t bytes[SHARED_LEN_MAX];
     struct stream_config config;
@@ -853,6 +853,7 @@ static void play_shared(struct shared *shared, uint32_t batch_len)
     memset(shared, 0, sizeof *shared);
     stream_config_init(&config);
     config.memory = 128 << 10;
+    config.context_len = context_len;
     assert_int_equal(stream_shards_create(&shared->shard, 1, &config, NULL), SL_OK);
     stream_shard_begin(shared->shard, &shared->output, bytes);
     for (uint32_t i = 0; i < SHARED_SEGMENTS; i++) {
@@ -881,20 +882,70 @@ static void play_shared(struct shared *shared, uint32_t batch_len)
 }
 
 /* The loss of bytes and contexts depends on no cut. */
-static void test_shared_memory(void **state)
+static void check_shared_memory(uint32_t context_len)
 {
     static struct shared whole, cut;
 
-    (void)state;
-    play_shared(&whole, SHARED_SEGMENTS + 1);
+    play_shared(&whole, context_len, SHARED_SEGMENTS + 1);
     assert_true(whole.stats.contexts_lost > 100);
     assert_true(whole.stats.gaps[SL_GAP_MEMORY] > 100);
     for (uint32_t batch_len = 1; batch_len < 200; batch_len += 33) {
-        play_shared(&cut, batch_len);
+        play_shared(&cut, context_len, batch_len);
         assert_memory_equal(cut.bytes, whole.bytes, sizeof cut.bytes);
         assert_int_equal(cut.others, whole.others);
         assert_int_equal(cut.stats.contexts_lost, whole.stats.contexts_lost);
     }
+}
+
+static void test_shared_memory(void **state)
+{
+    (void)state;
+    check_shared_memory(100);
+    check_shared_memory(CONTEXT_LEN);
+}
+
+/* Pieces beyond holes take all blocks but a few. */
+static void crowd(struct shared *shared, uint64_t memory)
+{
+    enum { PIECES = 60, FEW = 1 << 10 /* bytes */ };
+
+    for (uint32_t i = 0; stream_shard_held(shared->shard) + FEW < memory; i++) {
+        const uint32_t flow = 1 + i / PIECES, number = i % PIECES;
+        const struct stream_segment s = segment(0, 200 * number, 0, number == 0 ? 1 : 100);
+
+        stream_take(shared->shard, &shared->stream[flow], 1 + flow, &s);
+    }
+}
+
+/* A context that finds no room is given up, and the bytes come all the same. */
+static void test_pieces_leave_no_room_for_a_context(void **state)
+{
+    static struct shared shared;
+    static uint8_t bytes[SHARED_LEN_MAX];
+    struct stream_config config;
+    uint64_t n = 0;
+
+    (void)state;
+    stream_config_init(&config);
+    config.memory = 128 << 10;
+    config.context_len = CONTEXT_LEN;
+    assert_int_equal(stream_shards_create(&shared.shard, 1, &config, NULL), SL_OK);
+    stream_shard_begin(shared.shard, &shared.output, bytes);
+    crowd(&shared, config.memory);
+    for (uint32_t i = 0; i < 30; i++) {
+        const struct stream_segment s = segment(0, i * SHARED_LEN_MAX, 0, SHARED_LEN_MAX);
+
+        stream_take(shared.shard, &shared.stream[0], 1, &s);
+    }
+    stream_shard_end(shared.shard);
+    for (uint32_t i = 1; i < shared.output.n; i++)
+        if (shared.output.record[i].flow == 1 && shared.output.record[i].kind == STREAM_PACKET)
+            n += shared.output.record[i].len;
+    assert_int_equal(n, 30 * SHARED_LEN_MAX);
+    assert_in_range(shared.output.stats.contexts_lost, 1, 100);
+    assert_int_equal(shared.output.stats.gaps[SL_GAP_MEMORY], 0);
+    stream_shards_free(shared.shard, 1);
+    stream_output_free(&shared.output);
 }
 
 static void test_names(void **state)
@@ -920,19 +971,33 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_plain),        cmocka_unit_test(test_order),
-        cmocka_unit_test(test_overlap),      cmocka_unit_test(test_retransmission),
-        cmocka_unit_test(test_gap),          cmocka_unit_test(test_snapped),
-        cmocka_unit_test(test_syn_payload),  cmocka_unit_test(test_doubt),
-        cmocka_unit_test(test_timestamps),   cmocka_unit_test(test_urgent),
-        cmocka_unit_test(test_fin),          cmocka_unit_test(test_rst),
-        cmocka_unit_test(test_midstream),    cmocka_unit_test(test_handshakes),
-        cmocka_unit_test(test_refused),      cmocka_unit_test(test_half_handshake),
-        cmocka_unit_test(test_states),       cmocka_unit_test(test_early),
-        cmocka_unit_test(test_insertion),    cmocka_unit_test(test_syns),
-        cmocka_unit_test(test_holes),        cmocka_unit_test(test_queue_bound),
-        cmocka_unit_test(test_memory_range), cmocka_unit_test(test_memory_bound),
-        cmocka_unit_test(test_operations),   cmocka_unit_test(test_shared_memory),
+        cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_order),
+        cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_retransmission),
+        cmocka_unit_test(test_gap),
+        cmocka_unit_test(test_snapped),
+        cmocka_unit_test(test_syn_payload),
+        cmocka_unit_test(test_doubt),
+        cmocka_unit_test(test_timestamps),
+        cmocka_unit_test(test_urgent),
+        cmocka_unit_test(test_fin),
+        cmocka_unit_test(test_rst),
+        cmocka_unit_test(test_midstream),
+        cmocka_unit_test(test_handshakes),
+        cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_half_handshake),
+        cmocka_unit_test(test_states),
+        cmocka_unit_test(test_early),
+        cmocka_unit_test(test_insertion),
+        cmocka_unit_test(test_syns),
+        cmocka_unit_test(test_holes),
+        cmocka_unit_test(test_queue_bound),
+        cmocka_unit_test(test_memory_range),
+        cmocka_unit_test(test_memory_bound),
+        cmocka_unit_test(test_operations),
+        cmocka_unit_test(test_shared_memory),
+        cmocka_unit_test(test_pieces_leave_no_room_for_a_context),
         cmocka_unit_test(test_names),
     };
 
