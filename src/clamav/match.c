@@ -31,6 +31,37 @@ static uint32_t count_try(struct clam_match *match, uint32_t number)
     return ++tries->n;
 }
 
+/* The segment with the rarest literal beside this one; there is another. */
+static uint32_t rarest_other(const struct clam_pattern *pattern, const struct clam_seg *segs,
+                             uint32_t seg)
+{
+    const uint32_t last = pattern->n_segs - 1;
+
+    if (seg == 0)
+        return clam_rarest_seg(segs, 1, last);
+    const uint32_t before = clam_rarest_seg(segs, 0, seg - 1);
+    if (seg == last)
+        return before;
+    const uint32_t behind = clam_rarest_seg(segs, seg + 1, last);
+    return segs[before].key_bits > segs[behind].key_bits ? before : behind;
+}
+
+/* After so many places as take about the time of a pass over the object: whether another segment
+ * lies nowhere in it, and so neither does the body. One search for each body and object. */
+static bool lacks_segment(struct clam_match *match, const struct clam_pattern *pattern,
+                          uint32_t seg, uint32_t n_tries)
+{
+    enum { BYTES_A_TRY = 4096 };
+
+    const struct clam_seg *segs = match->segs + pattern->segs;
+    const uint64_t len = match->object->len, searched = (uint64_t)n_tries * BYTES_A_TRY;
+
+    if (pattern->n_segs == 1 || searched < len || searched - BYTES_A_TRY >= len)
+        return false;
+    const struct clam_seg *other = &segs[rarest_other(pattern, segs, seg)];
+    return other->key_len != 0 && match_seg_from(match, other, 0, len) == MATCH_NOWHERE;
+}
+
 bool clam_match_at(struct clam_match *match, uint32_t number, uint32_t seg, uint64_t at)
 {
     const struct clam_pattern *pattern = &match->patterns[number];
@@ -50,8 +81,14 @@ bool clam_match_at(struct clam_match *match, uint32_t number, uint32_t seg, uint
     while (a > 0 && segs[a].gap_max != CLAM_UNBOUNDED)
         a--;
     const uint32_t b = match_group_end(match, pattern, a);
-    if (b > a && match->ahead == NULL && match_is_long(match, segs, a, b, count_try(match, number)))
-        return clam_match_exists(match, number);
+    if (match->ahead == NULL) {
+        const uint32_t n = count_try(match, number);
+
+        if (b > a && match_is_long(match, segs, a, b, n))
+            return clam_match_exists(match, number);
+        if (lacks_segment(match, pattern, seg, n))
+            return match_note(match, number, false);
+    }
     if (a > 0) { /* it may begin anywhere behind the first group */
         from = 0;
         to = match->object->len;
