@@ -19,9 +19,14 @@ enum {
     GENERATED_FLOWS = 10000,
     FLOW_LEN = 2000000000, /* many cores start for as long as a tenth of it takes */
     HEADERS = TCP_PACKET_HEADERS,
-    FULL = 1454,    /* bytes of a long packet */
-    LONGEST = 1514, /* of a real one */
-    BURST_LOG = 4   /* packets of a flow's segment number */
+    FULL = 1454,   /* bytes of a long packet */
+    LONGEST = 1514 /* of a real one */
+};
+
+struct generating {
+    enum bench_traffic traffic;
+    uint64_t random;
+    uint32_t next[GENERATED_FLOWS]; /* sequence number */
 };
 
 /* Half the payloads are words as in web pages, half bytes as in compressed data. */
@@ -63,36 +68,37 @@ static uint32_t draw_len(enum bench_traffic traffic, uint32_t number, uint64_t *
     return FULL;
 }
 
-static uint32_t make_packet(uint8_t *packet, uint32_t number, enum bench_traffic traffic,
-                            uint64_t *state)
+static uint32_t make_packet(struct generating *generating, uint8_t *packet, uint32_t number)
 {
-    const bool alone = traffic == BENCH_ALONE_FLOW;
+    uint64_t *state = &generating->random;
+    const bool alone = generating->traffic == BENCH_ALONE_FLOW;
     const uint32_t flow = alone ? 0 : bench_random(state) % GENERATED_FLOWS;
-    const uint32_t len = draw_len(traffic, number, state);
-    const uint32_t seq = alone ? number * (FULL - HEADERS) : number >> BURST_LOG << 16;
+    const uint32_t len = draw_len(generating->traffic, number, state);
     const struct tcp_packet tcp = {.from = {192, 0, 2, 1},
                                    .to = {198, 51, 100, (uint8_t)(1 + flow % 250)},
                                    .id = (uint16_t)number,
                                    .from_port = (uint16_t)(1024 + flow),
                                    .to_port = 80,
-                                   .seq = seq,
+                                   .seq = generating->next[flow],
                                    .ack = 1 << 16,
                                    .flags = 0x18};
 
     fill_payload(packet + HEADERS, len - HEADERS, state);
     tcp_packet_write(packet, &tcp, len - HEADERS);
+    generating->next[flow] += len - HEADERS;
     return len;
 }
 
 static bool write_capture(FILE *file, enum bench_traffic traffic, uint64_t bytes_len)
 {
+    struct generating generating = {.traffic = traffic, .random = 1};
     uint8_t packet[LONGEST];
-    uint64_t state = 1, written = 0;
+    uint64_t written = 0;
 
     if (!capture_file_begin(file))
         return false;
     for (uint32_t i = 0; written < bytes_len; i++) {
-        const uint32_t len = make_packet(packet, i, traffic, &state);
+        const uint32_t len = make_packet(&generating, packet, i);
 
         if (!capture_file_put(file, BEGIN_US + (uint64_t)i * INTERVAL_US, packet, len, len))
             return false;
