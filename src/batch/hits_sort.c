@@ -44,9 +44,22 @@ bool hits_scratch_reserve(struct hits_scratch *scratch, size_t n)
     return scratch->n_hits >= n;
 }
 
+static bool reserve_places(struct hits_scratch *scratch, size_t n)
+{
+    if (scratch->n_places < n) {
+        free(scratch->place);
+        scratch->n_places = n + n / 2;
+        scratch->place = (uint32_t *)malloc(scratch->n_places * sizeof *scratch->place);
+    }
+    if (scratch->place == NULL)
+        scratch->n_places = 0;
+    return scratch->n_places >= n;
+}
+
 void hits_scratch_free(struct hits_scratch *scratch)
 {
     free(scratch->hit);
+    free(scratch->place);
     memset(scratch, 0, sizeof *scratch);
 }
 
@@ -176,7 +189,7 @@ static void order_by_key(struct sl_hit *hit, size_t n, struct sl_hit *spare)
         memcpy(hit, from, n * sizeof *hit);
 }
 
-/* ---- all of it ------------------------------------------------------------------------------- */
+/* ---- parts of a list ------------------------------------------------------------------------- */
 
 enum { FEW = 256 /* below this, the counters cost more than they save */ };
 
@@ -218,6 +231,53 @@ static void sort_items(struct sl_hit *hit, size_t n, struct sl_hit *spare)
     }
 }
 
+/* ---- by item --------------------------------------------------------------------------------- */
+
+/* Most batches have a hit in every few items, so that one digit, the item, has few values. */
+enum { ITEMS_A_HIT = 4, ITEMS_MAX = 1 << 20 };
+
+static uint32_t count_items(const struct sl_hit *hit, size_t n)
+{
+    uint32_t most = 0;
+
+    for (size_t i = 0; i < n; i++)
+        most = hit[i].item > most ? hit[i].item : most;
+    return most < ITEMS_MAX ? most + 1 : ITEMS_MAX;
+}
+
+/* The hits of an item keep their order. */
+static void order_by_item(struct sl_hit *hit, size_t n, uint32_t n_items,
+                          struct hits_scratch *scratch)
+{
+    uint32_t *const place = scratch->place;
+    uint32_t first = 0;
+
+    memset(place, 0, n_items * sizeof *place);
+    for (size_t i = 0; i < n; i++)
+        place[hit[i].item]++;
+    for (uint32_t item = 0; item < n_items; item++) {
+        const uint32_t count = place[item];
+
+        place[item] = first;
+        first += count;
+    }
+    for (size_t i = 0; i < n; i++)
+        scratch->hit[place[hit[i].item]++] = hit[i];
+    memcpy(hit, scratch->hit, n * sizeof *hit);
+}
+
+static void sort_any(struct sl_hit *hit, size_t n, struct hits_scratch *scratch)
+{
+    const uint32_t n_items = n < FEW ? ITEMS_MAX : count_items(hit, n);
+
+    if (n_items < ITEMS_MAX && n_items / ITEMS_A_HIT <= n && reserve_places(scratch, n_items)) {
+        order_by_item(hit, n, n_items, scratch);
+        sort_items(hit, n, scratch->hit);
+    } else {
+        sort_part(hit, n, scratch->hit);
+    }
+}
+
 void hits_sort(struct sl_hits *hits, struct hits_scratch *scratch)
 {
     const size_t n = hits->n < hits->cap ? hits->n : hits->cap;
@@ -231,7 +291,7 @@ void hits_sort(struct sl_hits *hits, struct hits_scratch *scratch)
     else if (is_by_item(hits->hit, n))
         sort_items(hits->hit, n, scratch->hit);
     else
-        sort_part(hits->hit, n, scratch->hit);
+        sort_any(hits->hit, n, scratch);
 }
 
 void sl_hits_sort(struct sl_hits *hits)

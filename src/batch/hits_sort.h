@@ -8,7 +8,9 @@
 /* Zeroed at first; grows as needed. */
 struct hits_scratch {
     struct sl_hit *hit;
-    size_t n_hits; /* that there is room for */
+    size_t n_hits;   /* that there is room for */
+    uint32_t *place; /* by item */
+    size_t n_places; /* the same of them */
 };
 
 /* Makes room for lists of n hits. False: there is no memory. */

@@ -172,16 +172,21 @@ static void test_long_lists_sort_as_short_ones(void **state)
     uint64_t seed = 1;
 
     (void)state;
-    for (size_t c = 0; c < 2 * sizeof n_items / sizeof *n_items; c++) {
-        const uint64_t n = n_items[c / 2];
-        const bool by_item = c % 2 != 0; /* as GPUs leave them: only the items' hits are in none */
+    for (size_t c = 0; c < 4 * sizeof n_items / sizeof *n_items; c++) {
+        const uint64_t n = n_items[c / 4];
+        /* As GPUs leave them: only the items' hits are in none. Behind them, of made items, hits
+         * are in that order again, or in none. */
+        const size_t n_first[] = {0, N, N - N / 5, N - N / 5}, first = n_first[c % 4];
+        const bool again = c % 4 == 2;
         struct sl_hits hits = {hit, N, N, false};
         uint64_t sum = 0, sorted_sum = 0;
 
         for (size_t i = 0; i < N; i++) {
-            hit[i] =
-                (struct sl_hit){by_item ? (uint32_t)(i * n / N) : test_below(&seed, (uint32_t)n),
-                                test_below(&seed, 50), test_below(&seed, 3)};
+            const uint64_t in_order = i < first ? i * n / N : (i - first) * n / N;
+            const uint32_t item =
+                i < first || again ? (uint32_t)in_order : test_below(&seed, (uint32_t)n);
+
+            hit[i] = (struct sl_hit){item, test_below(&seed, 50), test_below(&seed, 3)};
             sum += (uint64_t)hit[i].item * 31 + hit[i].offset * 7 + hit[i].id;
         }
         sl_hits_sort(&hits);
