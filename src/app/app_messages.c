@@ -739,6 +739,8 @@ static void settle_stream(const struct hearing *hearing, bool done)
     app_stream_take_sides(hearing->flow->stream, &hearing->flow->slot->sides);
     if (!done || !goes_on(hearing))
         close_flow(hearing);
+    else if (hearing->flow->held > hearing->shard->memory) /* no other flow makes room for it */
+        lose_flow(hearing->shard, hearing->place, hearing->flow);
     evict(hearing->shard, hearing->place);
 }
 

@@ -628,6 +628,36 @@ static void test_open_flows_are_bounded(void **state)
     free(head);
 }
 
+/* A flow that holds more than all may gives way before the others: they make no room for it. */
+static void test_a_large_flow_gives_way_alone(void **state)
+{
+    enum { LEN = 32000 };
+    static const char begin[] = "GET / HTTP/1.1\r\nName: ", end[] = "x\r\n\r\n";
+    const struct app_config config = {.memory = 16 << 10, .values = UINT64_MAX, .has_steps = true};
+    struct scene *scene = open_scene(&config);
+    const struct app_place small = {.slot = &scene->flow[0].slot, .flow = 1};
+    const struct app_place large = {.slot = &scene->flow[1].slot, .flow = 2};
+    uint8_t *head = calloc(1, LEN);
+
+    (void)state;
+    assert_non_null(head);
+    memset(head, 'x', LEN);
+    memcpy(head, begin, sizeof begin - 1);
+    app_shard_begin(scene->shard, &scene->output);
+    app_give(scene->shard, &small, APP_CLIENT, (const uint8_t *)begin, sizeof begin - 1);
+    app_give(scene->shard, &large, APP_CLIENT, head, LEN);
+    assert_true(app_shard_held(scene->shard) <= config.memory);
+    assert_true(large.slot->is_left && !small.slot->is_left);
+    assert_int_equal(scene->output.stats.flows_evicted, 1);
+    const uint32_t n = scene->output.n;
+
+    app_give(scene->shard, &small, APP_CLIENT, (const uint8_t *)end, sizeof end - 1);
+    assert_true(scene->output.n > n); /* the request */
+    app_end(scene->shard, &small);
+    close_scene(scene);
+    free(head);
+}
+
 /* The state of an ordinary flow, in the middle of a response. */
 static void test_memory_of_an_open_flow(void **state)
 {
@@ -669,6 +699,7 @@ int main(void)
         cmocka_unit_test(test_a_long_line_is_reported),
         cmocka_unit_test(test_pipelined_requests_are_bounded),
         cmocka_unit_test(test_open_flows_are_bounded),
+        cmocka_unit_test(test_a_large_flow_gives_way_alone),
         cmocka_unit_test(test_memory_of_an_open_flow),
     };
 
