@@ -311,6 +311,43 @@ static void give_message(const struct hearing *hearing, const struct app_news *n
     output->stats.messages++;
 }
 
+/* What messages say does not depend on the cuts into batches, nor does what is paid for it. */
+static void pay_values(struct app_shard *shard, const struct side_note *side)
+{
+    for (uint32_t i = 0; i < side->n_values && side->batch == shard->batch; i++)
+        (void)pay(shard, sizeof *side->value + side->value[i].len);
+}
+
+/* A message that lists the values of these sides anew. */
+static void list_sides(const struct hearing *hearing, const struct app_news *news,
+                       struct note *note, enum sl_app_step step, const bool anew[2])
+{
+    for (int i = 0; i < 2; i++)
+        note->side[i].batch = anew[i] ? 0 : note->side[i].batch;
+    give_message(hearing, news, note, step);
+    for (int i = 0; i < 2; i++)
+        if (anew[i])
+            pay_values(hearing->shard, &note->side[i]);
+}
+
+static void list_side(const struct hearing *hearing, const struct app_news *news, struct note *note,
+                      enum sl_app_step step)
+{
+    bool anew[2] = {news->parser->says_more, news->parser->says_more};
+
+    anew[news->side] = true;
+    list_sides(hearing, news, note, step, anew);
+}
+
+/* A message whose sides have said no more since the last one, unless their parser says so. */
+static void go_on(const struct hearing *hearing, const struct app_news *news, struct note *note,
+                  enum sl_app_step step)
+{
+    const bool anew[2] = {news->parser->says_more, news->parser->says_more};
+
+    list_sides(hearing, news, note, step, anew);
+}
+
 /* ---- files ----------------------------------------------------------------------------------- */
 
 /* Files of a call of a parser. */
@@ -409,7 +446,7 @@ static void hear_file(void *to, const struct sl_app_file *file)
         return;
     }
     side->file = kept;
-    give_message(files->hearing, files->news, files->note, SL_APP_FILE);
+    go_on(files->hearing, files->news, files->note, SL_APP_FILE);
     if (files->news->kind != APP_END) /* a part: the batch may end before its body does */
         side->file = NULL;
 }
@@ -438,21 +475,6 @@ static struct note *note_of(const struct hearing *hearing, const struct app_news
     if (*news->note == NULL)
         hearing->shard->output->no_memory = true;
     return *news->note;
-}
-
-/* A message that lists the side's values anew. */
-static void list_side(const struct hearing *hearing, const struct app_news *news, struct note *note,
-                      enum sl_app_step step)
-{
-    struct app_shard *const shard = hearing->shard;
-    struct side_note *const side = &note->side[news->side];
-
-    side->batch = 0;
-    give_message(hearing, news, note, step);
-    if (side->batch != shard->batch)
-        return;
-    for (uint32_t i = 0; i < side->n_values; i++)
-        (void)pay(shard, sizeof *side->value + side->value[i].len);
 }
 
 /* The side has said more. */
@@ -500,7 +522,7 @@ static void hear_body(const struct hearing *hearing, const struct app_news *news
         at += n;
         side->is_cut = side->body.len == SL_APP_BODY_MAX || !is_kept;
         if (side->is_cut || n == left)
-            give_message(hearing, news, note, SL_APP_MORE);
+            go_on(hearing, news, note, SL_APP_MORE);
     }
     hearing->flow->notes += app_body_held(&side->body) - before;
 }
@@ -518,7 +540,7 @@ static void free_body(const struct hearing *hearing, struct side_note *side)
 static void hear_end(const struct hearing *hearing, const struct app_news *news, struct note *note)
 {
     if (hearing->shard->config.has_steps)
-        give_message(hearing, news, note, SL_APP_END);
+        go_on(hearing, news, note, SL_APP_END);
     note->side[news->side].file = NULL;
     free_body(hearing, &note->side[news->side]);
 }
@@ -529,7 +551,7 @@ static void hear_done(const struct hearing *hearing, const struct app_news *news
 
     shard->output->stats.transactions++;
     if ((shard->config.is_done >> news->parser->app & 1) != 0 && !hearing->is_lost)
-        give_message(hearing, news, note, SL_APP_DONE);
+        go_on(hearing, news, note, SL_APP_DONE);
     for (int i = 0; i < 2; i++) {
         free_body(hearing, &note->side[i]);
         app_contents_free(take_contents(hearing, &note->side[i]));

@@ -80,6 +80,7 @@ struct app_parser {
     /* The contents of a transaction: a side's values, and a message's fields beside them. */
     void (*show)(struct app_show *show, const void *transaction, enum app_side side);
     void (*describe)(struct sl_app_message *message, const void *transaction);
+    bool says_more; /* values change also between reports, not with those of heads alone */
 };
 
 #endif

@@ -308,4 +308,5 @@ const struct app_parser ftp_parser = {.app = SL_APP_FTP,
                                       .close = close_flow,
                                       .held = held_by,
                                       .show = show,
-                                      .describe = describe};
+                                      .describe = describe,
+                                      .says_more = true};

@@ -442,4 +442,5 @@ const struct app_parser smtp_parser = {.app = SL_APP_SMTP,
                                        .close = close_flow,
                                        .held = held_by,
                                        .show = show,
-                                       .describe = describe};
+                                       .describe = describe,
+                                       .says_more = true};

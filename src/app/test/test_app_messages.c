@@ -566,6 +566,81 @@ static void test_a_long_line_is_reported(void **state)
     close_scene(scene);
 }
 
+struct said {
+    int side;
+    const char *text;
+};
+
+/* Plays a flow; the batch is cut before this piece. */
+static struct scene *play_cut(const struct said *said, uint32_t n, uint32_t cut)
+{
+    const struct app_config config = {.memory = 1 << 20,
+                                      .values = UINT64_MAX,
+                                      .has_steps = true,
+                                      .has_files = true,
+                                      .is_done = UINT32_MAX};
+    struct scene *scene = open_scene(&config);
+    const struct app_place place = {.slot = &scene->flow[0].slot};
+
+    app_shard_begin(scene->shard, &scene->output);
+    for (uint32_t i = 0; i < n; i++) {
+        if (i == cut) {
+            end_batch(scene);
+            app_shard_begin(scene->shard, &scene->output);
+        }
+        app_give(scene->shard, &place, (enum app_side)said[i].side, (const uint8_t *)said[i].text,
+                 (uint32_t)strlen(said[i].text));
+    }
+    app_end(scene->shard, &place);
+    end_batch(scene);
+    return scene;
+}
+
+static void check_cuts(const struct said *said, uint32_t n)
+{
+    struct scene *whole = play_cut(said, n, n);
+
+    assert_true(whole->stats.messages > 1);
+    for (uint32_t cut = 1; cut < n; cut++) {
+        struct scene *scene = play_cut(said, n, cut);
+
+        assert_int_equal(scene->told.len, whole->told.len);
+        assert_memory_equal(scene->told.bytes, whole->told.bytes, whole->told.len);
+        close_scene(scene);
+    }
+    close_scene(whole);
+}
+
+/* Also what a side says behind its head. */
+static void test_cuts_change_no_values(void **state)
+{
+    static const struct said ftp[] = {{1, "220 ready\r\n"},
+                                      {0, "USER a\r\n"},
+                                      {1, "230 in\r\n"},
+                                      {0, "RETR b\r\n"},
+                                      {1, "150 it comes\r\n"}};
+    static const struct said smtp[] = {{1, "220 ready\r\n"},
+                                       {0, "EHLO a\r\n"},
+                                       {1, "250 a\r\n"},
+                                       {0, "MAIL FROM:<a@b>\r\n"},
+                                       {1, "250 b\r\n"},
+                                       {0, "RCPT TO:<c@d>\r\n"},
+                                       {1, "250 c\r\n"},
+                                       {0, "DATA\r\n"},
+                                       {1, "354 d\r\n"},
+                                       {0, "Subject: hello\r\n"},
+                                       {0, "Content-Type: multipart/mixed; boundary=x\r\n\r\n"},
+                                       {0, "--x\r\nContent-Disposition: attachment; "},
+                                       {0, "filename=f\r\n\r\nbytes\r\n"},
+                                       {0, "more bytes\r\n"},
+                                       {0, "--x--\r\n.\r\n"},
+                                       {1, "250 e\r\n"}};
+
+    (void)state;
+    check_cuts(ftp, sizeof ftp / sizeof *ftp);
+    check_cuts(smtp, sizeof smtp / sizeof *smtp);
+}
+
 /* ---- bounds ---------------------------------------------------------------------------------- */
 
 /* A million pipelined requests in calls of 64 KiB: the messages of a batch are bounded, and those
@@ -698,6 +773,7 @@ int main(void)
         cmocka_unit_test(test_an_answer_is_reported_once),
         cmocka_unit_test(test_a_long_line_is_reported),
         cmocka_unit_test(test_pipelined_requests_are_bounded),
+        cmocka_unit_test(test_cuts_change_no_values),
         cmocka_unit_test(test_open_flows_are_bounded),
         cmocka_unit_test(test_a_large_flow_gives_way_alone),
         cmocka_unit_test(test_memory_of_an_open_flow),
