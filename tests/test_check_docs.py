@@ -38,7 +38,7 @@ FAULTS = [  # file, its text, line of the fault, words of the reason
     ("README.md", "word\n" * 901, 1, "901 words, at most 900"),
     ("src/base/README.md", "word\n" * 801, 1, "801 words, at most 800"),
     ("docs/long.md", "word\n" * 901, 1, "901 words, at most 900"),
-    ("docs/benchmarks.md", "word\n" * 2401, 1, "2401 words, at most 2400"),
+    ("docs/benchmarks.md", "word\n" * 2451, 1, "2451 words, at most 2450"),
     ("docs/papers/x.md", "word\n" * 401, 1, "401 words, at most 400"),
     ("docs/bench/long.md", "word\n" * 901, 1, "901 words, at most 900"),
     ("docs/bench/wide.md", "word\n" + "x" * 101, 2, "101 columns"),
