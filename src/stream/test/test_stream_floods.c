@@ -12,7 +12,8 @@ enum {
     ORDINARY = 512,
     OVER_LEN = 1000,
     MEMORY = 1 << 22,
-    MEMORY_MIN = 128 << 10
+    MEMORY_MIN = 128 << 10,
+    CONTEXT_MAX = 4096
 };
 
 static uint64_t work;
@@ -31,7 +32,7 @@ struct flood {
     uint64_t n; /* segments */
 };
 
-static struct flood *begin(enum sl_host_policy policy, uint64_t memory)
+static struct flood *begin_with(enum sl_host_policy policy, uint64_t memory, uint32_t context_len)
 {
     struct flood *flood = aligned_alloc(64, (sizeof *flood + 63) / 64 * 64);
     struct stream_config config;
@@ -40,12 +41,18 @@ static struct flood *begin(enum sl_host_policy policy, uint64_t memory)
     memset(flood, 0, sizeof *flood);
     stream_config_init(&config);
     config.memory = memory;
+    config.context_len = context_len != 0 ? context_len : config.context_len;
     assert_int_equal(stream_shards_create(&flood->shard, 1, &config, NULL), SL_OK);
     for (uint32_t i = 0; i < FLOWS; i++)
         flood->stream[i].half[0].policy = (uint8_t)policy;
     stream_shard_begin(flood->shard, &flood->output, flood->bytes);
     work = 0;
     return flood;
+}
+
+static struct flood *begin(enum sl_host_policy policy, uint64_t memory)
+{
+    return begin_with(policy, memory, 0);
 }
 
 static void send(struct flood *flood, uint32_t flow, uint32_t half, uint8_t flags, uint32_t seq,
@@ -165,6 +172,25 @@ static double over(enum sl_host_policy policy, uint8_t flags)
     return end(flood);
 }
 
+/* Ordinary flows with long contexts, while pieces behind holes hold nearly all memory. */
+static double crowded(void)
+{
+    enum { PIECES = 60, CROWD = 8 };
+    struct flood *flood = begin_with(SL_HOST_BSD, MEMORY_MIN, CONTEXT_MAX);
+
+    for (uint32_t i = 0; i < CROWD * PIECES; i++) {
+        const uint32_t number = i % PIECES;
+
+        send(flood, i / PIECES, 0, TCP_ACK, 1 + 200 * number, 1, number == 0 ? 1 : 100);
+    }
+    work = 0;
+    flood->n = 0;
+    for (uint32_t i = 0; i < 64 * FLOWS; i++)
+        send(flood, CROWD + i % (FLOWS - CROWD), 0, TCP_ACK, 1 + i / (FLOWS - CROWD) * ORDINARY, 1,
+             ORDINARY);
+    return end(flood);
+}
+
 /* README.md states these. */
 static void test_factors(void **state)
 {
@@ -179,6 +205,8 @@ static void test_factors(void **state)
         assert_true(holes(MEMORY, 1, len) < 10 * one);
         assert_true(holes(MEMORY_MIN, FLOWS, len) < 10 * one);
     }
+    fprintf(stderr, "crowded %.1f one %.1f ratio %.2f\n", crowded(), one, crowded() / one);
+    assert_true(crowded() < 6 * one);
     for (enum sl_host_policy policy = SL_HOST_BSD; policy < SL_N_HOST_POLICIES; policy++)
         assert_true(policy == SL_HOST_FIRST || over(policy, TCP_ACK) < 12 * one);
     /* The old stay. */
