@@ -44,7 +44,7 @@ bool hits_scratch_reserve(struct hits_scratch *scratch, size_t n)
     return scratch->n_hits >= n;
 }
 
-static bool reserve_places(struct hits_scratch *scratch, size_t n)
+bool hits_scratch_reserve_items(struct hits_scratch *scratch, size_t n)
 {
     if (scratch->n_places < n) {
         free(scratch->place);
@@ -270,7 +270,8 @@ static void sort_any(struct sl_hit *hit, size_t n, struct hits_scratch *scratch)
 {
     const uint32_t n_items = n < FEW ? ITEMS_MAX : count_items(hit, n);
 
-    if (n_items < ITEMS_MAX && n_items / ITEMS_A_HIT <= n && reserve_places(scratch, n_items)) {
+    if (n_items < ITEMS_MAX && n_items / ITEMS_A_HIT <= n &&
+        hits_scratch_reserve_items(scratch, n_items)) {
         order_by_item(hit, n, n_items, scratch);
         sort_items(hit, n, scratch->hit);
     } else {

@@ -13,8 +13,9 @@ struct hits_scratch {
     size_t n_places; /* the same of them */
 };
 
-/* Makes room for lists of n hits. False: there is no memory. */
+/* Makes room for lists of n hits, and for hits of n items. False: there is no memory. */
 bool hits_scratch_reserve(struct hits_scratch *scratch, size_t n);
+bool hits_scratch_reserve_items(struct hits_scratch *scratch, size_t n);
 
 void hits_sort(struct sl_hits *hits, struct hits_scratch *scratch);
 void hits_scratch_free(struct hits_scratch *scratch);

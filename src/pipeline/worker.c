@@ -109,7 +109,8 @@ enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_confi
             return status;
         uploads |= worker->engines[e].backend->device == SL_DEVICE_CUDA;
     }
-    if (!hits_scratch_reserve(&worker->scratch, FIRST_MAX_HITS))
+    if (!hits_scratch_reserve(&worker->scratch, FIRST_MAX_HITS) ||
+        !hits_scratch_reserve_items(&worker->scratch, worker->limits.max_items))
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory to sort hits");
     return uploads ? sl_stage_open(&worker->stage, &worker->limits, diag) : SL_OK;
 }
