@@ -4,6 +4,7 @@
 
 usage: test_devices.py SLUICE_SIMULATED SAMPLES
 """
+import glob
 import itertools
 import json
 import os
@@ -24,6 +25,7 @@ FEW = case.is_sanitized(SLUICE)  # each run takes several times as long
 # Some batches, and a pipe: `auto` cannot know its length.
 CAPTURES = [SAMPLE] * (40 if FEW else 100) + ["-"]
 RULES = os.path.join(SAMPLES, "sample.rules")
+REPEAT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../tools/repeat-captures")
 CACHES = tempfile.TemporaryDirectory()  # what runs took is kept there
 os.environ["XDG_CACHE_HOME"] = CACHES.name
 
@@ -103,6 +105,26 @@ class Devices(unittest.TestCase):
             self.assertEqual([entry["dropped"] for entry in devices], [False] * len(indices))
             self.assertGreater(sum(entry["batches"] for entry in devices), 3)
             self.assertEqual(errors, [])
+
+    def test_long_captures_have_the_same_events_of_all_types(self):
+        """GPUs have shorter batches, which are cut elsewhere."""
+        data = os.environ.get("SLUICE_TEST_DATA", "")
+        captures = sorted(glob.glob(os.path.join(data, "pcap/**/*.*cap*"), recursive=True))
+        if not data or not captures:
+            self.skipTest("no outside captures (SLUICE_TEST_DATA)")
+        joined = os.path.join(self.folder.name, "all.pcap")
+        with open(joined, "wb") as file:
+            subprocess.run([sys.executable, REPEAT, "1", *captures], stdout=file, check=True)
+        rules = glob.glob(os.path.join(data, "rules/**/*.rules"), recursive=True)
+        texts = []
+        for device in ("cpu", "cuda"):
+            result = sluice("run", "-r", joined, *[word for file in rules
+                                                   for word in ("--rules", file)],
+                            "--events", "all", "--header-checks", "--alerts", "eve:" + self.eve,
+                            "--device", device, gpus=2)
+            texts.append(self.events(result))
+        self.assertGreater(len(texts[0]), 1000000)
+        self.assertTrue(texts[0] == texts[1])
 
     def test_auto_measures_and_says_so(self):
         result = sluice(*self.arguments("auto"), gpus=3)
