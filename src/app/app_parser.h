@@ -65,6 +65,7 @@ enum app_likeness { APP_UNLIKE, APP_LIKE, APP_TOO_SHORT };
 
 struct app_parser {
     enum sl_app app;
+    bool says_more;      /* values change also between reports, not with those of heads alone */
     void *(*open)(void); /* NULL: there is no memory */
     enum app_verdict (*give)(void *flow, enum app_side side, const uint8_t *bytes, uint32_t len,
                              uint32_t *taken, const struct app_listener *listener);
@@ -80,7 +81,6 @@ struct app_parser {
     /* The contents of a transaction: a side's values, and a message's fields beside them. */
     void (*show)(struct app_show *show, const void *transaction, enum app_side side);
     void (*describe)(struct sl_app_message *message, const void *transaction);
-    bool says_more; /* values change also between reports, not with those of heads alone */
 };
 
 #endif

@@ -436,11 +436,11 @@ static uint64_t held_by(const void *of)
 }
 
 const struct app_parser smtp_parser = {.app = SL_APP_SMTP,
+                                       .says_more = true,
                                        .open = open_flow,
                                        .give = give_flow,
                                        .gap = gap_flow,
                                        .close = close_flow,
                                        .held = held_by,
                                        .show = show,
-                                       .describe = describe,
-                                       .says_more = true};
+                                       .describe = describe};

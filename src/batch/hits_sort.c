@@ -53,7 +53,7 @@ bool hits_scratch_reserve_items(struct hits_scratch *scratch, size_t n)
     }
     if (scratch->place == NULL)
         scratch->n_places = 0;
-    return scratch->n_places >= n;
+    return scratch->place != NULL && scratch->n_places >= n;
 }
 
 void hits_scratch_free(struct hits_scratch *scratch)
