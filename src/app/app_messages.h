@@ -33,7 +33,9 @@ struct app_slot {
 
 /* The settings of a run. */
 struct app_config {
-    uint64_t memory;  /* bytes of the flows of all shards */
+    /* Bytes of the flows of all shards, which have equal parts. The flow that was silent for
+     * longest gives way, or one that holds more than the part alone. */
+    uint64_t memory;
     uint64_t values;  /* of messages: bits of sl_app_value_bit */
     bool has_steps;   /* messages before SL_APP_DONE, for rules */
     bool has_events;  /* messages SL_APP_EVENT */
