@@ -44,16 +44,19 @@ bool hits_scratch_reserve(struct hits_scratch *scratch, size_t n)
     return scratch->n_hits >= n;
 }
 
+/* A power of two: a place for each value of an item's bits. */
 bool hits_scratch_reserve_items(struct hits_scratch *scratch, size_t n)
 {
-    if (scratch->n_places < n) {
-        free(scratch->place);
-        scratch->n_places = n + n / 2;
-        scratch->place = (uint32_t *)malloc(scratch->n_places * sizeof *scratch->place);
-    }
-    if (scratch->place == NULL)
-        scratch->n_places = 0;
-    return scratch->place != NULL && scratch->n_places >= n;
+    size_t n_places = 1;
+
+    if (scratch->place != NULL && scratch->n_places >= n)
+        return true;
+    while (n_places < n)
+        n_places *= 2;
+    free(scratch->place);
+    scratch->place = (size_t *)malloc(n_places * sizeof *scratch->place);
+    scratch->n_places = scratch->place != NULL ? n_places : 0;
+    return scratch->place != NULL;
 }
 
 void hits_scratch_free(struct hits_scratch *scratch)
@@ -119,10 +122,13 @@ static bool sort_nearly_sorted(struct sl_hit *hit, size_t n)
  * so that the places to which a pass writes stay in the first cache. */
 enum { DIGIT_BITS = 11 };
 
-struct digits {
-    unsigned offset_bits;
-    unsigned n;    /* of a key */
-    unsigned bits; /* of each */
+struct key_bits {
+    unsigned item, offset;
+};
+
+struct digit {
+    unsigned offset_bits; /* of the key */
+    unsigned shift, bits; /* of the digit */
 };
 
 static unsigned bits_of(uint32_t number)
@@ -130,7 +136,7 @@ static unsigned bits_of(uint32_t number)
     return number == 0 ? 0 : 32 - (unsigned)__builtin_clz(number);
 }
 
-static struct digits digits_of(const struct sl_hit *hit, size_t n)
+static struct key_bits key_bits_of(const struct sl_hit *hit, size_t n)
 {
     uint32_t items = 0, offsets = 0;
 
@@ -138,53 +144,58 @@ static struct digits digits_of(const struct sl_hit *hit, size_t n)
         items |= hit[i].item;
         offsets |= hit[i].offset;
     }
-    const unsigned bits = bits_of(items) + bits_of(offsets);
-    const unsigned n_digits = (bits + DIGIT_BITS - 1) / DIGIT_BITS;
-
-    return (struct digits){bits_of(offsets), n_digits,
-                           n_digits > 0 ? (bits + n_digits - 1) / n_digits : 0};
+    return (struct key_bits){bits_of(items), bits_of(offsets)};
 }
 
-static uint32_t digit(const struct sl_hit *hit, const struct digits *digits, unsigned which)
+static size_t value_of(const struct sl_hit *hit, const struct digit *digit)
 {
-    const uint64_t key = (uint64_t)hit->item << digits->offset_bits | hit->offset;
+    const uint64_t key = (uint64_t)hit->item << digit->offset_bits | hit->offset;
 
-    return (uint32_t)(key >> (which * digits->bits)) & ((1u << digits->bits) - 1);
+    return (size_t)(key >> digit->shift) & (((size_t)1 << digit->bits) - 1);
 }
 
-/* Orders hits by one digit. False: all hits have the same digit, and nothing was moved. */
+/* Orders hits by one digit, with a place for each of its values. False: all hits have the same
+ * digit, and nothing was moved. */
 static bool order_by_digit(struct sl_hit *to, const struct sl_hit *from, size_t n,
-                           const struct digits *digits, unsigned which)
+                           const struct digit *digit, size_t *place)
 {
-    size_t place[1u << DIGIT_BITS] = {0}, first = 0;
+    const size_t n_values = (size_t)1 << digit->bits;
+    size_t first = 0;
 
+    memset(place, 0, n_values * sizeof *place);
     for (size_t i = 0; i < n; i++)
-        place[digit(&from[i], digits, which)]++;
-    if (place[digit(&from[0], digits, which)] == n)
+        place[value_of(&from[i], digit)]++;
+    if (place[value_of(&from[0], digit)] == n)
         return false;
-    for (size_t d = 0; d < 1u << digits->bits; d++) {
-        const size_t count = place[d];
+    for (size_t value = 0; value < n_values; value++) {
+        const size_t count = place[value];
 
-        place[d] = first;
+        place[value] = first;
         first += count;
     }
     for (size_t i = 0; i < n; i++)
-        to[place[digit(&from[i], digits, which)]++] = from[i];
+        to[place[value_of(&from[i], digit)]++] = from[i];
     return true;
 }
 
 static void order_by_key(struct sl_hit *hit, size_t n, struct sl_hit *spare)
 {
-    const struct digits digits = digits_of(hit, n);
+    const struct key_bits key = key_bits_of(hit, n);
+    const unsigned n_digits = (key.item + key.offset + DIGIT_BITS - 1) / DIGIT_BITS;
+    const unsigned bits = n_digits > 0 ? (key.item + key.offset + n_digits - 1) / n_digits : 0;
     struct sl_hit *from = hit, *to = spare;
+    size_t place[1u << DIGIT_BITS];
 
-    for (unsigned which = 0; which < digits.n; which++)
-        if (order_by_digit(to, from, n, &digits, which)) {
+    for (unsigned which = 0; which < n_digits; which++) {
+        const struct digit digit = {key.offset, which * bits, bits};
+
+        if (order_by_digit(to, from, n, &digit, place)) {
             struct sl_hit *const ordered = to;
 
             to = from;
             from = ordered;
         }
+    }
     if (from != hit)
         memcpy(hit, from, n * sizeof *hit);
 }
@@ -233,50 +244,24 @@ static void sort_items(struct sl_hit *hit, size_t n, struct sl_hit *spare)
 
 /* ---- by item --------------------------------------------------------------------------------- */
 
-/* Most batches have a hit in every few items, so that one digit, the item, has few values. */
-enum { ITEMS_A_HIT = 4, ITEMS_MAX = 1 << 20 };
-
-static uint32_t count_items(const struct sl_hit *hit, size_t n)
-{
-    uint32_t most = 0;
-
-    for (size_t i = 0; i < n; i++)
-        most = hit[i].item > most ? hit[i].item : most;
-    return most < ITEMS_MAX ? most + 1 : ITEMS_MAX;
-}
-
-/* The hits of an item keep their order. */
-static void order_by_item(struct sl_hit *hit, size_t n, uint32_t n_items,
-                          struct hits_scratch *scratch)
-{
-    uint32_t *const place = scratch->place;
-    uint32_t first = 0;
-
-    memset(place, 0, n_items * sizeof *place);
-    for (size_t i = 0; i < n; i++)
-        place[hit[i].item]++;
-    for (uint32_t item = 0; item < n_items; item++) {
-        const uint32_t count = place[item];
-
-        place[item] = first;
-        first += count;
-    }
-    for (size_t i = 0; i < n; i++)
-        scratch->hit[place[hit[i].item]++] = hit[i];
-    memcpy(hit, scratch->hit, n * sizeof *hit);
-}
+/* Most batches have a hit in every few items: the item is one digit then, and its hits are nearly
+ * in order. */
+enum { ITEMS_A_HIT = 4, ITEM_BITS_MAX = 20 };
 
 static void sort_any(struct sl_hit *hit, size_t n, struct hits_scratch *scratch)
 {
-    const uint32_t n_items = n < FEW ? ITEMS_MAX : count_items(hit, n);
+    const struct key_bits key = key_bits_of(hit, n);
 
-    if (n_items < ITEMS_MAX && n_items / ITEMS_A_HIT <= n &&
-        hits_scratch_reserve_items(scratch, n_items)) {
-        order_by_item(hit, n, n_items, scratch);
-        sort_items(hit, n, scratch->hit);
-    } else {
+    if (n < FEW || key.item > ITEM_BITS_MAX || n < ((size_t)1 << key.item) / ITEMS_A_HIT ||
+        !hits_scratch_reserve_items(scratch, (size_t)1 << key.item)) {
         sort_part(hit, n, scratch->hit);
+        return;
     }
+    const struct digit item = {key.offset, key.offset, key.item};
+
+    if (order_by_digit(scratch->hit, hit, n, &item, scratch->place))
+        memcpy(hit, scratch->hit, n * sizeof *hit);
+    sort_items(hit, n, scratch->hit);
 }
 
 void hits_sort(struct sl_hits *hits, struct hits_scratch *scratch)

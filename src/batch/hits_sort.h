@@ -9,7 +9,7 @@
 struct hits_scratch {
     struct sl_hit *hit;
     size_t n_hits;   /* that there is room for */
-    uint32_t *place; /* by item */
+    size_t *place;   /* by item */
     size_t n_places; /* the same of them */
 };
 
