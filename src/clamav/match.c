@@ -56,7 +56,7 @@ static bool lacks_segment(struct clam_match *match, const struct clam_pattern *p
     const struct clam_seg *segs = match->segs + pattern->segs;
     const uint64_t len = match->object->len, searched = (uint64_t)n_tries * BYTES_A_TRY;
 
-    if (pattern->n_segs == 1 || searched < len || searched - BYTES_A_TRY >= len)
+    if (searched < len || searched - BYTES_A_TRY >= len)
         return false;
     const struct clam_seg *other = &segs[rarest_other(pattern, segs, seg)];
     return other->key_len != 0 && match_seg_from(match, other, 0, len) == MATCH_NOWHERE;
@@ -81,7 +81,7 @@ bool clam_match_at(struct clam_match *match, uint32_t number, uint32_t seg, uint
     while (a > 0 && segs[a].gap_max != CLAM_UNBOUNDED)
         a--;
     const uint32_t b = match_group_end(match, pattern, a);
-    if (match->ahead == NULL) {
+    if (match->ahead == NULL && pattern->n_segs > 1) {
         const uint32_t n = count_try(match, number);
 
         if (b > a && match_is_long(match, segs, a, b, n))
