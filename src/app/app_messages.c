@@ -318,7 +318,7 @@ static void pay_values(struct app_shard *shard, const struct side_note *side)
         (void)pay(shard, sizeof *side->value + side->value[i].len);
 }
 
-/* A message that lists the values of these sides anew. */
+/* A message, before which the values of these sides are listed anew. */
 static void list_sides(const struct hearing *hearing, const struct app_news *news,
                        struct note *note, enum sl_app_step step, const bool anew[2])
 {
@@ -330,6 +330,7 @@ static void list_sides(const struct hearing *hearing, const struct app_news *new
             pay_values(hearing->shard, &note->side[i]);
 }
 
+/* The same of its sender, which has said more. */
 static void list_side(const struct hearing *hearing, const struct app_news *news, struct note *note,
                       enum sl_app_step step)
 {
@@ -340,8 +341,8 @@ static void list_side(const struct hearing *hearing, const struct app_news *news
 }
 
 /* A message whose sides have said no more since the last one, unless their parser says so. */
-static void go_on(const struct hearing *hearing, const struct app_news *news, struct note *note,
-                  enum sl_app_step step)
+static void give_step(const struct hearing *hearing, const struct app_news *news, struct note *note,
+                      enum sl_app_step step)
 {
     const bool anew[2] = {news->parser->says_more, news->parser->says_more};
 
@@ -446,7 +447,7 @@ static void hear_file(void *to, const struct sl_app_file *file)
         return;
     }
     side->file = kept;
-    go_on(files->hearing, files->news, files->note, SL_APP_FILE);
+    give_step(files->hearing, files->news, files->note, SL_APP_FILE);
     if (files->news->kind != APP_END) /* a part: the batch may end before its body does */
         side->file = NULL;
 }
@@ -522,7 +523,7 @@ static void hear_body(const struct hearing *hearing, const struct app_news *news
         at += n;
         side->is_cut = side->body.len == SL_APP_BODY_MAX || !is_kept;
         if (side->is_cut || n == left)
-            go_on(hearing, news, note, SL_APP_MORE);
+            give_step(hearing, news, note, SL_APP_MORE);
     }
     hearing->flow->notes += app_body_held(&side->body) - before;
 }
@@ -540,7 +541,7 @@ static void free_body(const struct hearing *hearing, struct side_note *side)
 static void hear_end(const struct hearing *hearing, const struct app_news *news, struct note *note)
 {
     if (hearing->shard->config.has_steps)
-        go_on(hearing, news, note, SL_APP_END);
+        give_step(hearing, news, note, SL_APP_END);
     note->side[news->side].file = NULL;
     free_body(hearing, &note->side[news->side]);
 }
@@ -551,7 +552,7 @@ static void hear_done(const struct hearing *hearing, const struct app_news *news
 
     shard->output->stats.transactions++;
     if ((shard->config.is_done >> news->parser->app & 1) != 0 && !hearing->is_lost)
-        go_on(hearing, news, note, SL_APP_DONE);
+        give_step(hearing, news, note, SL_APP_DONE);
     for (int i = 0; i < 2; i++) {
         free_body(hearing, &note->side[i]);
         app_contents_free(take_contents(hearing, &note->side[i]));
