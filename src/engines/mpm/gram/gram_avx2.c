@@ -215,22 +215,42 @@ static uint32_t tiny(const struct gram_table *body, const uint8_t *text, uint32_
     return gram_keep_tiny(body, text, out, write_positions(masks, n_masks, from, to, 1, out));
 }
 
-static uint32_t runs(const uint8_t *text, uint32_t from, uint32_t to, uint32_t *out)
+/* Bit i: byte i is coarsely equal to the next. */
+static inline uint64_t equal_to_next(const uint8_t *text)
 {
-    uint32_t before = from > 0 && gram_fold4(text[from - 1]) == gram_fold4(text[from]);
+    return (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(load_fold(text), load_fold(text + 1)));
+}
+
+/* Bit i: a run of four or more begins at byte at + i. */
+static inline uint32_t run_begins(const uint8_t *text, uint32_t at)
+{
+    const uint64_t before = at > 0 && gram_fold4(text[at - 1]) == gram_fold4(text[at]);
+    const uint64_t equal = equal_to_next(text + at) | equal_to_next(text + at + 32) << 32;
+
+    return (uint32_t)(equal & equal >> 1 & equal >> 2 & ~(equal << 1 | before));
+}
+
+/* Of eight quads, whether two side by side are of coarsely equal bytes. */
+static inline bool has_quads(const uint8_t *text)
+{
+    const __m256i next = _mm256_set_epi8(12, 15, 14, 13, 8, 11, 10, 9, 4, 7, 6, 5, 0, 3, 2, 1, 12,
+                                         15, 14, 13, 8, 11, 10, 9, 4, 7, 6, 5, 0, 3, 2, 1);
+    const __m256i bytes = load_fold(text);
+
+    const uint32_t equal = mask_of(_mm256_cmpeq_epi32(bytes, _mm256_shuffle_epi8(bytes, next)));
+
+    return (equal & equal >> 1) != 0;
+}
+
+static uint32_t runs(const uint8_t *text, uint32_t from, uint32_t to, uint32_t min, uint32_t *out)
+{
     uint32_t n = 0;
 
-    for (uint32_t at = from; at < to; at += 32) {
-        const __m256i bytes = load_fold(text + at);
-        const __m256i equal = _mm256_cmpeq_epi8(bytes, load_fold(text + at + 1));
-        const __m256i all =
-            _mm256_and_si256(equal, _mm256_cmpeq_epi8(bytes, load_fold(text + at + 2)));
-        const uint32_t next = (uint32_t)_mm256_movemask_epi8(equal);
-        uint32_t begin = (uint32_t)_mm256_movemask_epi8(all) & ~(next << 1 | before);
-
-        for (; begin != 0; begin &= begin - 1)
+    for (uint32_t at = from; at < to; at += 28) { /* the quads that such a run may begin before */
+        if (min >= GRAM_QUADS_RUN && !has_quads(text + at + 3))
+            continue;
+        for (uint32_t begin = run_begins(text, at) << 4 >> 4; begin != 0; begin &= begin - 1)
             out[n++] = at + (uint32_t)__builtin_ctz(begin);
-        before = next >> 31;
     }
     while (n > 0 && out[n - 1] >= to)
         n--;

@@ -119,27 +119,36 @@ static inline uint64_t equal_to_next(const uint8_t *text)
                                   fold(_mm512_loadu_si512(text + 1)));
 }
 
-/* Most words have a bit or two, and how many is as good as random: no branch on that. */
-static uint32_t runs(const uint8_t *text, uint32_t from, uint32_t to, uint32_t *out)
+/* Bit i: a run of four or more begins at byte at + i. */
+static inline uint64_t run_begins(const uint8_t *text, uint32_t at)
 {
-    uint64_t before = from > 0 && gram_fold4(text[from - 1]) == gram_fold4(text[from]);
-    uint64_t equal = equal_to_next(text + from);
-    uint32_t n = 0;
+    const uint64_t before = at > 0 && gram_fold4(text[at - 1]) == gram_fold4(text[at]);
+    const uint64_t equal = equal_to_next(text + at), next = equal_to_next(text + at + 64);
 
-    for (uint32_t at = from; at < to; at += 64) {
-        const uint64_t next = equal_to_next(text + at + 64);
-        uint64_t begin = equal & (equal >> 1 | next << 63) & ~(equal << 1 | before);
-        uint32_t *const first = out + n;
+    return equal & (equal >> 1 | next << 63) & (equal >> 2 | next << 62) & ~(equal << 1 | before);
+}
 
-        n += (uint32_t)__builtin_popcountll(begin);
-        first[0] = at + (uint32_t)_tzcnt_u64(begin);
-        begin &= begin - 1;
-        first[1] = at + (uint32_t)_tzcnt_u64(begin);
-        begin &= begin - 1;
-        (void)write_positions(begin, at, first, 2);
-        before = equal >> 63;
-        equal = next;
+/* Of 16 quads, whether two side by side are of coarsely equal bytes. */
+static inline bool has_quads(const uint8_t *text)
+{
+    const __m512i bytes = fold(_mm512_loadu_si512(text));
+    const uint32_t equal = _mm512_cmpeq_epi32_mask(bytes, _mm512_rol_epi32(bytes, 8));
+
+    return (equal & equal >> 1) != 0;
+}
+
+/* Blocks are listed first: whether a block may have a run is hard to foresee. */
+static uint32_t runs(const uint8_t *text, uint32_t from, uint32_t to, uint32_t min, uint32_t *out)
+{
+    enum { BLOCK = 60 }; /* the quads that two side by side may begin at */
+    uint32_t block[GRAM_CHUNK / BLOCK + 1], n_blocks = 0, n = 0;
+
+    for (uint32_t at = from; at < to; at += BLOCK) {
+        block[n_blocks] = at;
+        n_blocks += min < GRAM_QUADS_RUN || has_quads(text + at + 3);
     }
+    for (uint32_t i = 0; i < n_blocks; i++)
+        n = write_positions(run_begins(text, block[i]) << 4 >> 4, block[i], out, n);
     while (n > 0 && out[n - 1] >= to)
         n--;
     return n;

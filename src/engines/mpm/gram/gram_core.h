@@ -26,8 +26,8 @@ enum {
     GRAM_WINDOW_MIN = 3, /* bytes of a literal that a window must hold */
     GRAM_STRIDE_MAX = 2,
     GRAM_TINY_MAX = GRAM_WINDOW_MIN + GRAM_STRIDE_MAX - 2, /* bytes that have no room for windows */
-    GRAM_RUN_MIN = 3, /* bytes of a run of the text that is searched: shorter ones are tiny */
-    GRAM_WORDS_LOG_MAX = 17, /* 512 KiB */
+    GRAM_RUN_MIN = GRAM_TINY_MAX + 1,                      /* bytes of a literal that is a run */
+    GRAM_WORDS_LOG_MAX = 17,                               /* 512 KiB */
     GRAM_SLOTS_LOG_MIN = 5,
     GRAM_SLOTS_LOG_MAX = 28,
     GRAM_PRESENT_LOG = 2, /* bits of a slot that say whether a key is there: 4 */

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "base/diag.h"
+#include "base/least.h"
 #include "base/reserved.h"
 #include "engines/mpm/ac/ac.h"
 
@@ -39,6 +40,7 @@ enum {
 struct gram_cpu {
     struct cpu_context cpu;
     const struct gram_filters *filters;
+    uint32_t run_min;              /* bytes of the shortest literal that is a run */
     uint32_t begin[TEXTS_MAX + 1]; /* texts of the unit, from its first byte; behind the last, */
     uint32_t end[TEXTS_MAX + 1];   /* a text that no position reaches */
     uint32_t drop[TEXTS_MAX + 1];  /* matches that end at this byte of a text or before are not
@@ -325,7 +327,8 @@ static uint32_t keep_runs(const struct scan *scan, uint32_t n)
 static void scan_runs(struct scan *scan, uint32_t from, uint32_t to)
 {
     struct gram_cpu *gram = scan->gram;
-    const uint32_t n = keep_runs(scan, gram->filters->runs(scan->bytes, from, to, gram->passed));
+    const uint32_t n =
+        keep_runs(scan, gram->filters->runs(scan->bytes, from, to, gram->run_min, gram->passed));
     struct place place;
 
     for (uint32_t i = 0; i < n && scan->left >= 0; i++)
@@ -538,6 +541,16 @@ enum sl_status gram_submit(void *context, const struct sl_batch *batch, struct s
     return cpu_backend_submit((struct cpu_context *)context, batch, hits, gram_scan);
 }
 
+static uint32_t shortest_run(const struct gram_table *body)
+{
+    uint32_t min = UINT8_MAX;
+
+    for (uint32_t byte = 0; byte < 256; byte++)
+        if (body->run_min[byte] != 0)
+            min = (uint32_t)least(min, body->run_min[byte]);
+    return min;
+}
+
 enum sl_status gram_open(void **context, const void *table, const struct sl_limits *limits,
                          const struct gram_filters *filters, struct sl_diag *diag)
 {
@@ -551,6 +564,7 @@ enum sl_status gram_open(void **context, const void *table, const struct sl_limi
     gram->cpu.table = (const struct sl_mpm_table *)table;
     gram->cpu.limits = *limits;
     gram->filters = filters;
+    gram->run_min = shortest_run(gram_view(gram->cpu.table).body);
     *context = gram;
     return SL_OK;
 }

@@ -9,7 +9,8 @@
 enum {
     GRAM_CHUNK = 1 << 15, /* bytes filtered at once: a multiple of every stride and vector */
     GRAM_AHEAD = 1536,    /* bytes to prefetch ahead */
-    GRAM_PASSED_MAX = GRAM_CHUNK + 64 /* positions, as a vector is written whole */
+    GRAM_PASSED_MAX = GRAM_CHUNK + 64, /* positions, as a vector is written whole */
+    GRAM_QUADS_RUN = 11 /* bytes of a run that has two quads: four at a multiple of four */
 };
 
 /* Positions that passed, as far as they were looked up. */
@@ -33,8 +34,9 @@ struct gram_filters {
      * left out where no window lies in a run. */
     uint32_t (*windows)(const struct gram_view *view, const uint8_t *text, uint32_t from,
                         uint32_t to, uint32_t *out);
-    /* Where a run of GRAM_RUN_MIN or more coarsely equal bytes begins. */
-    uint32_t (*runs)(const uint8_t *text, uint32_t from, uint32_t to, uint32_t *out);
+    /* Where a run of `min` or more coarsely equal bytes begins. Of shorter ones, those of
+     * GRAM_RUN_MIN may pass. */
+    uint32_t (*runs)(const uint8_t *text, uint32_t from, uint32_t to, uint32_t min, uint32_t *out);
     /* Where a tiny literal is likely to begin. */
     uint32_t (*tiny)(const struct gram_table *body, const uint8_t *text, uint32_t from, uint32_t to,
                      uint32_t *out);

@@ -22,16 +22,31 @@ static uint32_t windows(const struct gram_view *view, const uint8_t *text, uint3
     return n;
 }
 
-static uint32_t runs(const uint8_t *text, uint32_t from, uint32_t to, uint32_t *out)
+static bool is_quad(const uint8_t *text)
+{
+    uint32_t bytes;
+
+    memcpy(&bytes, text, sizeof bytes);
+    bytes = gram_fold4(bytes);
+    return bytes == (bytes << 8 | bytes >> 24);
+}
+
+static bool begins_run(const uint8_t *text, uint32_t at)
+{
+    return is_quad(text + at) && (at == 0 || gram_fold4(text[at - 1]) != gram_fold4(text[at]));
+}
+
+static uint32_t runs(const uint8_t *text, uint32_t from, uint32_t to, uint32_t min, uint32_t *out)
 {
     uint32_t n = 0;
 
-    for (uint32_t at = from; at < to; at++) {
-        const uint32_t byte = gram_fold4(text[at]);
-
-        out[n] = at;
-        n += gram_fold4(text[at + 1]) == byte && gram_fold4(text[at + 2]) == byte &&
-             (at == 0 || gram_fold4(text[at - 1]) != byte);
+    for (uint32_t at = from; at < to; at += 4) {
+        if (min >= GRAM_QUADS_RUN && !(is_quad(text + at + 3) && is_quad(text + at + 7)))
+            continue;
+        for (uint32_t i = at; i < at + 4 && i < to; i++) {
+            out[n] = i;
+            n += begins_run(text, i);
+        }
     }
     return n;
 }

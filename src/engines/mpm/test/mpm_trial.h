@@ -93,6 +93,7 @@ void test_tables_for_both_devices(void **state);
 void test_every_length(void **state);
 void test_long_items(void **state);
 void test_runs_of_one_byte(void **state);
+void test_runs_in_texts(void **state);
 void test_literals_that_begin_alike(void **state);
 void test_a_million_duplicates(void **state);
 void test_near_matches_everywhere(void **state);

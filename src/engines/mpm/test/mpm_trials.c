@@ -87,6 +87,7 @@ int mpm_trials(int argc, char **argv)
         cmocka_unit_test(test_every_length),
         cmocka_unit_test(test_long_items),
         cmocka_unit_test(test_runs_of_one_byte),
+        cmocka_unit_test(test_runs_in_texts),
         cmocka_unit_test(test_literals_that_begin_alike),
         cmocka_unit_test(test_a_million_duplicates),
         cmocka_unit_test(test_near_matches_everywhere),

@@ -75,6 +75,50 @@ void test_runs_of_one_byte(void **state)
     }
 }
 
+/* Runs at any place of a text, some too short by a byte, and of both cases. */
+static void write_runs(uint64_t *random, uint8_t *text, uint32_t text_len, uint32_t shortest)
+{
+    uint32_t at = 0;
+
+    trial_fill_random(random, text, text_len, "bcdefg");
+    while ((at += 1 + test_below(random, 200)) + 2 * shortest < text_len) {
+        const uint32_t more = test_below(random, test_below(random, 2) == 0 ? 3 : shortest);
+        const uint32_t len = shortest - 1 + more;
+
+        if (test_below(random, 2) == 0)
+            memset(text + at, 0, len);
+        else
+            trial_fill_random(random, text + at, len, test_below(random, 2) == 0 ? "a" : "aA");
+        at += len;
+    }
+}
+
+void test_runs_in_texts(void **state)
+{
+    enum { LEN = 300000 };
+    static const uint32_t shortest[] = {4, 7, 10, 11, 12, 15, 33};
+    static uint8_t text[LEN];
+    uint64_t random = 23;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof shortest / sizeof *shortest; i++) {
+        static const uint8_t zeros[64];
+        uint8_t letters[64];
+        const struct sl_literal literals[] = {
+            {.bytes = zeros, .len = shortest[i]},
+            {.bytes = letters, .len = shortest[i] + 1},
+            {.bytes = letters, .len = shortest[i] + 3, .flags = SL_LITERAL_NOCASE}};
+
+        memset(letters, 'a', sizeof letters);
+        write_runs(&random, text, trial_fewer(LEN, 10000), shortest[i]);
+        sl_batch_reset(subject.batch);
+        trial_add_item(text, trial_fewer(LEN, 10000));
+        trial_add_item(text + 3, 1000);
+        trial_check(literals, 3);
+        assert_true(subject.found.n > 10);
+    }
+}
+
 /* Many literals agree in all but their last bytes, and in case. */
 void test_literals_that_begin_alike(void **state)
 {
