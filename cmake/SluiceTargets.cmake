@@ -76,7 +76,8 @@ endfunction()
 
 # sluice_isa(LEVEL FILE...): sources for one instruction set level. Callers ask base/cpu.h first.
 set(SLUICE_ISA_avx2 -mavx2 -mbmi -mbmi2 -mlzcnt -mpopcnt)
-set(SLUICE_ISA_avx512 ${SLUICE_ISA_avx2} -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vbmi)
+set(SLUICE_ISA_avx512 ${SLUICE_ISA_avx2} -mavx512f -mavx512bw -mavx512vl -mavx512dq -mavx512vbmi
+    -mavx512vbmi2)
 set(SLUICE_ISA_avx2_clmul ${SLUICE_ISA_avx2} -mpclmul)
 set(SLUICE_ISA_avx512_clmul ${SLUICE_ISA_avx512} -mpclmul -mvpclmulqdq -mgfni)
 function(sluice_isa level)

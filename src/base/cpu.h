@@ -11,7 +11,7 @@
 enum cpu_level {
     CPU_SCALAR, /* the baseline of the architecture */
     CPU_AVX2,   /* and BMI2 */
-    CPU_AVX512  /* F, BW, VL, DQ, VBMI */
+    CPU_AVX512  /* F, BW, VL, DQ, VBMI, VBMI2 */
 };
 
 /* Returns the best level of this machine, lowered by SLUICE_CPU=scalar|avx2|avx512. The variable is

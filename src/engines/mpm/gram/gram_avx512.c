@@ -31,6 +31,11 @@ static const uint8_t bits_source[GRAM_STRIDE_MAX][64] = {{WINDOWS_16(BITS, 1)},
 static const uint8_t bit_named[64] = {BITS_8(0),  BITS_8(8),  BITS_8(16), BITS_8(24),
                                       BITS_8(32), BITS_8(40), BITS_8(48), BITS_8(56)};
 
+#define PLACES_8(at) (at), (at) + 1, (at) + 2, (at) + 3, (at) + 4, (at) + 5, (at) + 6, (at) + 7
+
+static const uint8_t places_64[64] = {PLACES_8(0),  PLACES_8(8),  PLACES_8(16), PLACES_8(24),
+                                      PLACES_8(32), PLACES_8(40), PLACES_8(48), PLACES_8(56)};
+
 static inline __m512i fold(__m512i bytes)
 {
     return _mm512_or_si512(bytes,
@@ -104,12 +109,38 @@ static uint64_t below(uint32_t at, uint32_t to)
     return to - at >= 64 ? UINT64_MAX : (UINT64_C(1) << (to - at)) - 1;
 }
 
-/* table[byte] for 64 bytes. */
-static inline __m512i lookup(const __m512i table[4], __m512i bytes)
+/* Tables of classes by a byte's lower sextet, and by its upper one. Where both have a class, a
+ * few more bytes pass. One of 256 entries takes twice as long. */
+struct sextets {
+    __m512i low, high;
+};
+
+/* Of each four bytes all bits: 16 bytes. */
+static inline __m128i join_4(__m512i bytes)
 {
-    return _mm512_mask_blend_epi8(_mm512_movepi8_mask(bytes),
-                                  _mm512_permutex2var_epi8(table[0], bytes, table[1]),
-                                  _mm512_permutex2var_epi8(table[2], bytes, table[3]));
+    const __m512i two = _mm512_or_si512(bytes, _mm512_srli_epi32(bytes, 8));
+
+    return _mm512_cvtepi32_epi8(_mm512_or_si512(two, _mm512_srli_epi32(two, 16)));
+}
+
+static struct sextets make_sextets(const uint8_t classes[256])
+{
+    const __m512i a = _mm512_loadu_si512(classes), b = _mm512_loadu_si512(classes + 64);
+    const __m512i c = _mm512_loadu_si512(classes + 128), d = _mm512_loadu_si512(classes + 192);
+    const __m256i lower = _mm256_set_m128i(join_4(b), join_4(a));
+    const __m256i upper = _mm256_set_m128i(join_4(d), join_4(c));
+
+    return (struct sextets){.low = _mm512_or_si512(_mm512_or_si512(a, b), _mm512_or_si512(c, d)),
+                            .high = _mm512_inserti64x4(_mm512_castsi256_si512(lower), upper, 1)};
+}
+
+/* The classes of 64 bytes. */
+static inline __m512i classes_of(const struct sextets *sextets, const uint8_t *text)
+{
+    const __m512i bytes = _mm512_loadu_si512(text);
+
+    return _mm512_and_si512(_mm512_permutexvar_epi8(bytes, sextets->low),
+                            _mm512_permutexvar_epi8(_mm512_srli_epi16(bytes, 2), sextets->high));
 }
 
 /* Bit i: byte i is coarsely equal to the next. */
@@ -242,22 +273,20 @@ static inline __m512i fold_unless(__mmask8 exact, __m512i text)
     return _mm512_mask_add_epi8(text, upper, text, to_lower);
 }
 
-/* Of 64 positions from `at` on, those that passed. Where some did, their number is as good as
- * random: there is no branch on it. */
+/* Of 64 positions from `at` on, those that passed. Their number is as good as random, and rarely
+ * above 16: there is no other branch on it. */
 static inline uint32_t write_some(uint64_t passed, uint32_t at, uint32_t *out, uint32_t n)
 {
-    const __m512i lane = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    const uint32_t some = (uint32_t)__builtin_popcountll(passed);
+    uint8_t places[64] __attribute__((aligned(64)));
 
-    if (passed == 0)
-        return n;
-    for (uint32_t i = 0; i < 64; i += 16) {
-        const __mmask16 some = (__mmask16)(passed >> i);
-        const __m512i position = _mm512_add_epi32(_mm512_set1_epi32((int)(at + i)), lane);
+    _mm512_store_si512(places, _mm512_maskz_compress_epi8(passed, _mm512_loadu_si512(places_64)));
+    for (uint32_t i = 0; i == 0 || i < some; i += 16) {
+        const __m512i place = _mm512_cvtepu8_epi32(_mm_load_si128((const __m128i *)(places + i)));
 
-        _mm512_storeu_si512(out + n, _mm512_maskz_compress_epi32(some, position));
-        n += (uint32_t)__builtin_popcount(some);
+        _mm512_storeu_si512(out + n + i, _mm512_add_epi32(_mm512_set1_epi32((int)at), place));
     }
-    return n;
+    return n + some;
 }
 
 /* As gram_tiny_bit, of 16 places' bytes: whether the bits are set. */
@@ -298,15 +327,15 @@ static uint32_t keep_tiny(const struct gram_table *body, const uint8_t *text, ui
 static uint32_t tiny(const struct gram_table *body, const uint8_t *text, uint32_t from, uint32_t to,
                      uint32_t *out)
 {
-    __m512i classes[GRAM_TINY_MAX][4];
+    const struct sextets first = make_sextets(body->tiny_classes[0]);
+    const struct sextets second = make_sextets(body->tiny_classes[1]);
+    const struct sextets third = make_sextets(body->tiny_classes[2]);
     uint32_t n = 0;
 
-    memcpy(classes, body->tiny_classes, sizeof classes);
     for (uint32_t at = from; at < to; at += 64) {
-        const __m512i first = lookup(classes[0], _mm512_loadu_si512(text + at));
-        const __m512i second = lookup(classes[1], _mm512_loadu_si512(text + at + 1));
-        const __m512i third = lookup(classes[2], _mm512_loadu_si512(text + at + 2));
-        const uint64_t passed = _mm512_test_epi8_mask(_mm512_and_si512(first, second), third);
+        const __m512i two =
+            _mm512_and_si512(classes_of(&first, text + at), classes_of(&second, text + at + 1));
+        const uint64_t passed = _mm512_test_epi8_mask(two, classes_of(&third, text + at + 2));
 
         n = write_some(passed & below(at, to), at, out, n);
     }
