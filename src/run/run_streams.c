@@ -590,29 +590,33 @@ static bool make_piece(const struct making *making, uint32_t at, uint32_t len)
     return true;
 }
 
+/* The n bytes before a part, which are known: where they lie, as most do, or in `room`. */
+static const uint8_t *bytes_before(const struct sl_stream_part *part, uint32_t n,
+                                   uint8_t room[RUN_SEAM_MAX])
+{
+    if (part->before->len >= n)
+        return part->before->bytes + part->before->len - n;
+    stream_part_copy_before(part, room, n);
+    return room;
+}
+
 /* Whether something may lie across the place where the part begins. */
 static bool may_cross(const struct run_seams *seams, const struct sl_stream_part *part)
 {
-    uint32_t n_before = (uint32_t)least(part->known, SEAM_BYTES);
-    uint8_t before[RUN_SEAM_MAX];
-    const uint8_t *nearest = before;
+    const uint32_t nearest = (uint32_t)least(part->known, SEAM_BYTES);
+    const uint32_t all = (uint32_t)least(part->known, seams->len);
+    uint8_t room[RUN_SEAM_MAX];
 
     if (part->known == 0 || part->len == 0)
         return false;
     if (seams->filter == NULL)
         return true;
-    if (part->before->len >= n_before) /* most: where they lie */
-        nearest = part->before->bytes + part->before->len - n_before;
-    else
-        stream_part_copy_before(part, before, n_before);
-    const uint32_t found = seam_filter_look(seams->filter, nearest, n_before, part->bytes,
-                                            (uint32_t)least(part->len, SEAM_BYTES));
-    if (found == 0)
-        return false;
-    n_before = (uint32_t)least(part->known, seams->len);
-    stream_part_copy_before(part, before, n_before);
-    return seam_filter_matches(seams->filter, found, before, n_before, part->bytes,
-                               (uint32_t)least(part->len, seams->len));
+    const uint32_t found =
+        seam_filter_look(seams->filter, bytes_before(part, nearest, room), nearest, part->bytes,
+                         (uint32_t)least(part->len, SEAM_BYTES));
+    return found != 0 &&
+           seam_filter_matches(seams->filter, found, bytes_before(part, all, room), all,
+                               part->bytes, (uint32_t)least(part->len, seams->len));
 }
 
 /* Makes the items of a part behind the first `skip`. Returns how many were made before, with these,

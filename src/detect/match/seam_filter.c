@@ -12,9 +12,12 @@ enum {
     PLACES_MAX = 16 /* literals that are compared at one place */
 };
 
-/* Where a literal can be cut. */
+/* Where a literal can be cut, with up to eight bytes on either side, folded: most places that are
+ * compared differ in these. */
 struct place {
-    uint32_t literal, cut;
+    uint64_t before, behind; /* the nearest byte highest, and lowest */
+    uint32_t literal;
+    uint16_t n_before, n_behind; /* bytes of the literal on either side */
 };
 
 /* A Bloom filter of such places, which have three bits of one word (Putze, Sanders and Singler,
@@ -31,6 +34,34 @@ struct seam_filter {
 static uint32_t fold(uint32_t bytes)
 {
     return bytes | (bytes >> 1 & 0x20202020);
+}
+
+static uint64_t fold_8(uint64_t bytes)
+{
+    return bytes | (bytes >> 1 & UINT64_C(0x2020202020202020));
+}
+
+/* Up to eight bytes before `end`, and from `behind` on. */
+static uint64_t last_8(const uint8_t *end, uint32_t n)
+{
+    uint64_t bytes = 0;
+
+    if (n >= 8)
+        memcpy(&bytes, end - 8, 8);
+    else
+        memcpy((uint8_t *)&bytes + 8 - n, end - n, n);
+    return fold_8(bytes);
+}
+
+static uint64_t first_8(const uint8_t *behind, uint32_t n)
+{
+    uint64_t bytes = 0;
+
+    if (n >= 8)
+        memcpy(&bytes, behind, 8);
+    else
+        memcpy(&bytes, behind, n);
+    return fold_8(bytes);
 }
 
 /* The key of the first n bytes next to a place, the nearest one lowest. */
@@ -92,6 +123,15 @@ static void read_keys(const struct sl_literal *literal, uint32_t cut, uint32_t *
     *behind = key_of(nearest_behind(literal->bytes + cut, n_behind), n_behind);
 }
 
+static struct place place_of(const struct sl_literal *literal, uint32_t id, uint32_t cut)
+{
+    const uint32_t n_behind = literal->len - cut;
+
+    return (struct place){last_8(literal->bytes + cut, cut),
+                          first_8(literal->bytes + cut, n_behind), id, (uint16_t)cut,
+                          (uint16_t)n_behind};
+}
+
 /* Buckets hold the places of their hash: counted, then laid from their ends down. */
 static void fill(struct seam_filter *filter, uint32_t n_literals)
 {
@@ -110,7 +150,7 @@ static void fill(struct seam_filter *filter, uint32_t n_literals)
         for (uint32_t cut = 1; cut < filter->literal[id].len; cut++) {
             read_keys(&filter->literal[id], cut, &before, &behind);
             filter->place[--filter->first[bucket_of(filter, before, behind)]] =
-                (struct place){id, cut};
+                place_of(&filter->literal[id], id, cut);
         }
 }
 
@@ -195,16 +235,21 @@ uint32_t seam_filter_look(const struct seam_filter *filter, const uint8_t *befor
     return found & ways_of(n_before, n_behind);
 }
 
-/* As many bytes are on either side. Those next to the place are compared last: they are known to be
- * alike. */
+/* Whether the first bytes on either side are the place's: eight, or all that it has. */
+static bool begins_alike(const struct place *place, uint64_t before, uint64_t behind)
+{
+    const uint32_t left = 8 * (8 - (uint32_t)least(place->n_before, 8));
+    const uint32_t right = 8 * (8 - (uint32_t)least(place->n_behind, 8));
+
+    return (place->before ^ before) >> left == 0 && (place->behind ^ behind) << right == 0;
+}
+
+/* As many bytes are on either side. */
 static bool is_written(const struct sl_literal *literal, uint32_t cut, const uint8_t *before_end,
                        const uint8_t *behind)
 {
-    for (uint32_t i = literal->len; i > cut; i--)
-        if (fold(literal->bytes[i - 1]) != fold(behind[i - 1 - cut]))
-            return false;
-    for (uint32_t i = cut; i > 0; i--)
-        if (fold(literal->bytes[cut - i]) != fold(*(before_end - i)))
+    for (uint32_t i = 0; i < literal->len; i++)
+        if (fold(literal->bytes[i]) != fold(i < cut ? *(before_end - cut + i) : behind[i - cut]))
             return false;
     return true;
 }
@@ -214,6 +259,8 @@ bool seam_filter_matches(const struct seam_filter *filter, uint32_t found, const
 {
     const uint32_t left = nearest_before(before + n_before, (uint32_t)least(n_before, SEAM_BYTES));
     const uint32_t right = nearest_behind(behind, (uint32_t)least(n_behind, SEAM_BYTES));
+    const uint64_t left_8 = last_8(before + n_before, n_before);
+    const uint64_t right_8 = first_8(behind, n_behind);
 
     for (; found != 0; found &= found - 1) {
         const uint32_t way = (uint32_t)__builtin_ctz(found);
@@ -224,11 +271,12 @@ bool seam_filter_matches(const struct seam_filter *filter, uint32_t found, const
         if (end - begin > PLACES_MAX)
             return true;
         for (uint32_t i = begin; i < end; i++) {
-            const struct sl_literal *const literal = &filter->literal[filter->place[i].literal];
-            const uint32_t cut = filter->place[i].cut;
+            const struct place *const place = &filter->place[i];
 
-            if (cut <= n_before && literal->len - cut <= n_behind &&
-                is_written(literal, cut, before + n_before, behind))
+            if (place->n_before <= n_before && place->n_behind <= n_behind &&
+                begins_alike(place, left_8, right_8) &&
+                is_written(&filter->literal[place->literal], place->n_before, before + n_before,
+                           behind))
                 return true;
         }
     }
