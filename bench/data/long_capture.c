@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Captures one behind the other, again and again: long enough for the rate of a run. */
+/* Captures one behind the other, again and again: long enough for the rate of a run. Between two
+ * passes are hours, so that flows of the one before have ended for each program that reads them. */
 #include <stdio.h>
 
 #include "bench_data.h"
@@ -8,6 +9,8 @@
 #include "temporary.h"
 
 enum { BATCH_LEN = 4 << 20, ETHERNET = 1, PAUSE_MAX_US = 60000000 };
+
+#define PASS_PAUSE_US UINT64_C(7200000000)
 
 struct writing {
     FILE *file;
@@ -54,6 +57,7 @@ static bool write_all(struct writing *writing, const struct bench_data *data, ui
             return false;
         }
         before = writing->written;
+        writing->now_us += PASS_PAUSE_US;
     }
     if (!good)
         cli_error("a long capture cannot be written");
