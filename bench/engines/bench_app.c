@@ -21,25 +21,20 @@ enum { LEN_DEFAULT = 500000000, PEER_RUNS = 3 };
 
 /* ---- Suricata -------------------------------------------------------------------------------- */
 
-/* Captures of different lengths: what both take is the load of the rules. */
 struct peer {
     struct suricata suricata;
-    char path[2][64];
-    uint64_t len[2];
+    char *path; /* of the capture */
+    uint64_t len;
 };
 
 /* Bytes a second; 0: it failed. */
 static double rate_of_peer(struct peer *peer)
 {
-    double seconds[2] = {0, 0};
     const struct bench_cores cores = bench_bind_to_cores(1);
+    const double seconds = suricata_run(&peer->suricata, peer->path);
 
-    for (int i = 0; i < 2 && seconds[0] >= 0; i++)
-        seconds[i] = suricata_run(&peer->suricata, peer->path[i]);
     bench_unbind(&cores);
-    return seconds[0] >= 0 && seconds[1] > seconds[0]
-               ? (double)(peer->len[1] - peer->len[0]) / (seconds[1] - seconds[0])
-               : 0;
+    return seconds > 0 ? (double)peer->len / seconds : 0;
 }
 
 static void row_of_peer(struct run_places *places, struct peer *peer)
@@ -80,18 +75,13 @@ static bool write_capture(char path[64], const struct run_places *places,
                : http_capture_write(path, pages, false, len, &passed);
 }
 
-static bool measure_peer(struct run_places *places, const struct http_page *pages, uint64_t len)
+static bool measure_peer(struct run_places *places, uint64_t len)
 {
-    struct peer peer = {.len = {len / 4, len}};
-    const bool good = suricata_open(&peer.suricata, places->parts->rules, places->parts->n_rules) &&
-                      write_capture(peer.path[0], places, pages, peer.len[0]);
+    struct peer peer = {.path = places->path, .len = len};
+    const bool good = suricata_open(&peer.suricata, places->parts->rules, places->parts->n_rules);
 
-    if (good) {
-        snprintf(peer.path[1], sizeof peer.path[1], "%s", places->path);
+    if (good)
         row_of_peer(places, &peer);
-    }
-    if (peer.path[0][0] != '\0')
-        (void)unlink(peer.path[0]);
     suricata_close(&peer.suricata);
     return good;
 }
@@ -103,7 +93,7 @@ static bool measure_plain(struct run_places *places, const struct http_page *pag
     places->data = places->parts->input.n_paths != 0 ? "recorded" : "generated HTTP";
     good = write_capture(places->path, places, pages, len) && run_places_measure_ceilings(places);
     if (places->parts->n_rules != 0)
-        good = good && measure_peer(places, pages, len);
+        good = good && measure_peer(places, len);
     good = good && run_places_measure(places, "rules", RUN_RULES);
     places->peer = 0;
     return good && run_places_measure(places, "events of HTTP", RUN_HTTP);

@@ -68,7 +68,7 @@ static bool compile(struct trees *trees)
 
     arguments[n++] = word_compile;
     arguments[n] = trees->compiled;
-    return process_run(arguments, &cost);
+    return process_run(arguments, NULL, &cost);
 }
 
 /* CPU seconds for so many trees, each `times` over; below 0: it failed. */
@@ -92,7 +92,7 @@ static double seconds_for(struct trees *trees, unsigned n_trees, unsigned times)
         arguments[n++] = trees->nothing;
     for (unsigned i = 0; i < times * n_trees; i++)
         arguments[n++] = trees->paths[trees->first + i % n_trees];
-    if (!process_run(arguments, &cost))
+    if (!process_run(arguments, NULL, &cost))
         return -1;
     if (cost.memory > trees->memory)
         trees->memory = cost.memory;

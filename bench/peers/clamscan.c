@@ -14,5 +14,5 @@ double clamscan_run(char *database, char *path)
                                max_file, max_scan,        path,     NULL};
     struct process_cost cost;
 
-    return process_run(arguments, &cost) ? cost.seconds : -1;
+    return process_run(arguments, NULL, &cost) ? cost.seconds : -1;
 }

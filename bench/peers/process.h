@@ -13,8 +13,14 @@ struct process_cost {
     uint64_t memory;    /* bytes of the largest of them at its peak; at least what this one has */
 };
 
-/* Runs a program, found as the shell does; its output is dropped. False: it cannot be started, or
- * ends with an error. */
-bool process_run(char *const *arguments, struct process_cost *cost);
+/* Words of lines that a program prints: what it costs counts from one to the other. */
+struct process_span {
+    const char *from, *to;
+};
+
+/* Runs a program, found as the shell does; its output is dropped. span NULL: from its start to its
+ * end. False: it cannot be started, ends with an error, or does not print the words. */
+bool process_run(char *const *arguments, const struct process_span *span,
+                 struct process_cost *cost);
 
 #endif

@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "bench/data/temporary.h"
@@ -22,7 +23,7 @@ static const char settings[] =
     "    DNP3_PORTS: 20000, MODBUS_PORTS: 502, FILE_DATA_PORTS: any, FTP_PORTS: 21,\n"
     "    GENEVE_PORTS: 6081, VXLAN_PORTS: 4789, TEREDO_PORTS: 3544, SIP_PORTS: 5060}\n"
     "outputs: [{eve-log: {enabled: yes, filetype: regular, filename: /dev/null,\n"
-    "  types: [alert]}}]\n"
+    "  types: [{alert: {payload: yes, payload-printable: yes, packet: yes}}]}}]\n"
     "stream: {reassembly: {depth: 0}}\n"
     "app-layer: {protocols: {http: {enabled: yes, libhtp: {default-config: {\n"
     "  personality: IDS, request-body-limit: 0, response-body-limit: 0}}}}}\n"
@@ -34,8 +35,10 @@ static bool write_config(FILE *file, const char *const *rules, size_t n)
 
     for (size_t i = 0; i < n && good; i++) {
         char *path = realpath(rules[i], NULL);
+        struct stat of;
 
-        good = path != NULL && fprintf(file, "- %s\n", path) > 0;
+        good = path != NULL && stat(path, &of) == 0 &&
+               fprintf(file, S_ISDIR(of.st_mode) ? "- %s/*.rules\n" : "- %s\n", path) > 0;
         free(path);
     }
     return good;
@@ -63,9 +66,10 @@ double suricata_run(struct suricata *suricata, char *capture)
                 single[] = "single", logs[] = "-l";
     char *const arguments[] = {name,   config, suricata->config, read, capture, mode,
                                single, logs,   suricata->folder, NULL};
+    static const struct process_span span = {"Engine started", "end of file reached"};
     struct process_cost cost;
 
-    return process_run(arguments, &cost) ? cost.cpu_seconds : -1;
+    return process_run(arguments, &span, &cost) ? cost.cpu_seconds : -1;
 }
 
 void suricata_close(struct suricata *suricata)
