@@ -13,7 +13,13 @@ struct eve_entry {
     size_t key_len;
     const char *value;
     size_t order; /* in the rule */
+    bool opens;   /* it is the first of its key */
 };
+
+static bool is_blank(char byte)
+{
+    return byte == ' ' || byte == '\t';
+}
 
 /* The character for a byte of a metadata key. Keys that become equal are one key, so that an object
  * has no key twice. */
@@ -55,6 +61,38 @@ static bool reserve(struct eve_metadata *metadata, size_t n)
     return true;
 }
 
+/* "key value"; value "": there is none. */
+static struct eve_entry split(const char *text, size_t order)
+{
+    struct eve_entry entry = {.order = order};
+
+    while (is_blank(*text))
+        text++;
+    entry.key = text;
+    while (*text != '\0' && !is_blank(*text))
+        text++;
+    entry.key_len = (size_t)(text - entry.key);
+    while (is_blank(*text))
+        text++;
+    entry.value = text;
+    return entry;
+}
+
+/* Notes where keys begin. Returns whether they ascend. */
+static bool note_keys(struct eve_metadata *metadata)
+{
+    bool ascend = true;
+
+    for (size_t i = 0; i < metadata->n; i++) {
+        struct eve_entry *entry = &metadata->entries[i];
+        const int order = i == 0 ? -1 : compare_keys(entry - 1, entry);
+
+        entry->opens = order != 0;
+        ascend = ascend && order <= 0;
+    }
+    return ascend;
+}
+
 bool eve_metadata_sort(struct eve_metadata *metadata, const char *const *texts)
 {
     size_t n_texts = 0;
@@ -65,15 +103,13 @@ bool eve_metadata_sort(struct eve_metadata *metadata, const char *const *texts)
         return false;
     metadata->n = 0;
     for (size_t i = 0; i < n_texts; i++) {
-        const char *key = texts[i] + strspn(texts[i], " \t");
-        const size_t key_len = strcspn(key, " \t");
-        const char *value = key + key_len + strspn(key + key_len, " \t");
-
-        if (*value != '\0')
-            metadata->entries[metadata->n++] = (struct eve_entry){key, key_len, value, i};
+        metadata->entries[metadata->n] = split(texts[i], i);
+        metadata->n += *metadata->entries[metadata->n].value != '\0';
     }
-    if (metadata->n != 0)
+    if (!note_keys(metadata)) { /* in most rules they do */
         qsort(metadata->entries, metadata->n, sizeof *metadata->entries, compare_entries);
+        (void)note_keys(metadata);
+    }
     return true;
 }
 
@@ -84,6 +120,10 @@ void eve_metadata_free(struct eve_metadata *metadata)
 
 static void put_key(struct line_sink *out, const struct eve_entry *entry)
 {
+    if (eve_are_plain(entry->key, entry->key_len)) {
+        line_bytes(out, entry->key, entry->key_len);
+        return;
+    }
     for (size_t i = 0; i < entry->key_len; i++) {
         const uint8_t byte = key_byte(entry->key[i]);
 
@@ -93,23 +133,17 @@ static void put_key(struct line_sink *out, const struct eve_entry *entry)
 
 void eve_put_metadata(struct line_sink *out, const struct eve_metadata *metadata)
 {
-    const struct eve_entry *const first = metadata->entries, *const end = first + metadata->n;
+    for (size_t i = 0; i < metadata->n; i++) {
+        const struct eve_entry *const entry = &metadata->entries[i];
 
-    line_text(out, "{");
-    for (const struct eve_entry *at = first; at < end; at++) {
-        const bool opens = at == first || compare_keys(at - 1, at) != 0;
-        const bool closes = at + 1 == end || compare_keys(at, at + 1) != 0;
-
-        if (opens) {
-            line_text(out, at == first ? "\"" : ",\"");
-            put_key(out, at);
+        if (entry->opens) {
+            line_text(out, i == 0 ? "{\"" : "],\"");
+            put_key(out, entry);
         }
-        line_text(out, opens ? "\":[" : ",");
-        eve_put_string(out, at->value, strlen(at->value));
-        if (closes)
-            line_text(out, "]");
+        line_text(out, entry->opens ? "\":[" : ",");
+        eve_put_string(out, entry->value, strlen(entry->value));
     }
-    line_text(out, "}");
+    line_text(out, "]}");
 }
 
 /* ---- values of names ------------------------------------------------------------------------- */

@@ -34,6 +34,11 @@ static size_t plain_len(const uint8_t *text, const uint8_t *end)
     return (size_t)(at - text);
 }
 
+bool eve_are_plain(const void *text, size_t len)
+{
+    return plain_len(text, (const uint8_t *)text + len) == len;
+}
+
 static void put_control(struct line_sink *out, uint8_t code)
 {
     static const char hex[] = "0123456789abcdef";
@@ -89,7 +94,7 @@ void eve_put_characters(struct line_sink *out, const void *text, size_t len)
 
 void eve_put_string(struct line_sink *out, const void *text, size_t len)
 {
-    if (len <= SHORT_LEN && plain_len(text, (const uint8_t *)text + len) == len) {
+    if (len <= SHORT_LEN && eve_are_plain(text, len)) {
         char *at = line_room(out, len + 2);
 
         *at = '"';

@@ -13,6 +13,9 @@ static inline bool eve_is_plain(uint8_t byte)
     return byte >= 0x20 && byte < 0x7F && byte != '"' && byte != '\\';
 }
 
+/* Whether all bytes do. */
+bool eve_are_plain(const void *text, size_t len);
+
 /* The inside of a string. */
 void eve_put_characters(struct line_sink *out, const void *text, size_t len);
 

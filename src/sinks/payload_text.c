@@ -17,11 +17,6 @@ typedef uint32_t words __attribute__((vector_size(BLOCK_LEN)));
 
 /* ---- Base64 ---------------------------------------------------------------------------------- */
 
-static uint32_t triple(const uint8_t *bytes)
-{
-    return (uint32_t)bytes[0] << 16 | (uint32_t)bytes[1] << 8 | bytes[2];
-}
-
 /* 0 to 25 are 'A' to 'Z', then come 'a' to 'z', '0' to '9', '+' and '/': the distance to the
  * character changes at four places. */
 static block base64_digits(block value)
@@ -35,7 +30,8 @@ static block base64_digits(block value)
 
 static void base64_block(char out[BLOCK_LEN], const uint8_t bytes[TRIPLES_LEN])
 {
-    const words in = {triple(bytes), triple(bytes + 3), triple(bytes + 6), triple(bytes + 9)};
+    const words in = {load_be32(bytes) >> 8, load_be32(bytes + 3) >> 8, load_be32(bytes + 6) >> 8,
+                      load_be32(bytes + 8) & 0xFFFFFF};
     const words values =
         in >> 18 | (in >> 4 & 0x3F00) | (in << 10 & 0x3F0000) | (in << 24 & 0x3F000000);
     const block text = base64_digits((block)values);
