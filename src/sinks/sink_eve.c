@@ -222,6 +222,8 @@ EVENT_INLINE void put_field(void *to, enum event_field id, const struct sl_field
     char *at;
 
     if (field->type == SL_FIELD_END || field->type == SL_FIELD_LIST_END) {
+        if (eve->separator != ',') /* nothing is in it */
+            line_bytes(out, &eve->separator, 1);
         line_text(out, field->type == SL_FIELD_END ? "}" : "]");
         eve->separator = ',';
         return;

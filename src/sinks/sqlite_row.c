@@ -61,6 +61,8 @@ static char *escaped_copy(const char *text, size_t len, size_t *out_len)
 /* Takes the text with `release`, SQLITE_STATIC where it lives as long as the row. */
 static void bind_text(struct sqlite_row *row, const char *text, size_t len, void (*release)(void *))
 {
+    if (len == 0 && release == SQLITE_STATIC)
+        text = ""; /* an empty text may have no bytes, and is no NULL */
     if (well_formed_len(text, len) == len) {
         bound(row, sqlite3_bind_text64(row->insert, row->column, text, len, release, SQLITE_UTF8));
         return;

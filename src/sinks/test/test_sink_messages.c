@@ -313,6 +313,27 @@ static void test_alert_of_ntp(void **state)
     free(made);
 }
 
+/* An object without a member is one all the same. */
+static void test_alert_of_a_mail_without_a_greeting(void **state)
+{
+    static const struct sl_app_message mails[] = {{.app = SL_APP_SMTP},
+                                                  {.app = SL_APP_SMTP, .mail = SL_MAIL_DONE}};
+    static const char *const expected[] = {"},\"smtp\":{},\"app_proto\"",
+                                           "},\"smtp\":{},\"email\":{\"status\":"};
+    struct made_event *made = malloc(sizeof *made);
+    char line[ALERT_MAX];
+
+    (void)state;
+    make_plain(made, 1);
+    made->event.origin.app = SL_APP_SMTP;
+    for (int i = 0; i < 2; i++) {
+        made->event.message = &mails[i];
+        write_alert(made, line);
+        assert_non_null(strstr(line, expected[i]));
+    }
+    free(made);
+}
+
 static void check_rows(sqlite3 *database, const char *sql, const char *const *rows)
 {
     sqlite3_stmt *select;
@@ -395,6 +416,31 @@ static void test_sqlite(void **state)
     sqlite3_close(database);
 }
 
+static struct sl_event nameless_of(int i)
+{
+    static const struct sl_app_file nameless = {.size = 2, .state = SL_FILE_CLOSED};
+    static const struct sl_app_message message = {
+        .app = SL_APP_HTTP, .step = SL_APP_FILE, .side = 1, .file = &nameless};
+    struct sl_event event = golden_event(SL_EVENT_FILE, SL_IP_TCP, 80);
+
+    (void)i;
+    event.message = &message;
+    return event;
+}
+
+/* A response without its request has no URL, which the file would be named by. */
+static void test_sqlite_takes_files_without_a_name(void **state)
+{
+    static const char *const files[] = {"'' 2 CLOSED", NULL};
+    sqlite3 *database;
+
+    (void)state;
+    write_events(scratch_spec("sqlite", "nameless.db"), nameless_of, 1);
+    assert_int_equal(sqlite3_open(scratch_path("nameless.db"), &database), SQLITE_OK);
+    check_rows(database, "SELECT quote(filename)||' '||size||' '||state FROM files", files);
+    sqlite3_close(database);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -404,7 +450,9 @@ int main(void)
         cmocka_unit_test(test_alert_of_a_call),
         cmocka_unit_test(test_alert_of_a_rule_that_passes),
         cmocka_unit_test(test_alert_of_ntp),
+        cmocka_unit_test(test_alert_of_a_mail_without_a_greeting),
         cmocka_unit_test(test_sqlite),
+        cmocka_unit_test(test_sqlite_takes_files_without_a_name),
     };
     return cmocka_run_group_tests(tests, scratch_create, scratch_remove);
 }
