@@ -341,8 +341,21 @@ static enum sl_status take_alert(struct run_evidence *evidence, uint64_t id,
     return write_kept(evidence, flow, diag);
 }
 
-/* A packet of a flow that has raised an alert. A flow that gets no file is forgotten: the files
- * bound how many are known. */
+/* A flow that has ended raises an alert. One that gets no file is forgotten: the files bound how
+ * many are known. */
+static enum sl_status take_late_alert(struct run_evidence *evidence, uint64_t id,
+                                      struct sl_diag *diag)
+{
+    static const struct kept none;
+    const enum sl_status status = take_alert(evidence, id, &none, diag);
+    struct evidence_flow *const flow = find_flow(evidence, id);
+
+    if (flow != NULL && flow->file_len == 0)
+        forget(evidence, flow);
+    return status;
+}
+
+/* A packet of a flow that has raised an alert. One that gets no file is forgotten as well. */
 static enum sl_status take_alerted(struct run_evidence *evidence, struct evidence_flow *flow,
                                    const struct kept *packet, const uint8_t *bytes,
                                    struct sl_diag *diag)
@@ -405,14 +418,13 @@ static bool is_alerted(struct alerted_items *items, uint32_t item)
 static enum sl_status take_ended(struct run_evidence *evidence, const struct run_digest *digest,
                                  size_t a, uint32_t item, struct sl_diag *diag)
 {
-    static const struct kept none;
     enum sl_status status = SL_OK;
     uint32_t late;
 
     for (; a < digest->n_alerts && digest->alerts[a].item == item && status == SL_OK &&
            (late = run_digest_late(digest, &digest->alerts[a])) != SL_ALERT_NO_MESSAGE;
          a++)
-        status = take_alert(evidence, digest->apps->rules.batch->origin[late].flow, &none, diag);
+        status = take_late_alert(evidence, digest->apps->rules.batch->origin[late].flow, diag);
     return status;
 }
 
@@ -421,12 +433,11 @@ static enum sl_status take_ended_viruses(struct run_evidence *evidence,
                                          const struct app_batch *apps, uint32_t *l, uint32_t item,
                                          struct sl_diag *diag)
 {
-    static const struct kept none;
     enum sl_status status = SL_OK;
 
     for (; apps != NULL && *l < apps->n_late && apps->late[*l].message.item == item; ++*l)
         if (status == SL_OK && file_scan_count(&apps->late[*l].message) != 0)
-            status = take_alert(evidence, apps->late[*l].flow->record.id, &none, diag);
+            status = take_late_alert(evidence, apps->late[*l].flow->record.id, diag);
     return status;
 }
 
@@ -451,15 +462,14 @@ enum sl_status run_evidence_take(struct run_evidence *evidence, const struct sl_
 enum sl_status run_evidence_take_late(struct run_evidence *evidence, const struct sl_batch *batch,
                                       const struct run_digest *digest, struct sl_diag *diag)
 {
-    static const struct kept none;
     enum sl_status status = SL_OK;
 
     for (size_t a = 0; a < digest->n_alerts && status == SL_OK; a++)
-        status = take_alert(evidence, batch->origin[digest->alerts[a].item].flow, &none, diag);
+        status = take_late_alert(evidence, batch->origin[digest->alerts[a].item].flow, diag);
     for (uint32_t m = 0; m < digest->apps->n && status == SL_OK; m++)
         if (file_scan_count(&digest->apps->message[m]) != 0)
-            status = take_alert(evidence, batch->origin[digest->apps->message[m].item].flow, &none,
-                                diag);
+            status =
+                take_late_alert(evidence, batch->origin[digest->apps->message[m].item].flow, diag);
     const enum sl_status closed = close_files(evidence, status == SL_OK ? diag : NULL);
     return status == SL_OK ? closed : status;
 }

@@ -235,6 +235,35 @@ static void test_files_are_bounded(void **state)
     close_scene(scene);
 }
 
+/* The same of flows that have ended: no packet of theirs will come. */
+static void test_late_alerts_are_bounded(void **state)
+{
+    enum { MORE = 25 };
+    struct scene *scene = open_scene();
+    struct app_batch apps = {.n = 0};
+    uint64_t before = 0;
+    struct sl_diag diag;
+
+    (void)state;
+    for (uint64_t flow = 1; flow <= FILES; flow++)
+        add_packet(scene, flow, 4, true, true);
+    end_batch(scene);
+    scene->digest.apps = &apps;
+    for (uint32_t i = 0; i < MORE; i++) {
+        if (i == 1)
+            before = test_memory_of("VmRSS:");
+        for (uint32_t k = 0; k < BATCH; k++)
+            add_packet(scene, FILES + 1 + (uint64_t)i * BATCH + k, 4, true, true);
+        assert_int_equal(
+            run_evidence_take_late(scene->evidence, scene->batch, &scene->digest, &diag), SL_OK);
+        sl_batch_reset(scene->batch);
+        scene->digest.n_alerts = 0;
+    }
+    assert_true(test_memory_of("VmRSS:") - before < GROWTH_MAX);
+    assert_int_equal(stats_of(scene).flows, FILES);
+    close_scene(scene);
+}
+
 static void test_what_cannot_be_written(void **state)
 {
     struct run_evidence *evidence;
@@ -258,8 +287,11 @@ static void test_what_cannot_be_written(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_files_have_the_flow),    cmocka_unit_test(test_the_oldest_gives_way),
-        cmocka_unit_test(test_a_file_is_bounded),      cmocka_unit_test(test_files_are_bounded),
+        cmocka_unit_test(test_files_have_the_flow),
+        cmocka_unit_test(test_the_oldest_gives_way),
+        cmocka_unit_test(test_a_file_is_bounded),
+        cmocka_unit_test(test_files_are_bounded),
+        cmocka_unit_test(test_late_alerts_are_bounded),
         cmocka_unit_test(test_what_cannot_be_written),
     };
 
