@@ -34,6 +34,7 @@ int late_flow_compare(const struct late_flow *left, const struct late_flow *righ
 struct late_message {
     struct sl_app_message message; /* its item is the packet that ended the flow */
     const struct late_flow *flow;
+    uint32_t number; /* a flow's ascend as it said them */
 };
 
 struct late_side {

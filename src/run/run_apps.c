@@ -208,7 +208,8 @@ static void add_late(void *user, const struct sl_app_message *message, const str
 {
     struct app_batch *mine = user;
 
-    mine->late[mine->n_late++] = (struct late_message){*message, flow};
+    mine->late[mine->n_late] = (struct late_message){*message, flow, mine->n_late};
+    mine->n_late++;
 }
 
 static int compare_late(const void *a, const void *b)
@@ -218,15 +219,9 @@ static int compare_late(const void *a, const void *b)
 
     if (order != 0)
         return order;
-    /* The messages of a flow keep their order. */
     if (left->message.transaction != right->message.transaction)
         return left->message.transaction < right->message.transaction ? -1 : 1;
-    if (left->message.step != right->message.step)
-        return left->message.step < right->message.step ? -1 : 1;
-    if (left->message.app != right->message.app)
-        return left->message.app < right->message.app ? -1 : 1;
-    return left->message.event < right->message.event ? -1
-                                                      : left->message.event > right->message.event;
+    return left->number < right->number ? -1 : left->number > right->number;
 }
 
 /* Messages are sorted by counting those of each item, which keeps the order within it. */
