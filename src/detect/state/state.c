@@ -207,7 +207,7 @@ static void decide(struct sl_state *state, struct state_data *data, struct rule_
 static void list_tagged(struct sl_state *state, struct rule_findings *findings,
                         const struct sl_batch *batch, uint32_t *next, uint32_t end)
 {
-    for (; *next < end && state->tags.last * 1000000000 >= state->now; ++*next) {
+    for (; *next < end && state->tags.last >= state->now / 1000000000; ++*next) {
         const struct state_packet packet = packet_of(state, batch, *next);
 
         if (state_tags_take(&state->tags, &state->hosts, &packet))
