@@ -188,7 +188,8 @@ static bool evict_oldest(const struct stream_site *site)
     const uint8_t half = queue->holder.half;
 
     give_up_hole(&other, half, SL_GAP_MEMORY);
-    stream_context_hold(&other, half); /* of what waited behind the hole */
+    if (stream_half_of(&other, half)->next != 0)
+        stream_context_hold(&other, half); /* of what waited behind the hole */
     return true;
 }
 

@@ -11,7 +11,8 @@ enum {
     SHARD_MEMORY_MIN = 128 << 10,
     BLOCKS_MAX = (1 << STREAM_BLOCK_BITS) - STREAM_CLAIMS_MAX,
     ROOM_MIN = 2048, /* records */
-    COPIED_MIN = 16 << 10
+    COPIED_MIN = 16 << 10,
+    UNACKED_MAX = 1 << 30 /* bytes */
 };
 
 void stream_config_init(struct stream_config *config)
@@ -53,9 +54,12 @@ enum sl_status stream_shards_create(struct stream_shard **out, uint32_t n,
                         (unsigned long long)n * SHARD_MEMORY_MIN,
                         (unsigned long long)n * shard_memory_max);
     if (config->context_len == 0 || config->context_len > STREAM_CONTEXT_MAX ||
-        config->overlap_len > config->context_len || config->unacked_len > 1u << 30)
+        config->overlap_len > config->context_len)
         return diag_set(diag, SL_EINVAL, NULL, 0, "context of %u and overlap of %u bytes",
                         config->context_len, config->overlap_len);
+    if (config->unacked_len > UNACKED_MAX)
+        return diag_set(diag, SL_EINVAL, NULL, 0, "%u bytes that wait for an answer (at most %d)",
+                        config->unacked_len, UNACKED_MAX);
     shards = (struct stream_shard *)aligned_alloc(64, n * sizeof *shards);
     if (shards == NULL)
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %u shards", n);
