@@ -27,8 +27,7 @@ struct http_message {
     struct http_head head;
     uint64_t body_len;    /* bytes of the body on the wire, without the lines of chunks */
     uint64_t decoded_len; /* and behind content codings */
-    uint64_t missing_len; /* of body_len: in gaps */
-    bool has_head, has_ended, is_cut, is_chunked;
+    bool has_head, has_ended, is_cut;
 };
 
 /* Where a request goes. */

@@ -101,7 +101,6 @@ static enum app_verdict gap_flow(void *of, enum app_side side, uint64_t len,
     if (spans_gap(mine, len)) {
         struct http_message *const message = &mine->transaction->message[side];
 
-        message->missing_len += len;
         message->body_len += len;
         message->decoded_len += mine->coding == NULL ? len : 0;
         mine->skips_body |= mine->coding != NULL;

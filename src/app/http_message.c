@@ -15,14 +15,12 @@ enum {
 static void begin_body(struct http_flow *flow, enum app_side side, bool rest)
 {
     struct http_side *const mine = &flow->side[side];
-    struct http_message *const message = &mine->transaction->message[side];
     struct app_text text = {0};
     struct app_span value;
 
     mine->state = rest ? HTTP_IN_REST : HTTP_IN_HEAD;
     if (http_field_get(&value, mine->transaction, side, "transfer-encoding", &text) &&
         http_span_has(value, "chunked")) {
-        message->is_chunked = true;
         mine->state = HTTP_IN_CHUNK_LINE;
     } else if (http_field_get(&value, mine->transaction, side, "content-length", &text)) {
         const bool is_number = http_span_is_number(value);

@@ -6,7 +6,6 @@ struct whole_flow {
     whole_probe *probe;
     struct app_text text[2]; /* of the sides: what came of the next message */
     struct whole_message next[2];
-    bool is_bad[2];
     enum sl_app_value_id value;
     uint64_t n_messages;
 };
@@ -72,10 +71,10 @@ enum app_verdict whole_give(void *of, enum app_side side, const uint8_t *bytes, 
     if (at != 0)
         memmove(text->bytes, text->bytes + at, text->len - at);
     text->len -= at;
-    flow->is_bad[side] |= likeness == APP_UNLIKE;
-    if (flow->is_bad[side])
-        app_text_free(text);
-    return flow->is_bad[side] ? APP_GIVEN_UP : APP_GOES_ON;
+    if (likeness != APP_UNLIKE)
+        return APP_GOES_ON;
+    app_text_free(text);
+    return APP_GIVEN_UP;
 }
 
 enum app_verdict whole_gap(void *of, enum app_side side, uint64_t len,
@@ -85,7 +84,6 @@ enum app_verdict whole_gap(void *of, enum app_side side, uint64_t len,
 
     (void)len;
     (void)listener;
-    flow->is_bad[side] = true;
     app_text_free(&flow->text[side]);
     return APP_GIVEN_UP;
 }

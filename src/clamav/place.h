@@ -18,8 +18,9 @@ struct clam_place {
     uint8_t containers[CLAM_CONTAINERS_MAX]; /* enum kind, the file's first */
 };
 
-/* Bytes, which are copied where they fit into a batch (clam_scan_fits) and else must not be given;
- * or, where they are NULL, a regular file. */
+/* Bytes, at most the scanner's batch_len, which are copied; or, where they are NULL, a regular
+ * file.
+ */
 struct clam_given {
     const uint8_t *bytes;
     uint64_t len;
@@ -59,9 +60,6 @@ struct clam_links {
  * deadline is over before the last one. */
 bool clam_scan_links(struct sl_clamav_scanner *scanner, const struct clam_links *links,
                      void (*found)(void *user, const char *name), void *user);
-
-/* Whether an object of this length can be given as bytes. */
-bool clam_scan_fits(const struct sl_clamav_scanner *scanner, uint64_t len);
 
 /* SL_ENOMEM, SL_EDEVICE. */
 SL_CHECK enum sl_status clam_scan_given(struct sl_clamav_scanner *scanner,

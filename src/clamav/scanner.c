@@ -229,11 +229,6 @@ enum sl_status sl_clamav_scan_fd(struct sl_clamav_scanner *scanner, int fd, void
     return clam_scan_given(scanner, &given);
 }
 
-bool clam_scan_fits(const struct sl_clamav_scanner *scanner, uint64_t len)
-{
-    return len <= scanner->config.batch_len;
-}
-
 enum sl_status clam_scan_given(struct sl_clamav_scanner *scanner, const struct clam_given *given)
 {
     struct scanner_source source = {.bytes = given->bytes, .fd = given->fd};
