@@ -104,6 +104,7 @@ void stream_batch_apply(struct stream_batch *mine, uint32_t n_shards);
 void stream_batch_list_ended(struct stream_batch *mine, uint32_t n_shards);
 
 enum { RUN_SEAM_MAX = 63 };
+_Static_assert(SL_RULE_LITERAL_MAX - 1 <= RUN_SEAM_MAX, "a seam has room for each literal");
 
 /* What may lie across the places where parts begin. */
 struct run_seams {
