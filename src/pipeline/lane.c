@@ -96,15 +96,6 @@ enum sl_status lanes_check(const struct sl_pipeline_config *config, struct sl_di
     return reserved_check(config->reserved, diag);
 }
 
-static uint32_t n_gpus(const struct sl_pipeline_config *config)
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = 0; i < config->n_devices; i++)
-        n += config->devices[i].kind == SL_DEVICE_CUDA;
-    return n;
-}
-
 /* The threads of each of so many GPUs, where they load as well. More threads than cores slow all of
  * them. */
 static uint32_t n_loading(const struct sl_pipeline_config *config, uint32_t gpus)
@@ -117,7 +108,7 @@ static uint32_t n_loading(const struct sl_pipeline_config *config, uint32_t gpus
 
 uint32_t lane_n_threads(const struct sl_pipeline_config *config, const struct sl_device *device)
 {
-    const uint32_t cores = cpu_cores(), gpus = n_gpus(config);
+    const uint32_t cores = cpu_cores(), gpus = pipeline_n_gpus(config);
 
     if (config->n_workers != 0)
         return config->n_workers;

@@ -117,19 +117,21 @@ enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_confi
 
 /* ---- hits ------------------------------------------------------------------------------------ */
 
-static bool has_gpu(const struct sl_pipeline_config *config)
+uint32_t pipeline_n_gpus(const struct sl_pipeline_config *config)
 {
+    uint32_t n = 0;
+
     for (uint32_t i = 0; i < config->n_devices; i++)
-        if (config->devices[i].kind == SL_DEVICE_CUDA)
-            return true;
-    return false;
+        n += config->devices[i].kind == SL_DEVICE_CUDA;
+    return n;
 }
 
 static bool take_room(const struct sl_pipeline_config *config, struct sl_hits *hits, size_t cap)
 {
     const size_t len = cap * sizeof *hits->hit;
 
-    hits->hit = (struct sl_hit *)(has_gpu(config) ? device_pinned_alloc(len) : malloc(len));
+    hits->hit =
+        (struct sl_hit *)(pipeline_n_gpus(config) != 0 ? device_pinned_alloc(len) : malloc(len));
     hits->cap = hits->hit != NULL ? cap : 0;
     return hits->hit != NULL;
 }
@@ -144,7 +146,7 @@ enum sl_status worker_take_hits(const struct sl_pipeline_config *config, struct 
 
 void worker_free_hits(const struct sl_pipeline_config *config, struct sl_hits *hits)
 {
-    if (has_gpu(config))
+    if (pipeline_n_gpus(config) != 0)
         device_pinned_free(hits->hit);
     else
         free(hits->hit);

@@ -31,6 +31,9 @@ struct worker {
     uint64_t busy_ns;
 };
 
+/* GPUs among the config's devices. */
+uint32_t pipeline_n_gpus(const struct sl_pipeline_config *config);
+
 /* max_hits: one for each engine, 0 at first; it must outlive the worker. */
 enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_config *config,
                            const struct sl_device *device, atomic_uint *max_hits,

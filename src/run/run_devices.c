@@ -9,6 +9,7 @@
 #include "base/diag.h"
 #include "base/least.h"
 #include "pipeline/choose.h"
+#include "pipeline/worker.h"
 #include "run_internal.h"
 
 static bool is_auto(const struct sl_run *run)
@@ -85,18 +86,10 @@ enum { BATCH_LEN = 1 << 19, GPU_BATCH_LEN = 1 << 19 };
 enum { BATCH_LEN = 4 << 20, GPU_BATCH_LEN = 2 << 20 };
 #endif
 
-static bool has_gpus(const struct sl_pipeline_config *pipeline)
-{
-    for (uint32_t i = 0; i < pipeline->n_devices; i++)
-        if (pipeline->devices[i].kind == SL_DEVICE_CUDA)
-            return true;
-    return false;
-}
-
 /* So many items that large files can be read in parts. */
 static void size_batches(struct sl_pipeline_config *pipeline)
 {
-    pipeline->batch_len = has_gpus(pipeline) ? GPU_BATCH_LEN : BATCH_LEN;
+    pipeline->batch_len = pipeline_n_gpus(pipeline) != 0 ? GPU_BATCH_LEN : BATCH_LEN;
     pipeline->batch_items = pipeline->batch_len / SL_BATCH_ALIGN + 1 + RUN_FRAGMENTS_ITEMS;
     pipeline->batch_len += RUN_FRAGMENTS_ROOM;
 }
@@ -160,7 +153,7 @@ static enum sl_status keep_cpu(struct sl_run *run, struct sl_diag *diag)
 {
     struct sl_pipeline_config *const pipeline = &run->pipeline;
 
-    if (!has_gpus(pipeline) || any_works_on_gpus(pipeline))
+    if (pipeline_n_gpus(pipeline) == 0 || any_works_on_gpus(pipeline))
         return SL_OK;
     pipeline->n_devices = 1;
     const enum sl_status status = sl_device_choose(&pipeline->devices[0], "cpu", run->why, diag);
