@@ -3,21 +3,10 @@
 
 #include <string.h>
 
+#include "base/bytes.h"
 #include "sluice/dissect.h"
 
 enum { IP = 14, TCP = 34, WINDOW = 65535 };
-
-static void put_be16(uint8_t *to, uint32_t value)
-{
-    to[0] = (uint8_t)(value >> 8);
-    to[1] = (uint8_t)value;
-}
-
-static void put_be32(uint8_t *to, uint32_t value)
-{
-    put_be16(to, value >> 16);
-    put_be16(to + 2, value);
-}
 
 static uint32_t sum16(const uint8_t *bytes, uint32_t len, uint32_t sum)
 {
@@ -38,20 +27,20 @@ void tcp_packet_write(uint8_t *packet, const struct tcp_packet *tcp, uint32_t pa
 
     memset(packet, 0, TCP_PACKET_HEADERS);
     memcpy(packet, "\2\0\0\0\0\1\2\0\0\0\0\2\x08\0\x45", IP + 1);
-    put_be16(packet + IP + 2, TCP - IP + tcp_len);
-    put_be16(packet + IP + 4, tcp->id);
+    store_be16(packet + IP + 2, TCP - IP + tcp_len);
+    store_be16(packet + IP + 4, tcp->id);
     packet[IP + 8] = 64; /* TTL */
     packet[IP + 9] = SL_IP_TCP;
     memcpy(packet + IP + 12, tcp->from, 4);
     memcpy(packet + IP + 16, tcp->to, 4);
-    put_be16(packet + IP + 10, fold16(sum16(packet + IP, TCP - IP, 0)));
-    put_be16(packet + TCP, tcp->from_port);
-    put_be16(packet + TCP + 2, tcp->to_port);
-    put_be32(packet + TCP + 4, tcp->seq);
-    put_be32(packet + TCP + 8, tcp->ack);
+    store_be16(packet + IP + 10, fold16(sum16(packet + IP, TCP - IP, 0)));
+    store_be16(packet + TCP, tcp->from_port);
+    store_be16(packet + TCP + 2, tcp->to_port);
+    store_be32(packet + TCP + 4, tcp->seq);
+    store_be32(packet + TCP + 8, tcp->ack);
     packet[TCP + 12] = 0x50;
     packet[TCP + 13] = tcp->flags;
-    put_be16(packet + TCP + 14, WINDOW);
-    put_be16(packet + TCP + 16,
-             fold16(sum16(packet + TCP, tcp_len, sum16(packet + IP + 12, 8, SL_IP_TCP + tcp_len))));
+    store_be16(packet + TCP + 14, WINDOW);
+    store_be16(packet + TCP + 16, fold16(sum16(packet + TCP, tcp_len,
+                                               sum16(packet + IP + 12, 8, SL_IP_TCP + tcp_len))));
 }

@@ -27,6 +27,18 @@ BYTES_INLINE uint64_t load_be64(const uint8_t *p)
     return (uint64_t)load_be32(p) << 32 | load_be32(p + 4);
 }
 
+BYTES_INLINE void store_be16(uint8_t *to, uint32_t value)
+{
+    to[0] = (uint8_t)(value >> 8);
+    to[1] = (uint8_t)value;
+}
+
+BYTES_INLINE void store_be32(uint8_t *to, uint32_t value)
+{
+    store_be16(to, value >> 16);
+    store_be16(to + 2, value);
+}
+
 /* The lowest n bytes. */
 BYTES_INLINE void put_le(uint8_t *to, uint64_t value, int n)
 {

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
 #include "base/clock.h"
 #include "base/cpu.h"
 #include "base/diag.h"
@@ -28,12 +29,6 @@ static uint32_t next_random(uint64_t *state)
     return (uint32_t)(*state >> 32);
 }
 
-static void put16(uint8_t *at, uint32_t value)
-{
-    at[0] = (uint8_t)(value >> 8);
-    at[1] = (uint8_t)value;
-}
-
 /* The headers are complete and sound, so no header check trips: UDP without a checksum, RFC 768. */
 static void put_headers(uint8_t *packet, uint32_t len)
 {
@@ -45,12 +40,12 @@ static void put_headers(uint8_t *packet, uint32_t len)
     uint32_t sum = 0;
 
     memcpy(packet, headers, sizeof headers);
-    put16(ip + 2, len - ETHERNET_LEN);
+    store_be16(ip + 2, len - ETHERNET_LEN);
     for (int i = 0; i < IPV4_LEN; i += 2)
         sum += (uint32_t)ip[i] << 8 | ip[i + 1];
     sum = (sum & 0xFFFF) + (sum >> 16);
-    put16(ip + 10, ~((sum & 0xFFFF) + (sum >> 16)));
-    put16(ip + IPV4_LEN + 4, len - ETHERNET_LEN - IPV4_LEN);
+    store_be16(ip + 10, ~((sum & 0xFFFF) + (sum >> 16)));
+    store_be16(ip + IPV4_LEN + 4, len - ETHERNET_LEN - IPV4_LEN);
 }
 
 /* Half of the packets hold words, half random bytes. */

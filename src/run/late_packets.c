@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bytes.h"
+
 /* ---- listing --------------------------------------------------------------------------------- */
 
 int late_flow_compare(const struct late_flow *left, const struct late_flow *right)
@@ -130,18 +132,12 @@ void late_packets_clear(struct late_packets *packets)
 
 enum { IPV4_LEN = 20, IPV6_LEN = 40, TCP_LEN = 20, UDP_LEN = 8, TTL = 64 };
 
-static void put_be16(uint8_t *to, uint32_t value)
-{
-    to[0] = (uint8_t)(value >> 8);
-    to[1] = (uint8_t)value;
-}
-
 /* Returns its length. */
 static uint32_t put_ip(uint8_t *to, const struct sl_tuple *tuple, uint32_t payload_len)
 {
     if (sl_addr_is_ipv4(&tuple->src)) {
         to[0] = 0x45;
-        put_be16(to + 2, IPV4_LEN + payload_len);
+        store_be16(to + 2, IPV4_LEN + payload_len);
         to[8] = TTL;
         to[9] = tuple->protocol;
         memcpy(to + 12, tuple->src.byte + 12, 4);
@@ -149,7 +145,7 @@ static uint32_t put_ip(uint8_t *to, const struct sl_tuple *tuple, uint32_t paylo
         return IPV4_LEN;
     }
     to[0] = 0x60;
-    put_be16(to + 4, payload_len);
+    store_be16(to + 4, payload_len);
     to[6] = tuple->protocol;
     to[7] = TTL;
     memcpy(to + 8, tuple->src.byte, 16);
@@ -163,13 +159,13 @@ uint32_t late_packet_put(uint8_t *to, const struct sl_tuple *tuple, uint32_t pay
     const uint32_t len = tuple->protocol == SL_IP_TCP ? TCP_LEN : UDP_LEN;
     uint8_t *const transport = to + put_ip(to, tuple, len + payload_len);
 
-    put_be16(transport, tuple->src_port);
-    put_be16(transport + 2, tuple->dst_port);
+    store_be16(transport, tuple->src_port);
+    store_be16(transport + 2, tuple->dst_port);
     if (tuple->protocol == SL_IP_TCP) {
         transport[12] = TCP_LEN / 4 << 4;
         transport[13] = ACK;
     } else {
-        put_be16(transport + 4, len + payload_len);
+        store_be16(transport + 4, len + payload_len);
     }
     return (uint32_t)(transport - to) + len;
 }

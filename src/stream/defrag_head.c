@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The headers of a datagram, from its first fragment, and what is wrong with fragments. */
+#include "base/bytes.h"
 #include "defrag_inside.h"
 
 enum { MAC_LEN = 12 };
@@ -42,12 +43,6 @@ bool defrag_head_fits(const struct defrag_head *head)
 }
 
 /* ---- the frame ------------------------------------------------------------------------------- */
-
-static void store_be16(uint8_t *to, uint32_t value)
-{
-    to[0] = (uint8_t)(value >> 8);
-    to[1] = (uint8_t)value;
-}
 
 uint32_t defrag_put_link(uint8_t *out, const struct defrag_head *head)
 {

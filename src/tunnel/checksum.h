@@ -45,10 +45,4 @@ static inline uint16_t checksum_fold(uint64_t sum)
     return (uint16_t)~sum;
 }
 
-static inline void checksum_put_be16(uint8_t *at, uint32_t value)
-{
-    at[0] = (uint8_t)(value >> 8);
-    at[1] = (uint8_t)value;
-}
-
 #endif

@@ -116,10 +116,10 @@ void join_finish(struct join *join)
     if (join->n < 2)
         return;
     if (join->is_ipv6) {
-        checksum_put_be16(bytes + 4, tcp_len);
+        store_be16(bytes + 4, tcp_len);
     } else {
-        checksum_put_be16(bytes + 2, join->len);
-        checksum_put_be16(bytes + 10, 0);
+        store_be16(bytes + 2, join->len);
+        store_be16(bytes + 10, 0);
 
         const uint16_t check = checksum_fold(checksum_words(bytes, IPV4_LEN, 0));
         memcpy(bytes + 10, &check, sizeof check);

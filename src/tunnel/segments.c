@@ -73,26 +73,26 @@ static void set_headers(const struct cut *cut, uint8_t *packet, uint32_t i, uint
     uint8_t *const transport = packet + cut->transport;
 
     if (cut->is_ipv4) {
-        checksum_put_be16(packet + 2, len);
-        checksum_put_be16(packet + 4, cut->id + i);
-        checksum_put_be16(packet + 10, 0);
+        store_be16(packet + 2, len);
+        store_be16(packet + 4, cut->id + i);
+        store_be16(packet + 10, 0);
 
         const uint16_t check = checksum_fold(checksum_words(packet, cut->transport, 0));
         memcpy(packet + 10, &check, sizeof check);
     } else {
-        checksum_put_be16(packet + 4, len - 40);
+        store_be16(packet + 4, len - 40);
     }
     if (cut->of->is_tcp) {
         const uint32_t sequence = cut->sequence + i * cut->of->segment_len;
 
-        checksum_put_be16(transport + 4, sequence >> 16);
-        checksum_put_be16(transport + 6, sequence);
+        store_be16(transport + 4, sequence >> 16);
+        store_be16(transport + 6, sequence);
         if (!is_last)
             transport[13] &= (uint8_t) ~(TCP_FIN | TCP_PSH);
         if (i > 0)
             transport[13] &= (uint8_t)~TCP_CWR;
     } else {
-        checksum_put_be16(transport + 4, len - cut->transport);
+        store_be16(transport + 4, len - cut->transport);
     }
 }
 
@@ -102,7 +102,7 @@ static void set_checksum(const struct cut *cut, uint8_t *packet, uint32_t len)
     const uint8_t length[4] = {0, 0, (uint8_t)((len - cut->transport) >> 8),
                                (uint8_t)(len - cut->transport)};
 
-    checksum_put_be16(field, 0);
+    store_be16(field, 0);
     uint16_t check = checksum_fold(checksum_words(packet + cut->transport, len - cut->transport,
                                                   checksum_words(length, 4, cut->pseudo)));
     if (check == 0 && !cut->of->is_tcp)

@@ -6,6 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/bytes.h"
+
 struct frame {
     uint8_t byte[70000];
     uint32_t len;
@@ -28,18 +30,6 @@ static inline void frame_bytes(struct frame *f, const void *bytes, uint32_t len)
 static inline void frame_text(struct frame *f, const char *text)
 {
     frame_bytes(f, text, (uint32_t)strlen(text));
-}
-
-static inline void store_be16(uint8_t *at, uint32_t value)
-{
-    at[0] = (uint8_t)(value >> 8);
-    at[1] = (uint8_t)value;
-}
-
-static inline void store_be32(uint8_t *at, uint32_t value)
-{
-    store_be16(at, value >> 16);
-    store_be16(at + 2, value);
 }
 
 static inline void frame_be16(struct frame *f, uint32_t value)

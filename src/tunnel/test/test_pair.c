@@ -6,6 +6,7 @@
 #include <unistd.h>
 #include <xxhash.h>
 
+#include "base/bytes.h"
 #include "redundancy/test/redundancy_fixture.h"
 #include "relay.h"
 #include "sluice/redundancy.h"
@@ -205,12 +206,6 @@ static void maybe_kill(struct side *side)
     world->n_kills++;
 }
 
-static void put_be16(uint8_t *at, uint32_t value)
-{
-    at[0] = (uint8_t)(value >> 8);
-    at[1] = (uint8_t)value;
-}
-
 /* The same as `sluice run --redundancy ...,rtt=MS` does with a packet of a capture. */
 struct forecast {
     struct sampler sampler;
@@ -244,7 +239,7 @@ static void send_packet(struct side *side)
     else
         for (uint32_t i = HEADERS; i < len; i++)
             packet[i] = (uint8_t)test_random(&world->random);
-    put_be16(packet + 2, len);
+    store_be16(packet + 2, len);
     packet[1] = flow == 3 ? 0xB8 : 0;
     packet[8] = 64;
     packet[9] = 17;
@@ -252,9 +247,9 @@ static void send_packet(struct side *side)
     packet[13] = (uint8_t)(1 + side->number);
     packet[17] = (uint8_t)(2 - side->number);
     packet[15] = packet[19] = 1;
-    put_be16(packet + 20, FIRST_PORT + flow);
-    put_be16(packet + 22, 9000);
-    put_be16(packet + 24, len - 20);
+    store_be16(packet + 20, FIRST_PORT + flow);
+    store_be16(packet + 22, 9000);
+    store_be16(packet + 24, len - 20);
     memcpy(packet + HEADERS, &number, sizeof number);
     world->sent[number] = XXH3_64bits(packet, len);
     world->n_sent++;
