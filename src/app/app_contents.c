@@ -8,6 +8,13 @@
 
 enum { FIRST_ROOM = 4096 };
 
+void app_contents_call(struct app_contents_budget *budget, uint32_t len)
+{
+    app_credit_add(&budget->credit, len);
+    budget->share = app_credit_of(len);
+    budget->call++;
+}
+
 struct app_contents *app_contents_create(void)
 {
     return calloc(1, sizeof(struct app_contents));
@@ -42,13 +49,15 @@ static bool reserve(struct app_contents *contents, uint64_t len)
 /* Moves the bytes out of memory. */
 static bool spill(struct app_contents *contents, struct app_contents_budget *budget)
 {
-    if (budget->n_spilled == APP_CONTENTS_SPILLED_MAX)
+    const bool has_brought = contents->brought >= APP_CONTENTS_SPILL_PRICE;
+
+    if (budget->n_spilled == APP_CONTENTS_SPILLED_MAX || (!has_brought && budget->credit.pool <= 0))
         return false;
     contents->spilled = tmpfile();
     if (contents->spilled == NULL)
         return false;
     budget->n_spilled++;
-    budget->credit -= APP_CONTENTS_SPILL_PRICE;
+    budget->credit.pool -= has_brought ? 0 : APP_CONTENTS_SPILL_PRICE;
     const bool done = fd_write(fileno(contents->spilled), contents->bytes, contents->len);
     free(contents->bytes);
     contents->bytes = NULL;
@@ -61,9 +70,11 @@ static bool add(struct app_contents *contents, struct app_contents_budget *budge
 {
     const uint64_t end = contents->len + len;
 
-    if (budget->credit <= 0 || end > APP_CONTENTS_MAX)
+    if (contents->call != budget->call)
+        contents->brought += budget->share;
+    contents->call = budget->call;
+    if (end > APP_CONTENTS_MAX || !app_credit_pay(&budget->credit, len))
         return false;
-    budget->credit -= len;
     if (contents->spilled == NULL && end > APP_CONTENTS_MEMORY && !spill(contents, budget))
         return false;
     if (contents->spilled != NULL)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /* The bytes of a file that passes: in memory at first, and beyond a bound in a temporary file that
  * has no name. A shard pays for them with credit, as for messages, so that no limit depends on cuts
- * into batches. */
+ * into batches. A temporary file costs APP_CONTENTS_SPILL_PRICE, which calls with bytes of the file
+ * may have brought. */
 #ifndef APP_CONTENTS_H
 #define APP_CONTENTS_H
 
@@ -9,16 +10,20 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "app_credit.h"
+
 enum {
     APP_CONTENTS_MEMORY = 256 << 10, /* bytes of a file that lie in memory at most */
     APP_CONTENTS_MAX = 64 << 20,     /* bytes of a file that are kept */
     APP_CONTENTS_SPILLED_MAX = 8,    /* temporary files of a shard's flows */
-    APP_CONTENTS_SPILL_PRICE = 1 << 20
+    APP_CONTENTS_SPILL_PRICE = 256 << 10
 };
 
 /* The budget of a shard for its files. */
 struct app_contents_budget {
-    int64_t credit; /* bytes */
+    struct app_credit credit;
+    uint64_t call;  /* counts */
+    uint64_t share; /* that it brought */
     uint32_t n_spilled;
 };
 
@@ -28,12 +33,16 @@ struct app_contents {
     uint8_t *bytes;            /* where `spilled` is NULL */
     FILE *spilled;             /* whose descriptor has all bytes */
     uint64_t len;
-    uint32_t max;         /* room at `bytes` */
-    bool is_lost;         /* some could not be kept, so that none is */
-    bool is_wanted;       /* a rule wants the file stored */
-    uint32_t n_found;     /* of a scan: so many entries, */
-    uint32_t first_found; /* from this one on */
+    uint64_t call, brought; /* the last with bytes of the file, and what all such have brought */
+    uint32_t max;           /* room at `bytes` */
+    bool is_lost;           /* some could not be kept, so that none is */
+    bool is_wanted;         /* a rule wants the file stored */
+    uint32_t n_found;       /* of a scan: so many entries, */
+    uint32_t first_found;   /* from this one on */
 };
+
+/* A call with bytes of a flow begins. */
+void app_contents_call(struct app_contents_budget *budget, uint32_t len);
 
 /* NULL: no memory. */
 struct app_contents *app_contents_create(void);

@@ -55,7 +55,7 @@ union app_number {
 struct app_shard {
     struct app_config config;
     uint64_t memory, held; /* bytes */
-    int64_t credit;
+    struct app_credit credit;
     struct app_contents_budget files;
     struct app_blocks blocks;
     uint64_t batch; /* counts */
@@ -86,7 +86,7 @@ enum sl_status app_shards_create(struct app_shard **out, uint32_t n,
     for (uint32_t i = 0; shards != NULL && i < n; i++) {
         shards[i].config = *config;
         shards[i].memory = config->memory / n;
-        shards[i].credit = shards[i].files.credit = APP_CREDIT_MAX;
+        shards[i].credit.pool = shards[i].files.credit.pool = APP_CREDIT_MAX;
     }
     return shards != NULL ? SL_OK
                           : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for %u shards", n);
@@ -187,15 +187,6 @@ static bool show_body(struct app_shard *shard, struct side_note *side, struct sl
     return true;
 }
 
-/* Whether the message is paid for. */
-static bool pay(struct app_shard *shard, uint64_t price)
-{
-    if (shard->credit <= 0)
-        return false;
-    shard->credit -= (int64_t)price;
-    return true;
-}
-
 /* All bytes of the body behind `shown`, where packets hold them in parts that are not small. */
 static const struct sl_app_piece *take_pieces(const struct app_shard *shard, struct side_note *side)
 {
@@ -279,7 +270,7 @@ static void give_message(const struct hearing *hearing, const struct app_news *n
     struct side_note *const sender = &note->side[news->side];
     bool done = reserve(output);
 
-    if (!pay(shard, sizeof(struct sl_app_message))) {
+    if (!app_credit_pay(&shard->credit, sizeof(struct sl_app_message))) {
         output->stats.left_out++;
         return;
     }
@@ -315,7 +306,7 @@ static void give_message(const struct hearing *hearing, const struct app_news *n
 static void pay_values(struct app_shard *shard, const struct side_note *side)
 {
     for (uint32_t i = 0; i < side->n_values && side->batch == shard->batch; i++)
-        (void)pay(shard, sizeof *side->value + side->value[i].len);
+        (void)app_credit_pay(&shard->credit, sizeof *side->value + side->value[i].len);
 }
 
 /* A message, before which the values of these sides are listed anew. */
@@ -433,7 +424,7 @@ static void hear_file(void *to, const struct sl_app_file *file)
     struct side_note *const side = &files->note->side[files->news->side];
     struct sl_app_file *kept = app_arena_take(&shard->output->arena, sizeof *kept);
 
-    if (!pay(shard, sizeof *kept + file->name.len + file->magic.len)) {
+    if (!app_credit_pay(&shard->credit, sizeof *kept + file->name.len + file->magic.len)) {
         shard->output->stats.left_out++;
         app_contents_free(take_contents(files->hearing, side));
         return;
@@ -510,7 +501,7 @@ static void hear_body(const struct hearing *hearing, const struct app_news *news
     struct app_shard *const shard = hearing->shard;
     const uint32_t before = app_body_held(&side->body);
 
-    if (!side->is_cut && news->len != 0 && !pay(hearing->shard, news->len)) {
+    if (!side->is_cut && news->len != 0 && !app_credit_pay(&hearing->shard->credit, news->len)) {
         side->is_cut = true;
         hearing->shard->output->stats.bodies_cut++;
     }
@@ -767,17 +758,10 @@ static void settle_stream(const struct hearing *hearing, bool done)
     evict(hearing->shard, hearing->place);
 }
 
-static int64_t more_credit(int64_t credit, uint32_t len)
-{
-    const int64_t sum = credit + (int64_t)APP_CREDIT * (len + (int64_t)APP_CREDIT_MORE);
-
-    return sum < APP_CREDIT_MAX ? sum : APP_CREDIT_MAX;
-}
-
 static void add_credit(struct app_shard *shard, uint32_t len)
 {
-    shard->credit = more_credit(shard->credit, len);
-    shard->files.credit = more_credit(shard->files.credit, len);
+    app_credit_add(&shard->credit, len);
+    app_contents_call(&shard->files, len);
 }
 
 void app_give(struct app_shard *shard, const struct app_place *place, enum app_side side,

@@ -7,21 +7,16 @@
  *
  * Limits: a shard's flows hold at most so many bytes. The flow that had no bytes for the longest
  * gives way, and its open transactions go without a message. The bytes that bodies, heads and
- * messages take of a batch are paid with credit. A byte of a flow brings APP_CREDIT of it. Without
- * credit transactions give no messages, and bodies end. All of that is counted. */
+ * messages take of a batch are paid with credit (app_credit.h). Without it transactions give no
+ * messages, and bodies end. All of that is counted. */
 #ifndef APP_APP_MESSAGES_H
 #define APP_APP_MESSAGES_H
 
 #include "app_body.h"
 #include "app_contents.h"
+#include "app_credit.h"
 #include "app_file.h"
 #include "app_stream.h"
-
-enum {
-    APP_CREDIT = 16,
-    APP_CREDIT_MAX = 1 << 20, /* bytes of a shard */
-    APP_CREDIT_MORE = 64      /* so many bytes does a call bring, beside those it gives */
-};
 
 struct app_slot {
     uint32_t flow;          /* number of what the shard has of it; 0: nothing */

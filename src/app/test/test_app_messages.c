@@ -675,6 +675,39 @@ static void test_pipelined_requests_are_bounded(void **state)
     close_scene(scene);
 }
 
+/* What unpacks to far more than came takes the pool alone: other flows pay with what they bring. */
+static void test_a_bomb_costs_no_other_file(void **state)
+{
+    enum { BLOCK = 1 << 16, CALL = 400 };
+    struct app_contents_budget budget = {.credit.pool = APP_CREDIT_MAX};
+    struct app_contents *bomb = app_contents_create(), *small = app_contents_create();
+    struct app_contents *large = app_contents_create();
+    static const uint8_t block[BLOCK];
+
+    (void)state;
+    assert_true(bomb != NULL && small != NULL && large != NULL);
+    app_contents_call(&budget, CALL);
+    for (uint32_t i = 0; i < APP_CONTENTS_MAX / BLOCK; i++)
+        app_contents_add(bomb, &budget, block, BLOCK);
+    assert_true(bomb->is_lost);
+    assert_true(budget.credit.pool <= 0 && budget.credit.pool > -APP_CREDIT_MAX);
+    app_contents_call(&budget, CALL);
+    app_contents_add(small, &budget, block, CALL);
+    assert_false(small->is_lost);
+    for (uint32_t len = 0; len < 2 * APP_CONTENTS_MEMORY; len += CALL) {
+        budget.credit.pool = -APP_CREDIT_MAX; /* others take it all the time */
+        app_contents_call(&budget, CALL);
+        app_contents_add(large, &budget, block, CALL);
+    }
+    assert_false(large->is_lost);
+    assert_non_null(large->spilled);
+    app_contents_end(large, &budget);
+    assert_int_equal(budget.n_spilled, 0);
+    app_contents_free(bomb);
+    app_contents_free(small);
+    app_contents_free(large);
+}
+
 /* Heads that never end: the flows hold no more than they may, and those that give way are counted.
  */
 static void test_open_flows_are_bounded(void **state)
@@ -773,6 +806,7 @@ int main(void)
         cmocka_unit_test(test_an_answer_is_reported_once),
         cmocka_unit_test(test_a_long_line_is_reported),
         cmocka_unit_test(test_pipelined_requests_are_bounded),
+        cmocka_unit_test(test_a_bomb_costs_no_other_file),
         cmocka_unit_test(test_cuts_change_no_values),
         cmocka_unit_test(test_open_flows_are_bounded),
         cmocka_unit_test(test_a_large_flow_gives_way_alone),
