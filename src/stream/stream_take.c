@@ -518,6 +518,20 @@ void stream_take(struct stream_shard *shard, struct stream *stream, uint64_t flo
         take_any(&site, segment);
 }
 
+/* Bytes that the flow lacks at its end: those before a FIN, or those that were acknowledged. One
+ * that was acknowledged may be a FIN that the capture lacks. */
+static void miss_tail(const struct stream_site *site, uint32_t half)
+{
+    const struct stream_half *h = stream_half_of(site, half);
+    const bool has_fin = stream_has(h, STREAM_FIN_NOTED);
+    const uint32_t end = has_fin ? site->stream->rest[half].fin : h->acked;
+    const int32_t n = stream_behind(end, h->seq);
+    const bool acked = stream_is_heard(site, half) && stream_behind(h->acked, end) >= 0;
+
+    if (stream_has(h, STREAM_STARTED) && n > (has_fin ? 0 : 1))
+        stream_report_gap(site, half, (uint32_t)n, acked ? SL_GAP_LOST : SL_GAP_END);
+}
+
 void stream_end(struct stream_shard *shard, struct stream *stream, uint64_t flow, uint32_t item)
 {
     const struct stream_site site = {
@@ -525,6 +539,7 @@ void stream_end(struct stream_shard *shard, struct stream *stream, uint64_t flow
 
     for (uint32_t half = 0; half < 2; half++) {
         stream_queue_finish(&site, half);
+        miss_tail(&site, half);
         stream_context_free(shard, stream, half);
     }
     for (uint32_t half = 0; half < 2; half++) {

@@ -98,6 +98,9 @@ void stream_ref_end(struct stream_ref *ref)
             miss(ref, ref->is_heard && ref->acked >= at ? SL_GAP_LOST : SL_GAP_END);
         pass(ref);
     }
+    if (ref->is_heard && ref->acked > ref->next + 1) /* one may be a FIN's */
+        while (ref->next < ref->acked)
+            miss(ref, SL_GAP_LOST);
 }
 
 uint32_t stream_ref_edge(const struct stream_ref *ref)

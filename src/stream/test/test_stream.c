@@ -204,6 +204,35 @@ static void test_gap(void **state)
     trial_free(trial);
 }
 
+/* What the flow's last bytes lack: acknowledged, or before a FIN. */
+static void test_missing_tails(void **state)
+{
+    static const struct {
+        uint32_t ack, fin; /* offsets; fin 0: none */
+        const char *text;
+        uint32_t lost, end; /* bytes */
+    } tails[] = {
+        {5, 0, "ab___", 3, 0}, {6, 5, "ab___", 3, 0}, {2, 5, "ab___", 0, 3},
+        {4, 5, "ab___", 0, 3}, {3, 0, "ab", 0, 0}, /* a FIN alone may have been acknowledged */
+        {3, 2, "ab", 0, 0},    {2, 0, "ab", 0, 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof tails / sizeof *tails; i++) {
+        struct trial *trial = begin(1);
+
+        send_text(trial, CLIENT, 0, 0, "ab");
+        if (tails[i].fin != 0)
+            send_flags(trial, CLIENT, tails[i].fin, 0, TCP_FIN | TCP_ACK);
+        send_text(trial, SERVER, 0, tails[i].ack, "");
+        trial_end(trial);
+        expect_text(trial, CLIENT, tails[i].text);
+        assert_int_equal(trial->stats.gap_bytes[SL_GAP_LOST], tails[i].lost);
+        assert_int_equal(trial->stats.gap_bytes[SL_GAP_END], tails[i].end);
+        trial_free(trial);
+    }
+}
+
 static void test_snapped(void **state)
 {
     struct trial *trial = begin(1);
@@ -976,6 +1005,7 @@ int main(void)
         cmocka_unit_test(test_overlap),
         cmocka_unit_test(test_retransmission),
         cmocka_unit_test(test_gap),
+        cmocka_unit_test(test_missing_tails),
         cmocka_unit_test(test_snapped),
         cmocka_unit_test(test_syn_payload),
         cmocka_unit_test(test_doubt),
