@@ -363,6 +363,7 @@ static void take_boundary(struct mime *mime, uint8_t number, bool is_last,
     end_part(mime, false, listener);
     mime->depth = is_last ? number - 1 : number;
     begin_head(mime);
+    mime->lacks_head = false;
     mime->is_part = true;
     if (is_last) { /* nothing up to the next one */
         mime->in_head = false;
@@ -384,6 +385,11 @@ void mime_line(struct mime *mime, struct app_span line, bool is_first, uint8_t n
         take_head(mime, line, is_first, n_break, listener);
     else if (!mime->is_multipart)
         take_body(mime, line, n_break, listener);
+}
+
+void mime_gap(struct mime *mime)
+{
+    mime->lacks_head |= mime->in_head || mime->state == SL_MAIL_NONE;
 }
 
 void mime_end(struct mime *mime, bool is_cut, const struct mime_listener *listener)

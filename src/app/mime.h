@@ -52,6 +52,7 @@ struct mime {
     uint8_t n_break;   /* bytes of a line's end that is not given yet */
     uint8_t n_sextets; /* of base64 that wait */
     uint32_t sextets;
+    bool lacks_head;   /* there is a gap in the head: where its part ends is not known */
     bool no_memory;
 };
 
@@ -59,6 +60,9 @@ struct mime {
  * n_break 1 or 2, of LF or CR LF, it ends. */
 void mime_line(struct mime *mime, struct app_span line, bool is_first, uint8_t n_break,
                const struct mime_listener *listener);
+
+/* Bytes are missing. */
+void mime_gap(struct mime *mime);
 
 /* The mail is over; with is_cut its end did not come. */
 void mime_end(struct mime *mime, bool is_cut, const struct mime_listener *listener);

@@ -82,6 +82,7 @@ static void begin_file(void *to, struct app_span name)
 
     flow->transaction->file_len = 0;
     report(flow, APP_FILE, name, false);
+    flow->transaction->file_len += flow->transaction->mime.lacks_head; /* a gap */
 }
 
 static void give_file(void *to, const uint8_t *bytes, uint32_t len)
@@ -403,6 +404,7 @@ static enum app_verdict gap_flow(void *of, enum app_side side, uint64_t len,
     flow->piece.len = 0;
     flow->in_piece = true;
     flow->transaction->file_len += len;
+    mime_gap(&flow->transaction->mime);
     if (flow->state == CHUNK && len < flow->left)
         flow->left -= len;
     else

@@ -475,7 +475,7 @@ static void test_endless_lines_of_smtp(void **state)
     }
 }
 
-/* The bytes of an attachment: that came, and up to its end. */
+/* The bytes of the last attachment: that came, and up to its end. */
 struct heard_bytes {
     uint64_t len, end;
 };
@@ -484,6 +484,7 @@ static void hear_bytes(void *to, const struct app_news *news)
 {
     struct heard_bytes *const heard = to;
 
+    heard->len = news->kind == APP_FILE ? 0 : heard->len;
     heard->len += news->kind == APP_BODY ? news->len : 0;
     if (news->kind == APP_END)
         heard->end = news->offset;
@@ -510,6 +511,39 @@ static void test_gaps_of_smtp(void **state)
         give(stream, APP_CLIENT, cases[i].rest, &listener);
         assert_int_equal(heard.len, strlen("ab\r\nf"));
         assert_int_equal(heard.end, heard.len + 2);
+        app_stream_close(stream, NULL);
+    }
+}
+
+/* A head that has a gap may lack the boundary that ends its part: the attachment has a gap, too.
+ * One behind the next boundary has none. */
+static void test_gaps_in_heads_of_mails(void **state)
+{
+#define PART_HEAD "Content-Disposition: attachment; filename=n\r\n"
+#define PARTS "Content-Type: multipart/mixed; boundary=B\r\n\r\n"
+    static const struct {
+        const char *begin, *rest;
+        bool lacks;
+    } cases[] = {
+        {"DATA\r\n", PART_HEAD "\r\nab\r\n--B--\r\n.\r\n", true},
+        {"DATA\r\nTo: a\r\n", "b\r\n" PART_HEAD "\r\nab\r\n--B--\r\n.\r\n", true},
+        {"DATA\r\n" PARTS "--B\r\nX: a\r\n", "b\r\n" PART_HEAD "\r\nab\r\n--B--\r\n.\r\n", true},
+        {"DATA\r\n" PARTS "--B\r\nX: a\r\n",
+         "b\r\n\r\nxy\r\n--B\r\n" PART_HEAD "\r\nab\r\n--B--\r\n.\r\n", false}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct heard_bytes heard = {0};
+        const struct app_listener listener = {hear_bytes, &heard};
+        struct app_stream *stream = app_stream_open();
+
+        assert_non_null(stream);
+        give(stream, APP_CLIENT, "EHLO a\r\n", &listener);
+        give(stream, APP_CLIENT, cases[i].begin, &listener);
+        assert_true(app_stream_gap(stream, APP_CLIENT, 9, &listener));
+        give(stream, APP_CLIENT, cases[i].rest, &listener);
+        assert_true(heard.len != 0);
+        assert_int_equal(heard.end, heard.len + cases[i].lacks);
         app_stream_close(stream, NULL);
     }
 }
@@ -553,6 +587,7 @@ int main(void)
         cmocka_unit_test(test_smtp_is_bounded),
         cmocka_unit_test(test_endless_lines_of_smtp),
         cmocka_unit_test(test_gaps_of_smtp),
+        cmocka_unit_test(test_gaps_in_heads_of_mails),
         cmocka_unit_test(test_texts_end_without_memory),
     };
 
