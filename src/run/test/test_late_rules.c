@@ -83,14 +83,12 @@ static void build(struct frame *f, uint32_t flow, bool server)
 {
     const uint32_t client = 0x0A000001 + flow % N_CLIENTS, host = 0xC0A80001;
     const uint16_t port = (uint16_t)(FIRST_PORT + flow);
-    char text[256];
+    static const char response[] = "HTTP/1.0 200 OK\r\n\r\nuntil-the-end";
+    char request[256];
 
-    const int len =
-        server
-            ? snprintf(text, sizeof text, "HTTP/1.0 200 OK\r\n\r\nuntil-the-end")
-            : snprintf(text, sizeof text,
-                       "POST / HTTP/1.1\r\nHost: %s\r\nContent-Length: 100\r\n\r\n%s",
-                       has_begun(flow) ? "begins" : "other", has_needle(flow) ? "needle" : "hay");
+    const int len = snprintf(
+        request, sizeof request, "POST / HTTP/1.1\r\nHost: %s\r\nContent-Length: 100\r\n\r\n%s",
+        has_begun(flow) ? "begins" : "other", has_needle(flow) ? "needle" : "hay");
 
     frame_segment(f, &(struct frame_segment){.src = server ? host : client,
                                              .dst = server ? client : host,
@@ -98,9 +96,9 @@ static void build(struct frame *f, uint32_t flow, bool server)
                                              .dst_port = server ? port : 80,
                                              .flags = 24,
                                              .seq = 1000,
-                                             .ack = server ? 1100 : 1000,
-                                             .bytes = text,
-                                             .len = (uint32_t)len});
+                                             .ack = 1000 + (server ? (uint32_t)len : 0),
+                                             .bytes = server ? response : request,
+                                             .len = server ? sizeof response - 1 : (uint32_t)len});
 }
 
 static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *diag)
