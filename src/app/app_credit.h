@@ -36,15 +36,26 @@ static inline void app_credit_add(struct app_credit *credit, uint32_t len)
     credit->own = app_credit_of(len);
 }
 
-/* False: nothing is left of the pool, and the call's own is not enough. */
-static inline bool app_credit_pay(struct app_credit *credit, uint64_t price)
+/* Takes the price of what is there already: the pool may come to lack it. */
+static inline void app_credit_charge(struct app_credit *credit, uint64_t price)
 {
     const uint64_t own = least(credit->own, price);
 
-    if (own < price && credit->pool <= 0)
-        return false;
     credit->own -= own;
     credit->pool -= (int64_t)(price - own);
+}
+
+/* False: nothing is left of the pool, and the call's own is not enough. */
+static inline bool app_credit_has(const struct app_credit *credit, uint64_t price)
+{
+    return credit->own >= price || credit->pool > 0;
+}
+
+static inline bool app_credit_pay(struct app_credit *credit, uint64_t price)
+{
+    if (!app_credit_has(credit, price))
+        return false;
+    app_credit_charge(credit, price);
     return true;
 }
 

@@ -262,18 +262,20 @@ static bool keep_bytes(const struct hearing *hearing, struct side_note *side, co
                    : app_body_add(&side->body, &shard->blocks, &output->left, bytes, len);
 }
 
+/* `price` is what the message takes at least. */
 static void give_message(const struct hearing *hearing, const struct app_news *news,
-                         struct note *note, enum sl_app_step step)
+                         struct note *note, enum sl_app_step step, uint64_t price)
 {
     struct app_shard *const shard = hearing->shard;
     struct app_output *const output = shard->output;
     struct side_note *const sender = &note->side[news->side];
     bool done = reserve(output);
 
-    if (!app_credit_pay(&shard->credit, sizeof(struct sl_app_message))) {
+    if (!app_credit_has(&shard->credit, price)) {
         output->stats.left_out++;
         return;
     }
+    app_credit_charge(&shard->credit, sizeof(struct sl_app_message));
     struct sl_app_message message = {.item = hearing->place->item,
                                      .app = (uint8_t)news->parser->app,
                                      .side = news->side,
@@ -306,16 +308,22 @@ static void give_message(const struct hearing *hearing, const struct app_news *n
 static void pay_values(struct app_shard *shard, const struct side_note *side)
 {
     for (uint32_t i = 0; i < side->n_values && side->batch == shard->batch; i++)
-        (void)app_credit_pay(&shard->credit, sizeof *side->value + side->value[i].len);
+        app_credit_charge(&shard->credit, sizeof *side->value + side->value[i].len);
 }
 
-/* A message, before which the values of these sides are listed anew. */
+/* A message, before which the values of these sides are listed anew: they are no fewer than before.
+ */
 static void list_sides(const struct hearing *hearing, const struct app_news *news,
                        struct note *note, enum sl_app_step step, const bool anew[2])
 {
+    uint64_t price = sizeof(struct sl_app_message);
+
     for (int i = 0; i < 2; i++)
-        note->side[i].batch = anew[i] ? 0 : note->side[i].batch;
-    give_message(hearing, news, note, step);
+        if (anew[i]) {
+            note->side[i].batch = 0;
+            price += note->side[i].n_values * sizeof *note->side[i].value;
+        }
+    give_message(hearing, news, note, step, price);
     for (int i = 0; i < 2; i++)
         if (anew[i])
             pay_values(hearing->shard, &note->side[i]);

@@ -47,12 +47,13 @@ void app_show_add(struct app_show *show, enum sl_app_value_id id, struct app_spa
     show->value[show->n++] = (struct sl_app_value){to, bytes.len, id};
 }
 
-void app_show_texts(struct app_show *show, enum sl_app_value_id id, const struct app_text *texts)
+void app_show_texts(struct app_show *show, enum sl_app_value_id id, const struct app_text *texts,
+                    uint32_t most)
 {
     struct app_span text;
     uint32_t at = 0;
 
-    while (app_show_wants(show, id) && app_texts_next(&text, texts, &at))
+    for (; app_show_wants(show, id) && most != 0 && app_texts_next(&text, texts, &at); most--)
         app_show_add(show, id, text);
 }
 

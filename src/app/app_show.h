@@ -27,8 +27,10 @@ static inline bool app_show_wants(const struct app_show *show, enum sl_app_value
 /* Copies a value's bytes. */
 void app_show_add(struct app_show *show, enum sl_app_value_id id, struct app_span bytes);
 
-/* Copies texts that have a NUL behind each, where the value is wanted. */
-void app_show_texts(struct app_show *show, enum sl_app_value_id id, const struct app_text *texts);
+/* Copies the first texts, `most` of them, that have a NUL behind each, where the value is wanted.
+ */
+void app_show_texts(struct app_show *show, enum sl_app_value_id id, const struct app_text *texts,
+                    uint32_t most);
 
 /* Ends the list: gives it in memory of the arena, with room for one more. NULL: no memory. */
 struct sl_app_value *app_show_end(struct app_show *show, uint32_t *n);

@@ -219,8 +219,8 @@ static void show(struct app_show *show, const void *of, enum app_side side)
     if (!app_show_wants(show, SL_FTP_COMMAND))
         return;
     if (side == APP_SERVER) {
-        app_show_texts(show, SL_FTP_COMPLETION_CODE, &transaction->codes);
-        app_show_texts(show, SL_FTP_REPLY, &transaction->replies);
+        app_show_texts(show, SL_FTP_COMPLETION_CODE, &transaction->codes, UINT32_MAX);
+        app_show_texts(show, SL_FTP_REPLY, &transaction->replies, UINT32_MAX);
     } else if (transaction->command.len != 0) {
         app_show_add(show, SL_FTP_COMMAND, name_of(transaction, &rest));
         if (rest.len != 0)

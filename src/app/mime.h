@@ -52,7 +52,7 @@ struct mime {
     uint8_t n_break;   /* bytes of a line's end that is not given yet */
     uint8_t n_sextets; /* of base64 that wait */
     uint32_t sextets;
-    bool lacks_head;   /* there is a gap in the head: where its part ends is not known */
+    bool lacks_head; /* there is a gap in the head: where its part ends is not known */
     bool no_memory;
 };
 

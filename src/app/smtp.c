@@ -338,10 +338,14 @@ static uint32_t take_server(struct smtp_flow *flow, const uint8_t *bytes, uint32
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
+/* Each attachment has a message, with all that was said before: some of a kind, until the mail is
+ * whole. */
 static void show(struct app_show *show, const void *of, enum app_side side)
 {
+    enum { SOME = 64 };
     const struct smtp_flow *const flow = of;
     const struct smtp_transaction *const transaction = flow->transaction;
+    const uint32_t most = transaction->is_whole ? UINT32_MAX : SOME;
 
     if (!app_show_wants(show, SL_SMTP_HELO) || side == APP_SERVER)
         return;
@@ -349,10 +353,10 @@ static void show(struct app_show *show, const void *of, enum app_side side)
         app_show_add(show, SL_SMTP_HELO, app_text_span(&flow->helo));
     if (transaction->mail_from.len != 0)
         app_show_add(show, SL_SMTP_MAIL_FROM, app_text_span(&transaction->mail_from));
-    app_show_texts(show, SL_SMTP_RCPT_TO, &transaction->rcpt_to);
+    app_show_texts(show, SL_SMTP_RCPT_TO, &transaction->rcpt_to, most);
     for (int i = 0; i < MIME_N_TEXTS; i++)
-        app_show_texts(show, (enum sl_app_value_id)(SL_EMAIL_FROM + i),
-                       &transaction->mime.texts[i]);
+        app_show_texts(show, (enum sl_app_value_id)(SL_EMAIL_FROM + i), &transaction->mime.texts[i],
+                       most);
 }
 
 static void describe(struct sl_app_message *message, const void *of)

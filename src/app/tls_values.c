@@ -85,10 +85,11 @@ void tls_show(struct app_show *show, const void *of, enum app_side side)
             app_show_add(show, (enum sl_app_value_id)id, value);
     if (side == APP_SERVER) {
         show_certificates(show, session);
-        app_show_texts(show, SL_TLS_CERT_ALT_NAME, &session->names);
+        app_show_texts(show, SL_TLS_CERT_ALT_NAME, &session->names, UINT32_MAX);
     }
     app_show_texts(show, SL_TLS_ALPN,
-                   side == APP_CLIENT ? &session->client_alpns : &session->server_alpns);
+                   side == APP_CLIENT ? &session->client_alpns : &session->server_alpns,
+                   UINT32_MAX);
     if (app_show_wants(show, SL_TLS_RANDOM) && (session->seen & hello) != 0)
         app_show_add(show, SL_TLS_RANDOM,
                      (struct app_span){session->random[side], sizeof session->random[side]});
