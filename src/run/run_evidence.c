@@ -114,8 +114,9 @@ static void put_head(FILE *file, uint16_t link_type)
     fwrite(head, sizeof head, 1, file);
 }
 
-/* The flow's file, at its end. NULL: errno says why. */
-static FILE *file_of(struct run_evidence *evidence, struct evidence_flow *flow, uint16_t link_type)
+/* The flow's file, at its end. NULL: the file of *failed cannot be written, and errno says why. */
+static FILE *file_of(struct run_evidence *evidence, struct evidence_flow *flow, uint16_t link_type,
+                     uint64_t *failed)
 {
     struct open_file *const open = &evidence->open[flow->id % FILES_OPEN];
     const int how = flow->file_len == 0 ? O_CREAT | O_TRUNC : O_APPEND;
@@ -123,8 +124,10 @@ static FILE *file_of(struct run_evidence *evidence, struct evidence_flow *flow, 
 
     if (open->file != NULL && open->flow == flow)
         return open->file;
+    *failed = open->file != NULL ? open->flow->id : flow->id;
     if (!close_file(open))
         return NULL;
+    *failed = flow->id;
     snprintf(name, sizeof name, "%llu.pcap", (unsigned long long)flow->id);
     const int fd = openat(evidence->fd, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | how, 0600);
     if (fd < 0)
@@ -172,10 +175,11 @@ static enum sl_status write_packet(struct run_evidence *evidence, struct evidenc
         evidence->stats.packets_left_out++;
         return SL_OK;
     }
-    FILE *file = file_of(evidence, flow, packet->link_type);
+    uint64_t failed = flow->id;
+    FILE *file = file_of(evidence, flow, packet->link_type, &failed);
     if (file == NULL || fwrite(head, sizeof head, 1, file) != 1 ||
         fwrite(bytes, 1, packet->len, file) != packet->len)
-        return fail(evidence, flow->id, diag);
+        return fail(evidence, failed, diag);
     flow->file_len += PCAP_RECORD_LEN + packet->len;
     evidence->stats.bytes += PCAP_RECORD_LEN + packet->len;
     evidence->stats.packets++;
