@@ -4,6 +4,8 @@
  *   fill      one thread, or any, one at a time
  *   prepare   workers, many batches at once, in any order
  *   order     one at a time, in the order of filling
+ *   arrange   any thread, in any order
+ *   deal      one at a time, in the order of filling
  *   collect   each shard one at a time, in the order of filling; all shards at once
  *   apply     workers, in any order
  *   make      workers, in any order
@@ -209,7 +211,7 @@ struct sl_pipeline_stats {
  * SL_ENOMEM: tables or hits do not fit its memory. SL_EDEVICE: it failed, or an engine has backends
  * for it and none is usable. SL_EUNSUPPORTED: a table was not built for it. SL_ENOMEM may also be
  * the machine's memory, or its pinned part. SL_EINVAL: no device, or more devices, engines or
- * shards than the limits.
+ * shards than the limits, or a reserved number that is not 0.
  *
  * After the first fill a GPU is dropped when it fails, hangs, or has no memory for a batch's hits.
  * The CPU takes over from the last GPU with the same tables; where it cannot use one of them, that
@@ -229,11 +231,11 @@ SL_CHECK SL_API enum sl_status sl_pipeline_choose(struct sl_pipeline_config *con
 
 /* ---- snapshots of a run ---------------------------------------------------------------------- */
 
-/* The stages of a batch, in this order. Preparing and ordering are one. */
+/* The stages of a batch, in this order. */
 enum sl_pipeline_stage {
     SL_PIPELINE_FILL,
-    SL_PIPELINE_LOAD,
-    SL_PIPELINE_WORK, /* the engines, digest, settle, decide and report */
+    SL_PIPELINE_LOAD, /* prepare, order, arrange, deal, collect and apply */
+    SL_PIPELINE_WORK, /* make, the engines, digest, settle, decide and report */
     SL_PIPELINE_DRAIN,
     SL_N_PIPELINE_STAGES
 };
