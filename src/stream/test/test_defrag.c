@@ -440,12 +440,54 @@ static void test_lists(void **state)
     assert_true(sum.evicted != 0 && sum.timed_out != 0 && sum.conflicts != 0 && sum.dropped != 0);
 }
 
+/* A fragment with a VLAN tag. Returns its length. */
+static uint32_t make_tagged(uint8_t *out, const uint8_t *frame, uint32_t offset, uint32_t n,
+                            bool more, uint32_t vlan)
+{
+    const uint32_t len = make_fragment(out, frame, offset, n, more);
+
+    memmove(out + 16, out + 12, len - 12);
+    put16(out + 12, 0x8100);
+    put16(out + 14, vlan);
+    return len + 4;
+}
+
+/* Fragments that differ in nothing but the VLAN are of two datagrams, in a list as in the table. */
+static void test_vlans(void **state)
+{
+    enum { N = 64, HALF = 32 };
+    static const uint8_t payload[N] = {0};
+    uint8_t frame[200], fragment[200];
+    struct sl_dissect_stats stats = {0};
+    struct defrag_config config;
+    struct defrag_trial both;
+    struct sl_batch *batch;
+
+    (void)state;
+    defrag_config_init(&config);
+    assert_true(defrag_trial_open(&both, &config));
+    assert_int_equal(sl_batch_create(&batch, 1 << 12, 2, NULL), SL_OK);
+    make_frame(frame, false, payload, N);
+    frame[LINK_LEN + 9] = SL_IP_TCP;   /* a list leaves out what may be a tunnel */
+    for (uint32_t i = 0; i < 2; i++) { /* the first half of VLAN 5 and the last of 6; the others */
+        sl_batch_reset(batch);
+        add_frame(batch, fragment, make_tagged(fragment, frame, 0, HALF, true, 5 + i), 1);
+        add_frame(batch, fragment, make_tagged(fragment, frame, HALF, HALF, false, 6 - i), 1);
+        sl_dissect(batch, &stats);
+        assert_true(defrag_trial_take(&both, batch, NULL));
+        assert_int_equal(both.n_ready, 0);
+        assert_int_equal(defrag_get_stats(both.single)->joined, 2 * i);
+    }
+    defrag_trial_close(&both);
+    sl_batch_free(batch);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_join),  cmocka_unit_test(test_overlap), cmocka_unit_test(test_faults),
         cmocka_unit_test(test_tiny),  cmocka_unit_test(test_timeout), cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_lists),
+        cmocka_unit_test(test_lists), cmocka_unit_test(test_vlans),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
