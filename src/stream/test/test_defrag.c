@@ -252,6 +252,71 @@ static void test_faults(void **state)
     end(&joining);
 }
 
+/* Adds options of 1 byte to a fragment's first header. Returns the fragment's length. */
+static uint32_t pad_headers(uint8_t *fragment, uint32_t len, uint32_t n)
+{
+    const bool is_ipv6 = fragment[12] == 0x86;
+    uint8_t *ip = fragment + LINK_LEN;
+    uint8_t *at = ip + (is_ipv6 ? IPV6_LEN : IPV4_LEN);
+    uint8_t *total_len = ip + (is_ipv6 ? 4 : 2);
+
+    memmove(at + n, at, (size_t)(fragment + len - at));
+    memset(at, is_ipv6 ? 0 : 1, n);
+    if (is_ipv6)
+        ip[41] += (uint8_t)(n / 8);
+    else
+        ip[0] += (uint8_t)(n / 4);
+    put16(total_len, ((uint32_t)total_len[0] << 8 | total_len[1]) + n);
+    return len + n;
+}
+
+/* The headers of the first fragment are kept up to a limit. */
+static void test_long_headers(void **state)
+{
+    static uint8_t frame[200], fragment[DEFRAG_HEADERS_MAX + 200];
+    const uint8_t payload[64] = {0};
+
+    (void)state;
+    make_frame(frame, true, payload, sizeof payload);
+    for (uint32_t over = 0; over <= 8; over += 8) {
+        struct joining joining = begin(1 << 20);
+        const struct sl_fragment_stats *stats = defrag_get_stats(joining.defrag);
+        uint32_t len = make_fragment(fragment, frame, 0, 32, true);
+
+        len = pad_headers(fragment, len, DEFRAG_HEADERS_MAX - IPV6_LEN + over);
+        assert_false(take(&joining, fragment, len, len));
+        assert_int_equal(stats->faults[SL_FRAGMENT_HEADERS], over != 0);
+        assert_int_equal(send(&joining, frame, 32, 32, false), over == 0);
+        end(&joining);
+    }
+}
+
+/* The first fragment's headers decide whether the datagram fits. The last has shorter ones. */
+static void test_longest(void **state)
+{
+    enum { LONGEST = 65535, PAD = 8, CUT = 32000 };
+    static uint8_t payload[LONGEST], frame[66000], fragment[66000];
+
+    (void)state;
+    for (uint32_t trial = 0; trial < 4; trial++) {
+        const bool is_ipv6 = trial % 2 == 1, fits = trial < 2;
+        const uint32_t headers_len = PAD + (is_ipv6 ? IPV6_LEN - 40 : IPV4_LEN);
+        const uint32_t n = LONGEST - headers_len + !fits;
+        struct joining joining = begin(1 << 20);
+        const struct sl_fragment_stats *stats = defrag_get_stats(joining.defrag);
+        uint32_t len;
+
+        make_frame(frame, is_ipv6, payload, n);
+        len = make_fragment(fragment, frame, 0, CUT, true);
+        len = pad_headers(fragment, len, PAD);
+        assert_false(take(&joining, fragment, len, len));
+        assert_int_equal(send(&joining, frame, CUT, n - CUT, false), fits);
+        assert_int_equal(stats->joined, fits);
+        assert_int_equal(stats->faults[SL_FRAGMENT_TOO_LONG], !fits);
+        end(&joining);
+    }
+}
+
 /* The transport header lies in two fragments. */
 static void test_tiny(void **state)
 {
@@ -485,9 +550,11 @@ static void test_vlans(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_join),  cmocka_unit_test(test_overlap), cmocka_unit_test(test_faults),
-        cmocka_unit_test(test_tiny),  cmocka_unit_test(test_timeout), cmocka_unit_test(test_memory),
-        cmocka_unit_test(test_lists), cmocka_unit_test(test_vlans),
+        cmocka_unit_test(test_join),    cmocka_unit_test(test_overlap),
+        cmocka_unit_test(test_faults),  cmocka_unit_test(test_long_headers),
+        cmocka_unit_test(test_longest), cmocka_unit_test(test_tiny),
+        cmocka_unit_test(test_timeout), cmocka_unit_test(test_memory),
+        cmocka_unit_test(test_lists),   cmocka_unit_test(test_vlans),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
