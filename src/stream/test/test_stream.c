@@ -348,6 +348,7 @@ static void test_urgent(void **state)
         trial_send(trial, s, "ab!cde");
         send_text(trial, CLIENT, 6, 0, "fg");
         send_text(trial, CLIENT, 3, 0, "cde"); /* the same again */
+        trial_send(trial, s, "ab!cde");        /* and with the byte that was taken out */
         expect_text(trial, CLIENT, keeps ? "ab!cdefg" : "abcdefg");
         assert_int_equal(trial->stats.urgent, !keeps);
         assert_int_equal(trial->stats.conflicts, 0);
