@@ -301,6 +301,31 @@ static void test_doubt(void **state)
     finish(trial);
 }
 
+/* Hosts take a window scale above 14 as 14 (RFC 7323). */
+static void test_window_scale(void **state)
+{
+    struct trial *trial = trial_new(NULL, 1);
+
+    (void)state;
+    for (uint32_t half = 0; half < 2; half++) { /* the handshake */
+        struct stream_segment s = segment(half, UINT32_MAX, half == CLIENT ? UINT32_MAX : 0, 0);
+
+        s.flags = half == CLIENT ? TCP_SYN : TCP_SYN | TCP_ACK;
+        s.wscale = 15;
+        s.window = 1;
+        trial_send(trial, s, NULL);
+    }
+    struct stream_segment answer = segment(SERVER, 0, 0, 0);
+
+    answer.window = 1;
+    trial_send(trial, answer, NULL);
+    send_text(trial, CLIENT, 1 << 14, 0, "beyond");
+    assert_int_equal(trial->stats.doubts[SL_DOUBT_WINDOW], 1);
+    send_text(trial, CLIENT, (1 << 14) - 6, 0, "within");
+    assert_int_equal(trial->stats.doubts[SL_DOUBT_WINDOW], 1);
+    finish(trial);
+}
+
 static void test_timestamps(void **state)
 {
     struct trial *trial = trial_new(NULL, 1);
@@ -1010,6 +1035,7 @@ int main(void)
         cmocka_unit_test(test_snapped),
         cmocka_unit_test(test_syn_payload),
         cmocka_unit_test(test_doubt),
+        cmocka_unit_test(test_window_scale),
         cmocka_unit_test(test_timestamps),
         cmocka_unit_test(test_urgent),
         cmocka_unit_test(test_fin),
