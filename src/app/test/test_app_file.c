@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Files of HTTP: the reported ones are compared with those sent, whatever the cuts. Hashes are
- * compared with published ones, and kinds with what people call them. */
+/* Files of HTTP and of mails: the reported ones are compared with those sent, whatever the cuts.
+ * Hashes are compared with published ones, and kinds with what people call them. */
 #include "app/app_file.h"
 
 #include <stdio.h>
@@ -217,6 +217,20 @@ static void test_parts(void **state)
           (const char *const[]){"0 z 3 TRUNCATED", NULL});
 }
 
+#define MAIL                                                    \
+    "DATA\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n" \
+    "--b\r\nContent-Type: a/b; name=x\r\n\r\nabc\r\n"           \
+    "--b\r\nContent-Type: a/b; name=y\r\n\r\nde\r\n--b--\r\n.\r\n"
+
+/* The attachments of each mail are counted from 0. */
+static void test_mails(void **state)
+{
+    (void)state;
+    check("EHLO a\r\n" MAIL MAIL, "", 0, false,
+          (const char *const[]){"0 x 3 CLOSED", "1 y 2 CLOSED", "0 x 3 CLOSED", "1 y 2 CLOSED",
+                                NULL});
+}
+
 /* ---- random bodies --------------------------------------------------------------------------- */
 
 /* Bytes that boundaries are made of, so that they nearly occur. */
@@ -326,6 +340,7 @@ int main(void)
         cmocka_unit_test(test_a_body_may_be_cut),
         cmocka_unit_test(test_kinds),
         cmocka_unit_test(test_parts),
+        cmocka_unit_test(test_mails),
         cmocka_unit_test(test_random_parts),
         cmocka_unit_test(test_gaps),
     };
