@@ -333,6 +333,32 @@ static void test_gaps(void **state)
     forget(&told);
 }
 
+/* A part whose head lacks bytes is no file. */
+static void test_gap_in_a_head(void **state)
+{
+    static const char begin_form[] =
+        FORM_HEAD("130") "--b-b\r\n"
+                         "Content-Disposition: form-data; filename=\"x";
+    static const char rest[] = "y\"\r\n\r\nabc\r\n--b-b\r\n"
+                               "Content-Disposition: form-data; filename=z\r\n\r\nde\r\n--b-b--";
+    struct app_stream *stream = app_stream_open();
+    struct told told;
+    const struct app_listener listener = {hear, &told};
+
+    (void)state;
+    begin(&told, 0, false);
+    assert_true(app_stream_give(stream, APP_CLIENT, (const uint8_t *)begin_form,
+                                sizeof begin_form - 1, &listener));
+    assert_true(app_stream_gap(stream, APP_CLIENT, 5, &listener));
+    assert_true(
+        app_stream_give(stream, APP_CLIENT, (const uint8_t *)rest, sizeof rest - 1, &listener));
+    app_stream_close(stream, &listener);
+    finish(&told);
+    assert_int_equal(told.n, 1);
+    assert_string_equal((const char *)told.line[0].bytes, "0 z 2 CLOSED");
+    forget(&told);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -343,6 +369,7 @@ int main(void)
         cmocka_unit_test(test_mails),
         cmocka_unit_test(test_random_parts),
         cmocka_unit_test(test_gaps),
+        cmocka_unit_test(test_gap_in_a_head),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
