@@ -514,6 +514,33 @@ static void test_latency_is_from_arrival_to_the_end_of_drain(void **state)
     assert_int_equal(run.stats.latency.packets, 0);
 }
 
+#define HOUR_NS (3600 * UINT64_C(1000000000))
+
+/* Of three packets the second came an hour before the others. */
+static enum sl_status make_second_old(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    (void)user;
+    (void)diag;
+    batch->origin[1].arrival_ns = batch->origin[0].arrival_ns - HOUR_NS;
+    batch->origin[2].arrival_ns = batch->origin[0].arrival_ns;
+    return SL_OK;
+}
+
+static void test_each_packet_of_a_batch_has_its_own_latency(void **state)
+{
+    struct run run = {.n_items = 3};
+
+    (void)state;
+    device_run_init(&run, 0);
+    run.config.latency = true;
+    run.config.prepare = make_second_old;
+    device_run_complete(&run);
+    assert_int_equal(run.stats.batches, 1);
+    assert_int_equal(run.stats.latency.packets, 3);
+    assert_true(run.stats.latency.p50_ns < HOUR_NS);
+    assert_true(run.stats.latency.max_ns >= HOUR_NS);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -532,6 +559,7 @@ int main(void)
         cmocka_unit_test(test_lists_of_devices_are_checked),
         cmocka_unit_test(test_snapshots_count_every_batch),
         cmocka_unit_test(test_latency_is_from_arrival_to_the_end_of_drain),
+        cmocka_unit_test(test_each_packet_of_a_batch_has_its_own_latency),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
