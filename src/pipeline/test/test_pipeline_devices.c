@@ -299,6 +299,32 @@ static void test_the_cpu_takes_what_gpus_cannot(void **state)
     }
 }
 
+/* The time that a batch takes to load is enough for the threads of a GPU to wait for it. */
+static enum sl_status load_slowly(void *user, struct sl_batch *batch, struct sl_diag *diag)
+{
+    (void)user;
+    (void)batch;
+    (void)diag;
+    usleep(1000);
+    return SL_OK;
+}
+
+/* On a busy machine the GPU may be late for a few batches. */
+static void test_the_cpu_leaves_batches_to_a_gpu_that_waits(void **state)
+{
+    struct run run = {.n_items = 300, .items_a_batch = 1};
+
+    (void)state;
+    simulated_reset(1, 0);
+    device_run_init(&run, 1);
+    run.config.devices[1].kind = SL_DEVICE_CPU;
+    run.config.n_devices = 2;
+    run.config.n_batches = 1;
+    run.config.prepare = load_slowly;
+    device_run_complete(&run);
+    assert_true(run.stats.devices[1].batches < run.n_items / 10);
+}
+
 static void test_bursts_make_room_on_the_device(void **state)
 {
     (void)state;
@@ -552,6 +578,7 @@ int main(void)
         cmocka_unit_test(test_a_thread_that_digests_returns_its_worker),
         cmocka_unit_test(test_threads_load_while_all_workers_are_taken),
         cmocka_unit_test(test_the_cpu_takes_what_gpus_cannot),
+        cmocka_unit_test(test_the_cpu_leaves_batches_to_a_gpu_that_waits),
         cmocka_unit_test(test_bursts_make_room_on_the_device),
         cmocka_unit_test(test_made_items_do_not_depend_on_room),
         cmocka_unit_test(test_a_burst_makes_all_workers_ready),
