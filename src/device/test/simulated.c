@@ -269,7 +269,9 @@ struct context {
     struct sl_batch view;    /* as kernels have it: by value */
     struct sl_hits found;    /* on the device */
     struct sl_hits *out;     /* the caller's */
+    struct sl_hit *to;       /* its array, when the work was queued */
     enum sl_status status;
+    struct context *next; /* of those that are left alone */
 };
 
 /* The batch's columns lie where the upload of a GPU lays them. */
@@ -424,6 +426,7 @@ enum sl_status __wrap_sl_stage_wait(struct sl_stage *stage)
 }
 
 static struct sl_stage *left_stages;
+static struct context *left_contexts;
 
 static void keep_until_reset(struct sl_stage *stage)
 {
@@ -432,6 +435,21 @@ static void keep_until_reset(struct sl_stage *stage)
     stage->next = left_stages;
     left_stages = stage;
     pthread_mutex_unlock(&lock);
+}
+
+void simulated_write_late(void)
+{
+    pthread_mutex_lock(&lock);
+    for (struct context *context = left_contexts; context != NULL; context = context->next)
+        if (context->stream != NULL)
+            memset(context->to, 0xFF, sizeof *context->to);
+    pthread_mutex_unlock(&lock);
+}
+
+static void free_context(struct context *context)
+{
+    free(context->found.hit);
+    free(context);
 }
 
 /* The copies that hung are made after all. Nobody else is at work. */
@@ -445,6 +463,12 @@ static void end_what_hung(void)
             memcpy(stage->block, stage->host.bytes, stage->host.bytes_len);
         free(stage->block);
         free(stage);
+    }
+    while (left_contexts != NULL) {
+        struct context *context = left_contexts;
+
+        left_contexts = context->next;
+        free_context(context);
     }
     while (left_pinned != NULL) {
         struct left *left = left_pinned;
@@ -483,14 +507,21 @@ static void close_context(void *opaque)
 
     if (context == NULL)
         return;
-    if (device_is_hung(context->limits.device))
-        atomic_fetch_add(&n_left, 1); /* but nobody else knows of it */
-    else if (context->stream != NULL)
+    const bool hung = device_is_hung(context->limits.device);
+
+    if (!hung && context->stream != NULL)
         run_stream(context->stream);
     context->real->close(context->real_context);
     atomic_fetch_sub(&n_open, 1);
-    free(context->found.hit);
-    free(context);
+    if (!hung) {
+        free_context(context);
+        return;
+    }
+    atomic_fetch_add(&n_left, 1);
+    pthread_mutex_lock(&lock);
+    context->next = left_contexts;
+    left_contexts = context;
+    pthread_mutex_unlock(&lock);
 }
 
 /* A backend that repeats a GPU's steps on CPUs refuses what the GPU refuses. */
@@ -560,6 +591,7 @@ static enum sl_status submit(void *opaque, const struct sl_batch *batch, struct 
         return status;
     context->view = *batch;
     context->out = hits;
+    context->to = hits->hit;
     context->stream = stream;
     stream->queue[stream->n_queue++] = context;
     return SL_OK;

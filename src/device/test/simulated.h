@@ -48,6 +48,9 @@ void simulated_fail(int device, enum simulated_step step, uint32_t nth, enum sl_
 
 uint32_t simulated_calls(int device, enum simulated_step step);
 
+/* Devices that hang write wrong hits for the work that they had, as often as this is called. */
+void simulated_write_late(void);
+
 /* Stages, contexts and pinned blocks that nobody has closed; those that were, but are left alone
  * because a device hangs, until the next reset. */
 int simulated_n_open(void);

@@ -87,6 +87,18 @@ static void test_a_device_may_fail_at_each_step(void **state)
                                     nth % 2 != 0);
 }
 
+/* What hangs writes hits while others have the batch. */
+static enum sl_status write_late(void *user, const struct sl_batch *batch,
+                                 const struct sl_hits *hits, struct sl_diag *diag)
+{
+    (void)user;
+    (void)batch;
+    (void)hits;
+    (void)diag;
+    simulated_write_late();
+    return SL_OK;
+}
+
 /* A wait that never returns: the device is dropped as for a failure, and in time. */
 static void check_hang(uint32_t n_devices, uint32_t nth, bool fails_too)
 {
@@ -100,6 +112,7 @@ static void check_hang(uint32_t n_devices, uint32_t nth, bool fails_too)
     device_run_init(&run, n_devices);
     run.config.batch_len = 1u << 17;
     run.config.max_wait_ms = MAX_WAIT_MS;
+    run.config.digest = write_late;
     device_run_complete(&run);
 
     /* The last waits are those that close; a device that hangs there has done its work. */
