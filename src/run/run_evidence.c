@@ -105,13 +105,33 @@ static bool close_file(struct open_file *open)
     return file == NULL || fclose(file) == 0;
 }
 
-static void put_head(FILE *file, uint16_t link_type)
+/* Written at once: a run that is killed leaves no file without it. */
+static bool put_head(FILE *file, uint16_t link_type)
 {
     /* Times are in nanoseconds, and numbers in the order of this machine. */
     const uint32_t head[PCAP_HEAD_LEN / 4] = {0xa1b23c4d, 2 | 4 << 16,           0,
                                               0,          SL_CAPTURE_PACKET_MAX, link_type};
 
-    fwrite(head, sizeof head, 1, file);
+    return fwrite(head, sizeof head, 1, file) == 1 && fflush(file) == 0;
+}
+
+/* False: there is no file. */
+static bool begin_capture(struct run_evidence *evidence, struct evidence_flow *flow,
+                          const char *name, FILE *file, uint16_t link_type)
+{
+    if (!put_head(file, link_type)) {
+        const int error = errno;
+
+        (void)unlinkat(evidence->fd, name, 0);
+        errno = error;
+        return false;
+    }
+    flow->link_type = link_type;
+    flow->file_len = PCAP_HEAD_LEN;
+    evidence->stats.bytes += PCAP_HEAD_LEN;
+    evidence->stats.flows++;
+    evidence->stats.flows_without_begin += flow->lacks_begin;
+    return true;
 }
 
 /* The flow's file, at its end. NULL: the file of *failed cannot be written, and errno says why. */
@@ -139,14 +159,8 @@ static FILE *file_of(struct run_evidence *evidence, struct evidence_flow *flow, 
         return NULL;
     }
     setvbuf(open->file, NULL, _IOFBF, FILE_BUFFER);
-    if (flow->file_len == 0) {
-        put_head(open->file, link_type);
-        flow->link_type = link_type;
-        flow->file_len = PCAP_HEAD_LEN;
-        evidence->stats.bytes += PCAP_HEAD_LEN;
-        evidence->stats.flows++;
-        evidence->stats.flows_without_begin += flow->lacks_begin;
-    }
+    if (flow->file_len == 0 && !begin_capture(evidence, flow, name, open->file, link_type))
+        return NULL;
     return open->file;
 }
 
