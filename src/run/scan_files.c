@@ -36,6 +36,18 @@ static void add_result(struct scan_entry *entry, const struct sl_clamav_result *
     entry->result.allowed = before.allowed || result->allowed;
 }
 
+/* Whether the bytes that were scanned are those that were hashed before. */
+static bool is_as_hashed(const struct scan_entry *entry)
+{
+    const struct stat *const before = &entry->hashed;
+    struct stat now;
+
+    return stat(entry->path, &now) == 0 && now.st_dev == before->st_dev &&
+           now.st_ino == before->st_ino && now.st_size == before->st_size &&
+           memcmp(&now.st_mtim, &before->st_mtim, sizeof now.st_mtim) == 0 &&
+           memcmp(&now.st_ctim, &before->st_ctim, sizeof now.st_ctim) == 0;
+}
+
 /* Objects end in the order in which they were given: the file's own bytes last. */
 static void on_done(void *user, void *token, const struct sl_clamav_result *result)
 {
@@ -57,7 +69,7 @@ static void on_done(void *user, void *token, const struct sl_clamav_result *resu
     if (entry->n_names == 0 && entry->alert[0] != '\0')
         scan_entry_add(entry, entry->alert, "", "");
     scan_entry_add_limit(job->scan, entry);
-    if (entry->has_digest && scan_entry_is_clean(entry))
+    if (entry->has_digest && scan_entry_is_clean(entry) && is_as_hashed(entry))
         scan_cache_add(job->cache, entry->digest);
     pthread_mutex_lock(&job->lock);
     entry->done = true;

@@ -2,7 +2,6 @@
 /* The objects in a file: they are opened by an unpacker, and given to the scanner. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -179,20 +178,10 @@ static enum sl_status look_up(struct scan_job *job, struct scan_thread *thread,
     return status;
 }
 
-static bool has_changed(int fd, const struct stat *before)
-{
-    struct stat now;
-
-    return fstat(fd, &now) != 0 || now.st_size != before->st_size ||
-           memcmp(&now.st_mtim, &before->st_mtim, sizeof now.st_mtim) != 0 ||
-           memcmp(&now.st_ctim, &before->st_ctim, sizeof now.st_ctim) != 0;
-}
-
 /* Of files that are no containers a hash costs as much as a scan. */
-static bool may_be_known(const struct scan_job *job, enum kind kind, int fd, struct stat *file)
+static bool may_be_known(const struct scan_job *job, enum kind kind)
 {
-    return job->cache != NULL && (kind_is_container(kind) || kind == KIND_HTML) &&
-           fstat(fd, file) == 0;
+    return job->cache != NULL && (kind_is_container(kind) || kind == KIND_HTML);
 }
 
 enum sl_status scan_inside(struct scan_job *job, struct scan_thread *thread,
@@ -201,15 +190,14 @@ enum sl_status scan_inside(struct scan_job *job, struct scan_thread *thread,
     struct clam_given given = {.fd = fd, .token = scan_entry_part(entry, true, "")};
     const enum kind kind = kind_of_file(fd);
     enum sl_status status = SL_OK;
-    struct stat file = {0};
 
     if (given.token == NULL)
         return SL_ENOMEM;
-    if (may_be_known(job, kind, fd, &file))
+    if (may_be_known(job, kind) && fstat(fd, &entry->hashed) == 0)
         status = look_up(job, thread, entry, fd);
     if (entry->repeated) {
-        const struct sl_clamav_result clean = {.len = (uint64_t)file.st_size,
-                                               .scanned_len = (uint64_t)file.st_size};
+        const uint64_t len = (uint64_t)entry->hashed.st_size;
+        const struct sl_clamav_result clean = {.len = len, .scanned_len = len};
 
         job->config.done(job, given.token, &clean);
         return status;
@@ -219,7 +207,5 @@ enum sl_status scan_inside(struct scan_job *job, struct scan_thread *thread,
     given.place.known = true;
     given.place.kind = (uint8_t)kind;
     status = open_entry(job, thread, entry, fd, &given.place); /* any file may hold an archive */
-    if (entry->has_digest && has_changed(fd, &file))
-        entry->has_digest = false;
     return status == SL_OK ? clam_scan_given(thread->scanner, &given) : status;
 }

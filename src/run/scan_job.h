@@ -4,6 +4,8 @@
 #ifndef RUN_SCAN_JOB_H
 #define RUN_SCAN_JOB_H
 
+#include <sys/stat.h>
+
 #include "base/diag.h"
 #include "clamav/place.h"
 #include "scan_cache.h"
@@ -37,7 +39,8 @@ struct scan_entry {
     size_t n_names;
     struct sl_clamav_result result;
     uint8_t digest[SCAN_DIGEST_LEN]; /* of its content, */
-    bool has_digest;                 /* where the cache takes it if it is clean */
+    bool has_digest;                 /* where the cache takes it if it is clean, */
+    struct stat hashed;              /* and the file is still as it was then */
     bool repeated;                   /* the cache had it */
     bool done;
 };
