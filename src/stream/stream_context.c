@@ -192,19 +192,22 @@ static const uint8_t *bytes_of(const struct stream_shard *shard, const struct st
     return (record->kind == STREAM_PACKET ? shard->bytes : shard->output->copied) + record->at;
 }
 
-static void ring_write(const struct stream_shard *shard, uint32_t context, uint64_t offset,
-                       const uint8_t *bytes, uint32_t len)
+/* How many of the bytes from this offset on lie in a row, from *at of the ring. */
+static uint32_t ring_part(const struct stream_shard *shard, uint64_t offset, uint32_t len,
+                          uint32_t *at)
 {
     const uint32_t ring = ring_len(shard);
 
-    while (len != 0) {
-        const uint32_t at = (uint32_t)(offset % ring);
-        const uint32_t part = len < ring - at ? len : ring - at;
+    *at = (uint32_t)(offset % ring);
+    return len < ring - *at ? len : ring - *at;
+}
 
+static void ring_write(const struct stream_shard *shard, uint32_t context, uint64_t offset,
+                       const uint8_t *bytes, uint32_t len)
+{
+    for (uint32_t at, part; len != 0; offset += part, bytes += part, len -= part) {
+        part = ring_part(shard, offset, len, &at);
         stream_blocks_write(&shard->arena, context, at, bytes, part);
-        offset += part;
-        bytes += part;
-        len -= part;
     }
 }
 
@@ -232,33 +235,20 @@ void stream_context_keep(struct stream_shard *shard, struct stream *stream, uint
 void stream_context_read(const struct stream_shard *shard, const struct stream *stream,
                          uint32_t half, uint64_t offset, uint8_t *bytes, uint32_t len)
 {
-    const uint32_t ring = ring_len(shard);
-
-    while (len != 0) {
-        const uint32_t at = (uint32_t)(offset % ring);
-        const uint32_t part = len < ring - at ? len : ring - at;
-
+    for (uint32_t at, part; len != 0; offset += part, bytes += part, len -= part) {
+        part = ring_part(shard, offset, len, &at);
         stream_blocks_read(&shard->arena, stream->rest[half].context, at, bytes, part);
-        offset += part;
-        bytes += part;
-        len -= part;
     }
 }
 
 static bool ring_equal(const struct stream_shard *shard, uint32_t context, uint64_t offset,
                        const uint8_t *bytes, uint32_t len)
 {
-    const uint32_t ring = ring_len(shard);
     bool equal = true;
 
-    while (len != 0 && equal) {
-        const uint32_t at = (uint32_t)(offset % ring);
-        const uint32_t part = len < ring - at ? len : ring - at;
-
+    for (uint32_t at, part; len != 0 && equal; offset += part, bytes += part, len -= part) {
+        part = ring_part(shard, offset, len, &at);
         equal = stream_blocks_equal(&shard->arena, context, at, bytes, part);
-        offset += part;
-        bytes += part;
-        len -= part;
     }
     return equal;
 }
