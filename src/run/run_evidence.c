@@ -115,13 +115,14 @@ static bool put_head(FILE *file, uint16_t link_type)
     return fwrite(head, sizeof head, 1, file) == 1 && fflush(file) == 0;
 }
 
-/* False: there is no file. */
+/* False: there is no file, and errno says why. */
 static bool begin_capture(struct run_evidence *evidence, struct evidence_flow *flow,
-                          const char *name, FILE *file, uint16_t link_type)
+                          struct open_file *open, const char *name, uint16_t link_type)
 {
-    if (!put_head(file, link_type)) {
+    if (!put_head(open->file, link_type)) {
         const int error = errno;
 
+        (void)close_file(open);
         (void)unlinkat(evidence->fd, name, 0);
         errno = error;
         return false;
@@ -159,7 +160,7 @@ static FILE *file_of(struct run_evidence *evidence, struct evidence_flow *flow, 
         return NULL;
     }
     setvbuf(open->file, NULL, _IOFBF, FILE_BUFFER);
-    if (flow->file_len == 0 && !begin_capture(evidence, flow, name, open->file, link_type))
+    if (flow->file_len == 0 && !begin_capture(evidence, flow, open, name, link_type))
         return NULL;
     return open->file;
 }
