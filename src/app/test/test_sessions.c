@@ -490,6 +490,20 @@ static void hear_bytes(void *to, const struct app_news *news)
         heard->end = news->offset;
 }
 
+static struct heard_bytes hear_around_gap(const char *begin, uint64_t gap, const char *rest)
+{
+    struct heard_bytes heard = {0};
+    const struct app_listener listener = {hear_bytes, &heard};
+    struct app_stream *stream = app_stream_open();
+
+    assert_non_null(stream);
+    give(stream, APP_CLIENT, begin, &listener);
+    assert_true(app_stream_gap(stream, APP_CLIENT, gap, &listener));
+    give(stream, APP_CLIENT, rest, &listener);
+    app_stream_close(stream, NULL);
+    return heard;
+}
+
 /* A gap in a mail is one in its attachment, and a line behind it is not whole. */
 static void test_gaps_of_smtp(void **state)
 {
@@ -501,17 +515,10 @@ static void test_gaps_of_smtp(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct heard_bytes heard = {0};
-        const struct app_listener listener = {hear_bytes, &heard};
-        struct app_stream *stream = app_stream_open();
+        const struct heard_bytes heard = hear_around_gap(cases[i].begin, 2, cases[i].rest);
 
-        assert_non_null(stream);
-        give(stream, APP_CLIENT, cases[i].begin, &listener);
-        assert_true(app_stream_gap(stream, APP_CLIENT, 2, &listener));
-        give(stream, APP_CLIENT, cases[i].rest, &listener);
         assert_int_equal(heard.len, strlen("ab\r\nf"));
         assert_int_equal(heard.end, heard.len + 2);
-        app_stream_close(stream, NULL);
     }
 }
 
@@ -525,26 +532,19 @@ static void test_gaps_in_heads_of_mails(void **state)
         const char *begin, *rest;
         bool lacks;
     } cases[] = {
-        {"DATA\r\n", PART_HEAD "\r\nab\r\n--B--\r\n.\r\n", true},
-        {"DATA\r\nTo: a\r\n", "b\r\n" PART_HEAD "\r\nab\r\n--B--\r\n.\r\n", true},
-        {"DATA\r\n" PARTS "--B\r\nX: a\r\n", "b\r\n" PART_HEAD "\r\nab\r\n--B--\r\n.\r\n", true},
-        {"DATA\r\n" PARTS "--B\r\nX: a\r\n",
+        {"EHLO a\r\nDATA\r\n", PART_HEAD "\r\nab\r\n--B--\r\n.\r\n", true},
+        {"EHLO a\r\nDATA\r\nTo: a\r\n", "b\r\n" PART_HEAD "\r\nab\r\n--B--\r\n.\r\n", true},
+        {"EHLO a\r\nDATA\r\n" PARTS "--B\r\nX: a\r\n", "b\r\n" PART_HEAD "\r\nab\r\n--B--\r\n.\r\n",
+         true},
+        {"EHLO a\r\nDATA\r\n" PARTS "--B\r\nX: a\r\n",
          "b\r\n\r\nxy\r\n--B\r\n" PART_HEAD "\r\nab\r\n--B--\r\n.\r\n", false}};
 
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct heard_bytes heard = {0};
-        const struct app_listener listener = {hear_bytes, &heard};
-        struct app_stream *stream = app_stream_open();
+        const struct heard_bytes heard = hear_around_gap(cases[i].begin, 9, cases[i].rest);
 
-        assert_non_null(stream);
-        give(stream, APP_CLIENT, "EHLO a\r\n", &listener);
-        give(stream, APP_CLIENT, cases[i].begin, &listener);
-        assert_true(app_stream_gap(stream, APP_CLIENT, 9, &listener));
-        give(stream, APP_CLIENT, cases[i].rest, &listener);
         assert_true(heard.len != 0);
         assert_int_equal(heard.end, heard.len + cases[i].lacks);
-        app_stream_close(stream, NULL);
     }
 }
 
