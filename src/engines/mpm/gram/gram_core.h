@@ -15,7 +15,7 @@
  * Two kinds of literals go apart. Tiny ones have no room for windows. A window of one byte over and
  * over, with the same byte before it, would be met all along such runs in the text. A literal that
  * is not itself a run always has other windows: each that reaches over a change of bytes will do.
- * Those that are runs are looked for where runs of GRAM_RUN_MIN bytes or more begin. */
+ * Those that are runs are looked for where runs of the text begin. */
 #ifndef GRAM_CORE_H
 #define GRAM_CORE_H
 
@@ -26,7 +26,6 @@ enum {
     GRAM_WINDOW_MIN = 3, /* bytes of a literal that a window must hold */
     GRAM_STRIDE_MAX = 2,
     GRAM_TINY_MAX = GRAM_WINDOW_MIN + GRAM_STRIDE_MAX - 2, /* bytes that have no room for windows */
-    GRAM_RUN_MIN = GRAM_TINY_MAX + 1,                      /* bytes of a literal that is a run */
     GRAM_WORDS_LOG_MAX = 17,                               /* 512 KiB */
     GRAM_SLOTS_LOG_MIN = 5,
     GRAM_SLOTS_LOG_MAX = 28,

@@ -34,8 +34,8 @@ struct gram_filters {
      * left out where no window lies in a run. */
     uint32_t (*windows)(const struct gram_view *view, const uint8_t *text, uint32_t from,
                         uint32_t to, uint32_t *out);
-    /* Where a run of `min` or more coarsely equal bytes begins. Of shorter ones, those of
-     * GRAM_RUN_MIN may pass. */
+    /* Where a run of `min` or more coarsely equal bytes begins; min is above GRAM_TINY_MAX. Shorter
+     * ones may pass. */
     uint32_t (*runs)(const uint8_t *text, uint32_t from, uint32_t to, uint32_t min, uint32_t *out);
     /* Where a tiny literal is likely to begin. */
     uint32_t (*tiny)(const struct gram_table *body, const uint8_t *text, uint32_t from, uint32_t to,

@@ -140,8 +140,7 @@ MPM_CORE uint32_t gram_equal4(uint32_t a, uint32_t b)
     return ~(((differ & 0x7F7F7F7Fu) + 0x7F7F7F7Fu) | differ | 0x7F7F7F7Fu);
 }
 
-/* Bit p: a run of three bytes or more begins at byte p of the lane. One of GRAM_RUN_MIN does then,
- * if the bytes behind go on. */
+/* Bit p: a run of three bytes or more begins at byte p of the lane. */
 MPM_CORE uint32_t gram_lane_runs(const uint32_t words[GRAM_LANE_WORDS])
 {
     uint32_t equal = 0; /* bit 4 + p: byte p equals the next */
