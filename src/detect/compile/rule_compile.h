@@ -55,7 +55,7 @@ struct rule_index {
     struct rule_lists by_app;       /* enum sl_app */
     struct rule_lists by_message;   /* rule_message_key */
     struct rule_asked_grams *asked; /* of each entry of by_message.rule */
-    uint64_t gram_values;           /* values with asked runs: bits of sl_app_value_bit */
+    struct rule_gram_values gram_values;
     struct rule_address_index by_source, by_destination;
     struct rule_header_filter header; /* of those; of those that see streams, packets that are part
                                          of one, and others */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Runs of bytes that the values of a message have. They tell quickly of most rules without a
- * literal that a message cannot match them. */
+/* Runs of bytes that the values of a message have, and what values begin with. They tell quickly of
+ * most rules without a literal that a message cannot match them. */
 #ifndef DETECT_RULE_GRAM_H
 #define DETECT_RULE_GRAM_H
 
@@ -16,12 +16,12 @@ enum {
     RULE_GRAM_ANY = 1 << RULE_GRAM_BITS /* the hash of a run that is always there */
 };
 
-/* The hashes of runs that are there. Others may have the same hash. */
+/* 1 at the hashes of what is there. Other runs may have the same hash. */
 struct rule_grams {
-    uint64_t has[RULE_GRAM_ANY / 64 + 1];
+    uint8_t has[RULE_GRAM_ANY + 1];
 };
 
-/* The hashes of two runs that a rule asks for. */
+/* The hashes of two runs that a rule asks for, or of one opening. */
 struct rule_asked_grams {
     uint16_t first, last;
 };
@@ -35,19 +35,29 @@ static inline uint32_t rule_gram_at(const uint8_t *bytes)
     return (run | UINT32_C(0x20202020)) * UINT32_C(0x9E3779B1) >> (32 - RULE_GRAM_BITS);
 }
 
+/* The hash of up to RULE_GRAM_LEN bytes with which a value begins, in either case. */
+uint32_t rule_gram_of_opening(enum sl_app_value_id id, const uint8_t *bytes, uint32_t len);
+
 static inline bool rule_grams_have(const struct rule_grams *grams, struct rule_asked_grams asked)
 {
-    return (grams->has[asked.first / 64] >> asked.first % 64 &
-            grams->has[asked.last / 64] >> asked.last % 64 & 1) != 0;
+    return (grams->has[asked.first] & grams->has[asked.last]) != 0;
 }
 
 /* None is there. */
 void rule_grams_begin(struct rule_grams *grams);
 
-void rule_grams_add(struct rule_grams *grams, const uint8_t *bytes, uint32_t len);
+/* Values of messages of which rules ask something: sets of sl_app_value_bit. */
+struct rule_gram_values {
+    uint64_t runs, openings;
+};
 
-/* The runs of the longest content that the rule asks of a value other than a body. Adds the value
- * to *values, a set of sl_app_value_bit. */
-struct rule_asked_grams rule_asked_grams_of(const struct rule *rule, uint64_t *values);
+/* What is asked of a value. */
+void rule_grams_add(struct rule_grams *grams, const struct rule_gram_values *values,
+                    const struct sl_app_value *value);
+
+/* What the rule asks of values other than bodies: an opening that one has once, or else the runs of
+ * the longest content. Adds the value to *values. The rule is placed. */
+struct rule_asked_grams rule_asked_grams_of(const struct rule *rule,
+                                            struct rule_gram_values *values);
 
 #endif

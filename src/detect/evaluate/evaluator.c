@@ -476,7 +476,7 @@ static bool say_the_same(const struct sl_app_message *one, const struct sl_app_m
     return same;
 }
 
-/* The runs of the message's values. Those of the message before may be the same. */
+/* The runs and openings of the message's values. Those of the message before may be the same. */
 static void list_grams(struct sl_evaluator *work, const struct sl_app_message *message)
 {
     if (work->of_grams != NULL && say_the_same(work->of_grams, message))
@@ -487,9 +487,8 @@ static void list_grams(struct sl_evaluator *work, const struct sl_app_message *m
         for (uint32_t i = 0; i < message->half[side].n_values; i++) {
             const struct sl_app_value *value = &message->half[side].value[i];
 
-            if (value->id < SL_APP_BODY && (work->rules->index->gram_values &
-                                            sl_app_value_bit((enum sl_app_value_id)value->id)) != 0)
-                rule_grams_add(&work->grams, value->bytes, value->len);
+            if (value->id < SL_APP_BODY)
+                rule_grams_add(&work->grams, &work->rules->index->gram_values, value);
         }
 }
 
