@@ -417,15 +417,21 @@ static bool is_in_piece(const struct rule_index *index, const struct sl_hit *hit
            hit->offset >= piece->begin + index->literal[id].len;
 }
 
-/* The first hit of an item, or of one behind it. */
-static size_t first_hit_of(const struct sl_evaluator *work, uint32_t item)
+/* The first hit of an item, or of one behind it, among those before `end`. Most are near it. */
+static size_t first_hit_of(const struct sl_evaluator *work, uint32_t item, size_t end)
 {
-    size_t begin = 0, end = work->n_hits;
+    const struct sl_hit *const hit = work->hits->hit;
+    size_t step = 1, begin = 0;
 
+    while (step <= end && hit[end - step].item >= item) {
+        end -= step;
+        step *= 2;
+    }
+    begin = step <= end ? end - step : 0;
     while (begin < end) {
         const size_t middle = begin + (end - begin) / 2;
 
-        if (work->hits->hit[middle].item < item)
+        if (hit[middle].item < item)
             begin = middle + 1;
         else
             end = middle;
@@ -433,15 +439,16 @@ static size_t first_hit_of(const struct sl_evaluator *work, uint32_t item)
     return begin;
 }
 
-/* The rules whose literal is in the bytes that a message adds to a body, as packets have them. */
-static void try_pieces(struct sl_evaluator *work, struct rule_view *view)
+/* The rules whose literal is in the bytes that a message adds to a body, as packets have them. The
+ * hits of these end at `end`. */
+static void try_pieces(struct sl_evaluator *work, size_t end, struct rule_view *view)
 {
     const struct rule_index *index = work->rules->index;
     const struct sl_app_piece *piece = view->message->pieces;
 
-    for (; piece != NULL && work->n_hits != 0; piece = piece->next)
-        for (size_t i = first_hit_of(work, piece->item);
-             i < work->n_hits && work->hits->hit[i].item == piece->item; i++) {
+    for (; piece != NULL && end != 0; piece = piece->next)
+        for (size_t i = first_hit_of(work, piece->item, end);
+             i < end && work->hits->hit[i].item == piece->item; i++) {
             const struct sl_hit *hit = &work->hits->hit[i];
             const uint32_t id = (uint32_t)hit->id;
 
@@ -509,7 +516,7 @@ static void try_by_message(struct sl_evaluator *work, struct rule_view *view)
 
 /* The rules that a message may match: whose literal is in one of the packet's messages, and those
  * without one. */
-static void try_message(struct sl_evaluator *work, const struct rule_hits *hits,
+static void try_message(struct sl_evaluator *work, const struct rule_hits *hits, size_t end,
                         struct rule_view *view)
 {
     enum {
@@ -530,7 +537,7 @@ static void try_message(struct sl_evaluator *work, const struct rule_hits *hits,
         work->seen[id] = work->items;
         try_list(work, &index->by_literal, id, view);
     }
-    try_pieces(work, view);
+    try_pieces(work, end, view);
     try_by_message(work, view);
 }
 
@@ -579,7 +586,7 @@ static bool match_messages(struct sl_evaluator *work, struct evaluator_talk *tal
         rule_buffers_begin(&work->buffers);
         if (!rule_findings_begin_message(&work->findings, talk->base + (uint32_t)talk->at))
             return false;
-        try_message(work, &hits, &view);
+        try_message(work, &hits, end, &view);
     }
     return true;
 }
@@ -705,7 +712,7 @@ static bool match_ended(struct sl_evaluator *work, uint32_t item)
 /* Hits of flows that ended are behind those of the batch's packets. */
 static void begin_late(struct sl_evaluator *work)
 {
-    work->at_late_hit = first_hit_of(work, work->batch->n_items);
+    work->at_late_hit = first_hit_of(work, work->batch->n_items, work->n_hits);
     work->at_late = 0;
 }
 
