@@ -178,8 +178,15 @@ static uint8_t next_byte(struct app_span *span)
 
 static void add_decoded(struct app_text *text, struct app_span span)
 {
-    while (span.len != 0)
-        app_text_add_byte(text, next_byte(&span));
+    while (span.len != 0) {
+        const uint8_t *escape = memchr(span.bytes, '%', span.len);
+        const uint32_t len = escape != NULL ? (uint32_t)(escape - span.bytes) : span.len;
+
+        app_text_add(text, span.bytes, len);
+        span = behind(span, len);
+        if (span.len != 0)
+            app_text_add_byte(text, next_byte(&span));
+    }
 }
 
 /* ---- the path -------------------------------------------------------------------------------- */
@@ -286,6 +293,27 @@ static uint32_t remove_dots(uint8_t *path, uint32_t len)
     return to;
 }
 
+static uint32_t normalise(uint8_t *path, uint32_t len)
+{
+    return remove_dots(path, narrow_path(path, decode_path(path, len)));
+}
+
+/* Whether a path is normal as it is. Most are. */
+static bool is_plain(struct app_span path)
+{
+    uint8_t before = '/';
+
+    for (uint32_t i = 0; i < path.len; i++) {
+        const uint8_t byte = path.bytes[i];
+
+        if (byte >= 0x80 || byte == '%' || byte == '\\' ||
+            (i != 0 && before == '/' && byte == '/') || (before == '/' && byte == '.'))
+            return false;
+        before = byte;
+    }
+    return true;
+}
+
 void http_uri_normal(struct app_text *text, const struct http_uri *uri)
 {
     if (uri->path.len != 0) {
@@ -294,7 +322,7 @@ void http_uri_normal(struct app_text *text, const struct http_uri *uri)
         if (path == NULL)
             return;
         memcpy(path, uri->path.bytes, uri->path.len);
-        text->len += remove_dots(path, narrow_path(path, decode_path(path, uri->path.len)));
+        text->len += is_plain(uri->path) ? uri->path.len : normalise(path, uri->path.len);
     }
     if (uri->query.bytes != NULL) {
         app_text_add_byte(text, '?');
