@@ -180,7 +180,7 @@ static void end_part(void *to)
     end_file(to, SL_FILE_CLOSED);
 }
 
-static bool get_field(struct app_span *value, const struct app_news *news, const char *name,
+static bool get_field(struct app_span *value, const struct app_news *news, enum http_name name,
                       struct app_text *text)
 {
     return http_field_get(value, news->transaction, (enum app_side)news->side, name, text);
@@ -192,7 +192,7 @@ static void name_of_body(const struct app_news *news, struct app_span *name, str
     struct app_span field;
 
     *name = (struct app_span){0};
-    if (news->side == APP_SERVER && get_field(&field, news, "content-disposition", text))
+    if (news->side == APP_SERVER && get_field(&field, news, HTTP_CONTENT_DISPOSITION, text))
         *name = multipart_parameter(field, "filename");
     if (name->len == 0 && http_value_get(name, news->transaction, APP_CLIENT, SL_HTTP_URI, text)) {
         const uint8_t *query = name->len != 0 ? memchr(name->bytes, '?', name->len) : NULL;
@@ -224,7 +224,7 @@ static bool open_body(const struct taking *taking, const struct app_news *news)
         app_text_free(&text);
         return !text.no_memory;
     }
-    if (news->side == APP_CLIENT && get_field(&span, news, "content-type", &text)) {
+    if (news->side == APP_CLIENT && get_field(&span, news, HTTP_CONTENT_TYPE, &text)) {
         taking->file->parts = multipart_open(span, &is_one);
         taking->file->no_memory |= !is_one && taking->file->parts == NULL;
     }

@@ -60,9 +60,9 @@ enum app_likeness http_probe(enum app_side side, const uint8_t *bytes, uint32_t 
 bool http_value_get(struct app_span *value, const struct http_transaction *transaction,
                     enum app_side side, enum sl_app_value_id id, struct app_text *text);
 
-/* The value of any field, by its name in lower case. */
+/* The value of a field. */
 bool http_field_get(struct app_span *value, const struct http_transaction *transaction,
-                    enum app_side side, const char *name, struct app_text *text);
+                    enum app_side side, enum http_name name, struct app_text *text);
 
 /* As struct app_parser has them. */
 void http_show(struct app_show *show, const void *of, enum app_side side);

@@ -32,7 +32,7 @@ void http_body_begin(struct http_flow *flow, enum app_side side)
     bool none = true;
 
     mine->skips_body = false;
-    if (http_field_get(&field, mine->transaction, side, "content-encoding", &text))
+    if (http_field_get(&field, mine->transaction, side, HTTP_CONTENT_ENCODING, &text))
         mine->coding = http_coding_open(field, &none);
     flow->no_memory |= !none && mine->coding == NULL;
     flow->no_memory |= text.no_memory;

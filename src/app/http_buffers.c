@@ -4,7 +4,7 @@
 #include "http_uri.h"
 
 bool http_field_get(struct app_span *value, const struct http_transaction *transaction,
-                    enum app_side side, const char *name, struct app_text *text)
+                    enum app_side side, enum http_name name, struct app_text *text)
 {
     const struct http_head *head = &transaction->message[side].head;
     const struct http_field *field = http_field_find(head, name);
@@ -43,7 +43,7 @@ static void find_host(struct http_host *host, const struct http_head *head)
     }
     if (host->name.len != 0)
         return;
-    field = http_field_find(head, "host");
+    field = http_field_find(head, HTTP_HOST);
     host->of_uri = false;
     host->is_absent = field == NULL;
     if (field != NULL)
@@ -71,7 +71,7 @@ static bool get_host(struct app_span *value, const struct http_transaction *tran
     if (host->is_absent)
         return false;
     if (is_raw && !host->of_uri)
-        return http_field_get(value, transaction, APP_CLIENT, "host", text);
+        return http_field_get(value, transaction, APP_CLIENT, HTTP_HOST, text);
     *value = host->name;
     if (is_raw)
         return true;
@@ -80,14 +80,19 @@ static bool get_host(struct app_span *value, const struct http_transaction *tran
     return value->len != 0;
 }
 
+static enum http_name cookie_of(enum app_side side)
+{
+    return side == APP_CLIENT ? HTTP_COOKIE : HTTP_SET_COOKIE;
+}
+
 /* ---- what is put together -------------------------------------------------------------------- */
 
-static void add_fields(struct app_text *text, const struct http_head *head, const char *but)
+static void add_fields(struct app_text *text, const struct http_head *head, enum http_name but)
 {
     for (uint32_t i = 0; i < head->n_fields; i++) {
         const struct app_span name = http_head_span(head, head->field[i].name);
 
-        if (head->field[i].repeats || (but != NULL && http_span_is(name, but)))
+        if (head->field[i].repeats || (but != HTTP_NO_NAME && head->field[i].known == but))
             continue;
         app_text_add(text, name.bytes, name.len);
         app_text_add(text, ": ", 2);
@@ -113,6 +118,20 @@ static void add_names(struct app_text *text, const struct http_head *head)
     app_text_add(text, "\r\n", head->n_fields != 0 ? 2 : 0);
 }
 
+/* The fields, or the whole head, where they are as the head has them. */
+static bool get_plain(struct app_span *value, const struct http_head *head, enum app_side side,
+                      enum sl_app_value_id id)
+{
+    const uint32_t at = id == SL_HTTP_HEADER ? head->fields_at : 0;
+    const uint32_t empty_line = id == SL_HTTP_HEADER ? 2 : 0;
+
+    if (!head->is_plain || (id != SL_HTTP_HEADER && id != SL_HTTP_START) ||
+        (id == SL_HTTP_HEADER && http_field_find(head, cookie_of(side)) != NULL))
+        return false;
+    *value = (struct app_span){head->bytes + at, head->len - at - empty_line};
+    return true;
+}
+
 static bool get_made(struct app_span *value, const struct http_head *head, enum app_side side,
                      enum sl_app_value_id id, struct app_text *text)
 {
@@ -120,17 +139,19 @@ static bool get_made(struct app_span *value, const struct http_head *head, enum 
     const uint32_t begin = text->len;
     struct http_uri uri;
 
+    if (get_plain(value, head, side, id))
+        return value->len != 0;
     if (id == SL_HTTP_URI) {
         http_uri_cut(&uri, http_head_span(head, head->first[1]));
         http_uri_normal(text, &uri);
     } else if (id == SL_HTTP_HEADER) {
-        add_fields(text, head, side == APP_CLIENT ? "cookie" : "set-cookie");
+        add_fields(text, head, cookie_of(side));
     } else if (id == SL_HTTP_HEADER_NAMES) {
         add_names(text, head);
     } else {
         app_text_add(text, line.bytes, line.len);
         app_text_add(text, "\r\n", 2);
-        add_fields(text, head, NULL);
+        add_fields(text, head, HTTP_NO_NAME);
         app_text_add(text, "\r\n", 2);
     }
     *value = app_text_since(text, begin);
@@ -139,19 +160,19 @@ static bool get_made(struct app_span *value, const struct http_head *head, enum 
 
 /* ---- all of them ----------------------------------------------------------------------------- */
 
-static const char *field_of(enum sl_app_value_id id)
+static enum http_name field_of(enum sl_app_value_id id)
 {
-    static const char *const names[] = {
-        [0] = "user-agent", /* SL_HTTP_USER_AGENT */
-        [SL_HTTP_REFERER - SL_HTTP_USER_AGENT] = "referer",
-        [SL_HTTP_ACCEPT - SL_HTTP_USER_AGENT] = "accept",
-        [SL_HTTP_ACCEPT_LANG - SL_HTTP_USER_AGENT] = "accept-language",
-        [SL_HTTP_ACCEPT_ENC - SL_HTTP_USER_AGENT] = "accept-encoding",
-        [SL_HTTP_CONNECTION - SL_HTTP_USER_AGENT] = "connection",
-        [SL_HTTP_CONTENT_TYPE - SL_HTTP_USER_AGENT] = "content-type",
-        [SL_HTTP_CONTENT_LEN - SL_HTTP_USER_AGENT] = "content-length",
-        [SL_HTTP_SERVER - SL_HTTP_USER_AGENT] = "server",
-        [SL_HTTP_LOCATION - SL_HTTP_USER_AGENT] = "location",
+    static const enum http_name names[] = {
+        [0] = HTTP_USER_AGENT, /* SL_HTTP_USER_AGENT */
+        [SL_HTTP_REFERER - SL_HTTP_USER_AGENT] = HTTP_REFERER,
+        [SL_HTTP_ACCEPT - SL_HTTP_USER_AGENT] = HTTP_ACCEPT,
+        [SL_HTTP_ACCEPT_LANG - SL_HTTP_USER_AGENT] = HTTP_ACCEPT_LANGUAGE,
+        [SL_HTTP_ACCEPT_ENC - SL_HTTP_USER_AGENT] = HTTP_ACCEPT_ENCODING,
+        [SL_HTTP_CONNECTION - SL_HTTP_USER_AGENT] = HTTP_CONNECTION,
+        [SL_HTTP_CONTENT_TYPE - SL_HTTP_USER_AGENT] = HTTP_CONTENT_TYPE,
+        [SL_HTTP_CONTENT_LEN - SL_HTTP_USER_AGENT] = HTTP_CONTENT_LENGTH,
+        [SL_HTTP_SERVER - SL_HTTP_USER_AGENT] = HTTP_SERVER,
+        [SL_HTTP_LOCATION - SL_HTTP_USER_AGENT] = HTTP_LOCATION,
     };
 
     return names[id - SL_HTTP_USER_AGENT];
@@ -178,8 +199,7 @@ static bool get_of_side(struct app_span *value, const struct http_transaction *t
     case SL_HTTP_HEADER_RAW:
         return get_part(value, head, fields);
     case SL_HTTP_COOKIE:
-        return http_field_get(value, transaction, side,
-                              side == APP_CLIENT ? "cookie" : "set-cookie", text);
+        return http_field_get(value, transaction, side, cookie_of(side), text);
     default:
         return id >= SL_HTTP_USER_AGENT
                    ? http_field_get(value, transaction, side, field_of(id), text)

@@ -9,7 +9,7 @@
 
 /* A field's value. `value` is valid until `text` changes. */
 static bool has_field(const struct http_transaction *transaction, enum app_side side,
-                      const char *name, struct app_text *text, struct app_span *value)
+                      enum http_name name, struct app_text *text, struct app_span *value)
 {
     text->len = 0;
     return http_field_get(value, transaction, side, name, text);
@@ -72,7 +72,7 @@ static void report_request_events(struct http_flow *flow,
 
     if (is_encoded_twice(http_head_span(head, head->first[1])))
         http_report_event(flow, APP_CLIENT, "double_encoded_uri");
-    if (!has_field(transaction, APP_CLIENT, "host", text, &value))
+    if (!has_field(transaction, APP_CLIENT, HTTP_HOST, text, &value))
         return;
     http_host_cut(&host, &port, http_trim(value));
     if (!is_host(host))
@@ -88,12 +88,12 @@ void http_report_head_events(struct http_flow *flow, enum app_side side,
 
     if (side == APP_CLIENT && head->first[2].len == 0 && head->n_fields != 0)
         http_report_event(flow, side, "request_line_missing_protocol");
-    if (has_field(transaction, side, "transfer-encoding", &text, &value) &&
+    if (has_field(transaction, side, HTTP_TRANSFER_ENCODING, &text, &value) &&
         !http_span_is(http_trim(value), "chunked"))
         http_report_event(flow, side,
                           side == APP_CLIENT ? "invalid_transfer_encoding_value_in_request"
                                              : "invalid_transfer_encoding_value_in_response");
-    if (side == APP_CLIENT && has_field(transaction, side, "authorization", &text, &value) &&
+    if (side == APP_CLIENT && has_field(transaction, side, HTTP_AUTHORIZATION, &text, &value) &&
         !is_known_scheme(value))
         http_report_event(flow, side, "request_auth_unrecognized");
     if (side == APP_CLIENT)

@@ -186,18 +186,56 @@ static struct app_span next_line(struct app_span text, bool cr_ends, uint32_t *a
     return (struct app_span){begin, (uint32_t)(end - begin)};
 }
 
+static bool ends_line(const struct http_head *head, uint32_t at)
+{
+    return head->len - at >= 2 && head->bytes[at] == '\r' && head->bytes[at + 1] == '\n';
+}
+
 static struct app_span next_line_of(const struct http_head *head, uint32_t *at)
 {
     return next_line((struct app_span){head->bytes, head->len}, head->cr_ends, at);
 }
 
-static uint16_t hash_of(struct app_span name)
+/* What a field is called. NULs do not count. */
+static void read_name(struct http_field *field, struct app_span name)
 {
-    uint32_t hash = 0;
+    static const struct {
+        const char *text;
+        uint32_t len;
+    } names[HTTP_N_NAMES] = {
+#define NAME(id, text) [id] = {text, sizeof(text) - 1}
+        NAME(HTTP_HOST, "host"),
+        NAME(HTTP_ACCEPT, "accept"),
+        NAME(HTTP_COOKIE, "cookie"),
+        NAME(HTTP_EXPECT, "expect"),
+        NAME(HTTP_SERVER, "server"),
+        NAME(HTTP_REFERER, "referer"),
+        NAME(HTTP_LOCATION, "location"),
+        NAME(HTTP_CONNECTION, "connection"),
+        NAME(HTTP_SET_COOKIE, "set-cookie"),
+        NAME(HTTP_USER_AGENT, "user-agent"),
+        NAME(HTTP_CONTENT_TYPE, "content-type"),
+        NAME(HTTP_AUTHORIZATION, "authorization"),
+        NAME(HTTP_CONTENT_LENGTH, "content-length"),
+        NAME(HTTP_ACCEPT_ENCODING, "accept-encoding"),
+        NAME(HTTP_ACCEPT_LANGUAGE, "accept-language"),
+        NAME(HTTP_CONTENT_ENCODING, "content-encoding"),
+        NAME(HTTP_TRANSFER_ENCODING, "transfer-encoding"),
+        NAME(HTTP_CONTENT_DISPOSITION, "content-disposition"),
+#undef NAME
+    };
+    uint32_t hash = 0, len = 0;
 
-    for (uint32_t i = 0; i < name.len; i++)
+    for (uint32_t i = 0; i < name.len; i++) {
+        if (name.bytes[i] == '\0')
+            continue;
         hash = (hash ^ (name.bytes[i] | 0x20)) * UINT32_C(0x01000193);
-    return (uint16_t)(hash >> 16);
+        len++;
+    }
+    field->hash = (uint16_t)(hash >> 16);
+    for (int id = HTTP_NO_NAME + 1; id < HTTP_N_NAMES && names[id].len <= len; id++)
+        if (names[id].len == len && http_span_is(name, names[id].text))
+            field->known = (uint8_t)id;
 }
 
 /* A line without a colon is a value without a name. */
@@ -212,7 +250,7 @@ static void read_field(struct http_head *head, struct http_field *field, struct 
         .name = part_of(head, http_trim((struct app_span){line.bytes, name_len})),
         .value =
             part_of(head, http_trim((struct app_span){line.bytes + skipped, line.len - skipped}))};
-    field->hash = hash_of(http_head_span(head, field->name));
+    read_name(field, http_head_span(head, field->name));
 }
 
 /* The field goes on in this line. Its colon may be here: then the part so far is its name. */
@@ -276,6 +314,35 @@ static bool is_fold(const struct http_head *head, const struct http_field *befor
            !http_span_is(http_head_span(head, head->first[0]), "http/1.1");
 }
 
+/* Whether the text from `at` on is what a plain head's field is, without its value. */
+static bool is_plain_field(const struct http_head *head, const struct http_field *field,
+                           uint32_t at)
+{
+    const uint32_t colon = (uint32_t)field->name.at + field->name.len;
+    const uint32_t end = (uint32_t)field->value.at + field->value.len;
+
+    return !field->repeated && !field->repeats && !field->folded && field->has_colon &&
+           field->name.at == at && field->value.at == colon + 2 && head->bytes[colon + 1] == ' ' &&
+           ends_line(head, end);
+}
+
+/* Whether the lines are plain, one behind another. */
+static bool is_plain(const struct http_head *head)
+{
+    uint32_t at = head->fields_at;
+
+    if (head->line.at != 0 || at != head->line.len + 2u || !ends_line(head, head->line.len))
+        return false;
+    for (uint32_t i = 0; i < head->n_fields; i++) {
+        const struct http_field *field = &head->field[i];
+
+        if (!is_plain_field(head, field, at))
+            return false;
+        at = (uint32_t)field->value.at + field->value.len + 2;
+    }
+    return at + 2 == head->len && ends_line(head, at);
+}
+
 static bool read_fields(struct http_head *head)
 {
     const uint32_t n = count_lines(head);
@@ -300,6 +367,7 @@ static bool read_fields(struct http_head *head)
         }
     }
     find_repeated(head);
+    head->is_plain = is_plain(head);
     return true;
 }
 
@@ -328,10 +396,10 @@ void http_head_free(struct http_head *head)
 
 /* ---- values ---------------------------------------------------------------------------------- */
 
-const struct http_field *http_field_find(const struct http_head *head, const char *name)
+const struct http_field *http_field_find(const struct http_head *head, enum http_name name)
 {
     for (uint32_t i = 0; i < head->n_fields; i++)
-        if (http_span_is(http_head_span(head, head->field[i].name), name))
+        if (head->field[i].known == name)
             return &head->field[i];
     return NULL;
 }
@@ -366,8 +434,7 @@ struct app_span http_field_value(const struct http_head *head, const struct http
 {
     const uint32_t begin = text->len;
     uint32_t left = REPETITIONS_MAX;
-    const bool joins =
-        field->repeated && !http_span_is(http_head_span(head, field->name), "content-length");
+    const bool joins = field->repeated && field->known != HTTP_CONTENT_LENGTH;
 
     if (!joins && !field->folded)
         return http_head_span(head, field->value);

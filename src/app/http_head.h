@@ -12,6 +12,30 @@ enum {
     HTTP_FIELDS_MAX = 1024  /* later ones are passed over, and counted */
 };
 
+/* The names of fields that are asked for, from short to long. */
+enum http_name {
+    HTTP_NO_NAME, /* any other */
+    HTTP_HOST,
+    HTTP_ACCEPT,
+    HTTP_COOKIE,
+    HTTP_EXPECT,
+    HTTP_SERVER,
+    HTTP_REFERER,
+    HTTP_LOCATION,
+    HTTP_CONNECTION,
+    HTTP_SET_COOKIE,
+    HTTP_USER_AGENT,
+    HTTP_CONTENT_TYPE,
+    HTTP_AUTHORIZATION,
+    HTTP_CONTENT_LENGTH,
+    HTTP_ACCEPT_ENCODING,
+    HTTP_ACCEPT_LANGUAGE,
+    HTTP_CONTENT_ENCODING,
+    HTTP_TRANSFER_ENCODING,
+    HTTP_CONTENT_DISPOSITION,
+    HTTP_N_NAMES
+};
+
 /* Bytes of the head. */
 struct http_part {
     uint16_t at, len;
@@ -20,6 +44,7 @@ struct http_part {
 struct http_field {
     struct http_part name, value; /* without blanks around; value: with its folds */
     uint16_t hash;                /* of the name in lower case */
+    uint8_t known;                /* enum http_name */
     bool has_colon;               /* else it has no name */
     bool folded;                  /* the value goes over several lines */
     bool repeats;                 /* a field before has this name */
@@ -33,6 +58,8 @@ struct http_head {
     uint16_t n_left_out;       /* fields behind HTTP_FIELDS_MAX */
     uint16_t fields_at;        /* behind the first line */
     bool cr_ends;              /* a response: a CR ends a line, as a LF does */
+    bool is_plain;             /* fields of different names are "name: value" each, CR LF ends all
+                                  lines, and the empty one is the last */
     struct http_part line;     /* the first, without its end */
     struct http_part first[3]; /* method, URI, protocol; or protocol, status, reason */
 };
@@ -49,8 +76,8 @@ bool http_line_is_brief(const uint8_t *line, uint32_t len);
 /* Whether a line can begin a response. Others are the body of a response without head. */
 bool http_line_is_status(const uint8_t *line, uint32_t len);
 
-/* The first field of this name, in lower case. NULL: there is none. */
-const struct http_field *http_field_find(const struct http_head *head, const char *name);
+/* The first field of this name. NULL: there is none. */
+const struct http_field *http_field_find(const struct http_head *head, enum http_name name);
 
 /* A field's value, joined with those of fields that repeat it, and unfolded. A value that has to be
  * put together is appended to `text`, and its span is valid until `text` changes. */

@@ -19,10 +19,10 @@ static void begin_body(struct http_flow *flow, enum app_side side, bool rest)
     struct app_span value;
 
     mine->state = rest ? HTTP_IN_REST : HTTP_IN_HEAD;
-    if (http_field_get(&value, mine->transaction, side, "transfer-encoding", &text) &&
+    if (http_field_get(&value, mine->transaction, side, HTTP_TRANSFER_ENCODING, &text) &&
         http_span_has(value, "chunked")) {
         mine->state = HTTP_IN_CHUNK_LINE;
-    } else if (http_field_get(&value, mine->transaction, side, "content-length", &text)) {
+    } else if (http_field_get(&value, mine->transaction, side, HTTP_CONTENT_LENGTH, &text)) {
         const bool is_number = http_span_is_number(value);
 
         if (http_span_number(value, &mine->left)) {
@@ -90,12 +90,12 @@ static void pass_over(struct http_flow *flow)
 /* Whether a head says that a body follows. */
 static bool has_body_field(const struct http_head *head)
 {
-    const struct http_field *field = http_field_find(head, "content-length");
+    const struct http_field *field = http_field_find(head, HTTP_CONTENT_LENGTH);
     uint64_t len = 0;
 
     if (field != NULL)
         (void)http_span_number(http_head_span(head, field->value), &len);
-    return len != 0 || http_field_find(head, "transfer-encoding") != NULL;
+    return len != 0 || http_field_find(head, HTTP_TRANSFER_ENCODING) != NULL;
 }
 
 /* The client asked whether it may send a body, and was refused: it may go on with the next request,
@@ -106,7 +106,7 @@ static void doubt_body(struct http_flow *flow, const struct http_transaction *tr
 
     if (client->transaction == transaction && client->state == HTTP_IN_BODY &&
         transaction->message[APP_CLIENT].body_len == 0 && transaction->status / 100 == 4 &&
-        http_field_find(&transaction->message[APP_CLIENT].head, "expect") != NULL)
+        http_field_find(&transaction->message[APP_CLIENT].head, HTTP_EXPECT) != NULL)
         client->state = HTTP_IN_DOUBT;
 }
 

@@ -4,6 +4,7 @@
 
 #include <zlib.h>
 
+#include "app/http.h"
 #include "app_trial.h"
 
 /* An act in a flow. NULL bytes: a gap of len bytes; 0 bytes: the side ends. */
@@ -538,10 +539,150 @@ static void test_endless_lines_behind_a_doubtful_body(void **state)
     free(response);
 }
 
+/* A text that grows. */
+struct line {
+    char text[4096];
+    uint32_t len;
+};
+
+static void put(struct line *to, const char *text)
+{
+    const size_t len = strlen(text);
+
+    assert_true(to->len + len < sizeof to->text);
+    memcpy(to->text + to->len, text, len + 1);
+    to->len += (uint32_t)len;
+}
+
+static uint64_t next(uint64_t *seed)
+{
+    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return *seed >> 33;
+}
+
+/* The first text, and once in `usual` any of them. */
+static const char *pick(uint64_t *seed, const char *const *texts, uint64_t usual)
+{
+    const uint64_t n = next(seed);
+    uint32_t count = 0;
+
+    while (texts[count] != NULL)
+        count++;
+    return texts[n % usual == 0 ? n / usual % count : 0];
+}
+
+/* A head of random fields, each with a name of its own or one that others have, and what is put
+ * together of it: its fields without those of cookies, and the whole. */
+static void make_head(uint64_t *seed, bool is_plain, struct line *head, struct line *fields,
+                      struct line *start)
+{
+    static const char *const names[] = {"A", "Bc", "Content-Type", "Cookie", "D\tE", "F", NULL};
+    static const char *const colons[] = {": ", ":", " : ", ":  ", ":\t", NULL};
+    static const char *const values[] = {"value", "", "a:b", "long value, of words", NULL};
+    static const char *const ends[] = {"\r\n", "\n", " \r\n", "\r\n\t\r\n", NULL};
+    const uint64_t usual = is_plain ? UINT64_MAX : 4;
+
+    put(head, "GET / HTTP/1.1");
+    put(head, pick(seed, (const char *const[]){"\r\n", "\n", NULL}, usual));
+    put(start, "GET / HTTP/1.1\r\n");
+    for (int i = 0; names[i] != NULL; i++) {
+        const char *value = pick(seed, values, 2);
+        const bool folds = !is_plain && *value != '\0' && next(seed) % 8 == 0;
+
+        if (next(seed) % 2 == 0)
+            continue;
+        put(head, names[i]);
+        put(head, pick(seed, colons, usual));
+        put(head, value);
+        put(head, folds ? "\r\n more" : "");
+        put(head, pick(seed, ends, usual));
+        for (int k = strcmp(names[i], "Cookie") == 0; k < 2; k++) {
+            put(k == 0 ? fields : start, names[i]);
+            put(k == 0 ? fields : start, ": ");
+            put(k == 0 ? fields : start, value);
+            put(k == 0 ? fields : start, folds ? " more\r\n" : "\r\n");
+        }
+    }
+    put(head, "\r\n");
+    put(start, "\r\n");
+}
+
+static void check_value(const struct http_transaction *transaction, enum sl_app_value_id id,
+                        const struct line *expected)
+{
+    struct app_text text = {0};
+    struct app_span value = {NULL, 0};
+
+    if (!http_value_get(&value, transaction, APP_CLIENT, id, &text))
+        value.len = 0;
+    assert_int_equal(value.len, expected->len);
+    if (value.len != 0)
+        assert_memory_equal(value.bytes, expected->text, value.len);
+    app_text_free(&text);
+}
+
+/* Heads whose lines are as most clients send them are not put together again. The values say the
+ * same. */
+static void test_values_are_put_together(void **state)
+{
+    uint64_t seed = 1;
+    uint32_t n_plain = 0;
+
+    (void)state;
+    for (int round = 0; round < 4000; round++) {
+        struct line head = {.len = 0}, fields = {.len = 0}, start = {.len = 0};
+        struct http_transaction transaction = {.flags = 0};
+        struct http_message *message = &transaction.message[APP_CLIENT];
+
+        make_head(&seed, round % 2 == 0, &head, &fields, &start);
+        uint8_t *bytes = malloc(head.len);
+        assert_non_null(bytes);
+        memcpy(bytes, head.text, head.len);
+        message->has_head = http_head_read(&message->head, bytes, head.len, true);
+        assert_true(message->has_head);
+        n_plain += message->head.is_plain;
+        assert_true(round % 2 != 0 || message->head.is_plain);
+        check_value(&transaction, SL_HTTP_HEADER, &fields);
+        check_value(&transaction, SL_HTTP_START, &start);
+        http_head_free(&message->head);
+    }
+    assert_in_range(n_plain, 2001, 3000);
+}
+
+static void test_fields_are_found_by_their_names(void **state)
+{
+    static const char text[] = "GET / HTTP/1.1\r\nHOST: a\r\nAccept-Encoding: b\r\n"
+                               "accept-languagE: c\r\nHosts: d\r\nUser_Agent: e\r\n"
+                               "Ex\0pect: f\r\nContent-Length: g\r\nExpect: h\r\n\r\n";
+    static const struct {
+        enum http_name name;
+        char value;
+    } found[] = {{HTTP_HOST, 'a'},   {HTTP_ACCEPT_ENCODING, 'b'}, {HTTP_ACCEPT_LANGUAGE, 'c'},
+                 {HTTP_EXPECT, 'f'}, {HTTP_CONTENT_LENGTH, 'g'},  {HTTP_USER_AGENT, 0},
+                 {HTTP_ACCEPT, 0},   {HTTP_CONTENT_TYPE, 0}};
+    uint8_t *bytes = malloc(sizeof text - 1);
+    struct http_head head;
+
+    (void)state;
+    assert_non_null(bytes);
+    memcpy(bytes, text, sizeof text - 1);
+    assert_true(http_head_read(&head, bytes, sizeof text - 1, true));
+    for (size_t i = 0; i < sizeof found / sizeof found[0]; i++) {
+        const struct http_field *field = http_field_find(&head, found[i].name);
+
+        assert_int_equal(field != NULL, found[i].value != 0);
+        if (field != NULL)
+            assert_int_equal(head.bytes[field->value.at], found[i].value);
+    }
+    http_head_free(&head);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain),
+        cmocka_unit_test(test_values_are_put_together),
+        cmocka_unit_test(test_fields_are_found_by_their_names),
         cmocka_unit_test(test_pipelined),
         cmocka_unit_test(test_codings),
         cmocka_unit_test(test_tunnels),
