@@ -6,6 +6,7 @@
 
 #include "app/dns_buffers.h"
 #include "base/diag.h"
+#include "detect/match/match_class.h"
 #include "sluice/detect.h"
 
 /* ---- the flows of all batches ---------------------------------------------------------------- */
@@ -305,10 +306,17 @@ enum {
     PIECE = 1024 - SL_BATCH_ALIGN - OVERLAP /* a made item of 1,024 bytes always fits */
 };
 
-/* Makes the items of a value behind the first `from` bytes and the first `skip` items. Returns how
- * many were made before, with these, or UINT32_MAX: all were. */
-static uint32_t make_value(struct sl_batch *to, uint32_t item, const struct sl_app_value *value,
-                           uint32_t from, uint32_t skip)
+/* Copies by a call: within a known bound, GCC makes it of string instructions, which start late. */
+static void copy(uint8_t *to, const uint8_t *from, size_t len)
+{
+    __asm__("" : "+r"(len));
+    memcpy(to, from, len);
+}
+
+/* Makes the items of a value of these buffers behind the first `from` bytes and the first `skip`
+ * items. Returns how many were made before, with these, or UINT32_MAX: all were. */
+static uint32_t make_value(struct sl_batch *to, struct sl_made made,
+                           const struct sl_app_value *value, uint32_t from, uint32_t skip)
 {
     for (uint32_t at = from + skip * PIECE; at < value->len; at += PIECE, skip++) {
         const uint32_t before = at < OVERLAP ? at : (uint32_t)OVERLAP;
@@ -317,13 +325,52 @@ static uint32_t make_value(struct sl_batch *to, uint32_t item, const struct sl_a
 
         if (!sl_batch_made_fits(to, before + len))
             return skip;
-        memcpy(room, value->bytes + at - before, before + len);
-        sl_batch_append_made(
-            to, before + len,
-            (struct sl_made){.item = item,
-                             .buffers = sl_app_buffer_of((enum sl_app_value_id)value->id)});
+        copy(room, value->bytes + at - before, before + len);
+        sl_batch_append_made(to, before + len, made);
     }
     return UINT32_MAX;
+}
+
+/* The longest value of a head in whose class of literals others are searched, too. */
+struct head_value {
+    const struct sl_app_value *longest; /* NULL: there is none */
+    uint32_t buffers;                   /* its own, and those of values that lie in it */
+};
+
+static uint32_t head_buffer(const struct sl_app_value *value, uint32_t buffers)
+{
+    return sl_app_buffer_of((enum sl_app_value_id)value->id) & buffers & MATCH_HEAD_BUFFERS;
+}
+
+static bool lies_in(const struct sl_app_value *value, const struct sl_app_value *longest)
+{
+    const uintptr_t at = (uintptr_t)value->bytes - (uintptr_t)longest->bytes;
+
+    return at <= longest->len && value->len <= longest->len - at;
+}
+
+/* Of the values in these buffers that the message says first. */
+static struct head_value head_of(const struct sl_app_message *message, uint32_t buffers)
+{
+    const struct sl_app_half *half = &message->half[message->side];
+    const uint32_t n = message->step == SL_APP_HEAD ? half->n_values : 0;
+    struct head_value head = {NULL, 0};
+
+    for (uint32_t i = 0; i < n; i++)
+        if (head_buffer(&half->value[i], buffers) != 0 &&
+            (head.longest == NULL || half->value[i].len > head.longest->len))
+            head.longest = &half->value[i];
+    for (uint32_t i = 0; i < n && head.longest != NULL; i++)
+        if (lies_in(&half->value[i], head.longest))
+            head.buffers |= head_buffer(&half->value[i], buffers);
+    return head;
+}
+
+/* Whether a value is searched with the longest. */
+static bool is_in_head(const struct sl_app_value *value, const struct head_value *head)
+{
+    return head->longest != NULL && value != head->longest &&
+           head_buffer(value, head->buffers) != 0 && lies_in(value, head->longest);
 }
 
 /* Makes an item of the bytes around the begin of each piece of a body: those within pieces are
@@ -341,7 +388,7 @@ static uint32_t make_joins(struct sl_batch *to, const struct sl_app_message *mes
             if (!sl_batch_made_fits(to, before + behind))
                 return i - 1;
             if (body->bytes != NULL)
-                memcpy(sl_batch_made_room(to), body->bytes + at - before, before + behind);
+                copy(sl_batch_made_room(to), body->bytes + at - before, before + behind);
             else
                 app_parts_read(message->parts, at - before, before + behind,
                                sl_batch_made_room(to));
@@ -388,21 +435,24 @@ uint64_t app_batch_make(const struct app_batch *mine, struct sl_batch *to, uint3
     for (uint32_t m = (uint32_t)(from >> 30); m < n; m++, v = 0) {
         const struct sl_app_message *message = message_at(mine, m);
         const struct sl_app_half *half = &message->half[message->side];
-        const uint32_t item = message->item + (m < mine->n ? 0 : n_items);
+        const struct head_value head = head_of(message, buffers);
+        struct sl_made made = {.item = message->item + (m < mine->n ? 0 : n_items)};
 
         v = v != 0 ? v : first_new(message);
         for (; v < half->n_values; v++, skip = 0) {
             const struct sl_app_value *value = &half->value[v];
 
-            if ((sl_app_buffer_of((enum sl_app_value_id)value->id) & buffers) == 0 ||
-                !is_new(message, value, &shown))
+            made.buffers = value == head.longest
+                               ? head.buffers
+                               : sl_app_buffer_of((enum sl_app_value_id)value->id) & buffers;
+            if (made.buffers == 0 || is_in_head(value, &head) || !is_new(message, value, &shown))
                 continue;
             if (value->id == SL_DNS_MESSAGE)
-                skip = dns_make_names(to, item, value->bytes, value->len, buffers, skip);
+                skip = dns_make_names(to, made.item, value->bytes, value->len, buffers, skip);
             else if (value->id == SL_APP_BODY && message->pieces != NULL)
-                skip = make_joins(to, message, item, value, skip);
+                skip = make_joins(to, message, made.item, value, skip);
             else
-                skip = make_value(to, item, value, shown, skip);
+                skip = make_value(to, made, value, shown, skip);
             if (skip != UINT32_MAX)
                 return (uint64_t)m << 30 | v << 14 | skip;
         }

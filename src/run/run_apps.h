@@ -96,8 +96,9 @@ void app_batch_stand_in(struct app_batch *mine, struct late_flow *const *flow, u
                         bool has_totals);
 
 /* Appends made items to `to`, as sl_app_make does: values that belong to one of `buffers` where a
- * message says them first, and what it adds to a body. Those of late messages have the items of
- * their packets behind the n_items of the batch. */
+ * message says them first, and what it adds to a body. One item serves values of a head that lie in
+ * another. Those of late messages have the items of their packets behind the n_items of the batch.
+ */
 uint64_t app_batch_make(const struct app_batch *mine, struct sl_batch *to, uint32_t n_items,
                         uint32_t buffers, uint64_t from);
 

@@ -5,11 +5,6 @@
 
 _Static_assert((int)MATCH_CLASSES <= 8, "a class is a kind of items");
 
-enum {
-    HEAD = SL_BUFFER_HTTP_URI_RAW | SL_BUFFER_HTTP_HEADER | SL_BUFFER_HTTP_HEADER_RAW |
-           SL_BUFFER_HTTP_COOKIE | SL_BUFFER_HTTP_FIELD | SL_BUFFER_HTTP_LINE
-};
-
 /* Of a made item, which has at least one buffer. */
 static enum match_class class_of_buffers(uint32_t buffers)
 {
@@ -17,7 +12,7 @@ static enum match_class class_of_buffers(uint32_t buffers)
         return MATCH_STREAM;
     if (buffers == SL_BUFFER_BODY)
         return MATCH_BODY;
-    return (buffers & ~(uint32_t)HEAD) == 0 ? MATCH_HEAD : MATCH_ANY;
+    return (buffers & ~(uint32_t)MATCH_HEAD_BUFFERS) == 0 ? MATCH_HEAD : MATCH_ANY;
 }
 
 enum match_class match_class_of(const struct sl_batch *batch, uint32_t item)
@@ -63,7 +58,7 @@ bool match_class_wants(enum match_class class, const struct rule_wants *wants)
                        RULE_PACKET | RULE_IP | RULE_IPV4 | RULE_IPV6 | RULE_UDP},
         [MATCH_STREAM] = {SL_BUFFER_PAYLOAD, UINT32_MAX, UINT16_MAX},
         [MATCH_BODY] = {SL_BUFFER_BODY, UINT32_MAX, UINT16_MAX},
-        [MATCH_HEAD] = {HEAD, UINT32_MAX, UINT16_MAX},
+        [MATCH_HEAD] = {MATCH_HEAD_BUFFERS, UINT32_MAX, UINT16_MAX},
     };
 
     return (wants->buffers & of[class].buffers) != 0 && (wants->flows & of[class].flows) != 0 &&

@@ -17,6 +17,13 @@ enum match_class {
     MATCH_CLASSES
 };
 
+/* Values of MATCH_HEAD. */
+enum {
+    MATCH_HEAD_BUFFERS = SL_BUFFER_HTTP_URI_RAW | SL_BUFFER_HTTP_HEADER |
+                         SL_BUFFER_HTTP_HEADER_RAW | SL_BUFFER_HTTP_COOKIE | SL_BUFFER_HTTP_FIELD |
+                         SL_BUFFER_HTTP_LINE
+};
+
 /* The class of an item of sl_batch_whole. */
 enum match_class match_class_of(const struct sl_batch *batch, uint32_t item);
 
