@@ -48,7 +48,9 @@ static enum sl_status arrange(void *user, struct sl_batch *batch, struct sl_diag
 
     source_batch_arrange(&mine->source, &run->source, batch);
     return run->streams != NULL
-               ? stream_batch_begin(&mine->streams, batch, run_policy_takes_parts(mine->policy),
+               ? stream_batch_begin(&mine->streams, batch,
+                                    run_policy_takes_parts(mine->policy) ? &mine->policy->seams
+                                                                         : NULL,
                                     mine->policy->asks_stream_facts, diag)
                : SL_OK;
 }

@@ -98,9 +98,10 @@ static bool begin_facts(struct stream_batch *mine, const struct sl_batch *batch)
 }
 
 enum sl_status stream_batch_begin(struct stream_batch *mine, const struct sl_batch *batch,
-                                  bool takes_parts, bool asks_facts, struct sl_diag *diag)
+                                  const struct run_seams *seams, bool asks_facts,
+                                  struct sl_diag *diag)
 {
-    mine->takes_parts = takes_parts;
+    mine->seams = seams;
     mine->facts = NULL;
     if (mine->max_items < batch->n_items) {
         free(mine->of_item);
@@ -334,6 +335,50 @@ static void fill_part(const struct stream_parts *parts, const struct sl_batch *b
                                 .known = known < SL_STREAM_KNOWN ? known : SL_STREAM_KNOWN};
 }
 
+/* ---- seams ----------------------------------------------------------------------------------- */
+
+void stream_part_copy_before(const struct sl_stream_part *part, uint8_t *to, uint32_t len)
+{
+    while (len != 0) {
+        part = part->before;
+        const uint32_t n = part->len < len ? part->len : len;
+
+        len -= n;
+        memcpy(to + len, part->bytes + part->len - n, n);
+    }
+}
+
+/* The n bytes before a part, which are known: where they lie, as most do, or in `room`. */
+static const uint8_t *bytes_before(const struct sl_stream_part *part, uint32_t n,
+                                   uint8_t room[RUN_SEAM_MAX])
+{
+    if (part->before->len >= n)
+        return part->before->bytes + part->before->len - n;
+    stream_part_copy_before(part, room, n);
+    return room;
+}
+
+/* Whether something may lie across the place where the part begins. */
+static bool may_cross(const struct run_seams *seams, const struct sl_stream_part *part)
+{
+    const uint32_t nearest = (uint32_t)least(part->known, SEAM_BYTES);
+    const uint32_t all = (uint32_t)least(part->known, seams->len);
+    uint8_t room[RUN_SEAM_MAX];
+
+    if (part->known == 0 || part->len == 0)
+        return false;
+    if (seams->filter == NULL)
+        return true;
+    const uint32_t found =
+        seam_filter_look(seams->filter, bytes_before(part, nearest, room), nearest, part->bytes,
+                         (uint32_t)least(part->len, SEAM_BYTES));
+    return found != 0 &&
+           seam_filter_matches(seams->filter, found, bytes_before(part, all, room), all,
+                               part->bytes, (uint32_t)least(part->len, seams->len));
+}
+
+/* ---- lists of parts -------------------------------------------------------------------------- */
+
 /* The parts of a shard while they are listed. */
 struct linking {
     struct stream_batch *mine;
@@ -362,9 +407,9 @@ static void link_packet(struct linking *linking, uint32_t r)
         parts->part[linking->last].next = &parts->part[r];
     }
     linking->last = r;
-    linking->mine->makes[record->item] |= parts->part[r].known != 0 ||
-                                          record->kind != STREAM_PACKET ||
-                                          record->source != record->item;
+    linking->mine->makes[record->item] |= record->kind != STREAM_PACKET ||
+                                          record->source != record->item ||
+                                          may_cross(linking->mine->seams, &parts->part[r]);
     parts->part[r].reversed = record->sender != 1 + record->half;
     if (record->kind == STREAM_PACKET && record->source == record->item)
         parts->part[linking->first].whole |=
@@ -464,7 +509,7 @@ void stream_batch_collect(struct stream_batch *mine, struct run_streams *streams
     stream_shard_begin(collecting.shard, &mine->shard[shard].output, batch->bytes);
     sl_flow_visit_shard(streams->flows, batch, keys, shard, &visitor);
     stream_shard_end(collecting.shard);
-    if (mine->takes_parts)
+    if (mine->seams != NULL)
         list_parts(mine, batch, shard);
 }
 
@@ -474,9 +519,10 @@ enum sl_status run_streams_finish(struct run_streams *streams, const struct run_
                                   const struct sl_flow_keys *keys, struct stream_batch *mine,
                                   struct app_batch *said, struct sl_diag *diag)
 {
+    static const struct run_seams any = {.len = RUN_SEAM_MAX};
     struct sl_batch empty = {.n_items = 1, .max_items = 1};
 
-    mine->takes_parts = true;
+    mine->seams = &any;
     for (uint32_t i = 0; i < streams->n_shards; i++) {
         struct app_collecting collecting = {0};
 
@@ -537,17 +583,6 @@ void stream_batch_list_ended(struct stream_batch *mine, uint32_t n_shards)
 
 /* ---- made items ------------------------------------------------------------------------------ */
 
-void stream_part_copy_before(const struct sl_stream_part *part, uint8_t *to, uint32_t len)
-{
-    while (len != 0) {
-        part = part->before;
-        const uint32_t n = part->len < len ? part->len : len;
-
-        len -= n;
-        memcpy(to + len, part->bytes + part->len - n, n);
-    }
-}
-
 bool stream_part_in_packet(const struct sl_batch *batch, uint32_t item,
                            const struct sl_stream_part *part)
 {
@@ -588,35 +623,6 @@ static bool make_piece(const struct making *making, uint32_t at, uint32_t len)
                          .base = (uint32_t)(SL_STREAM_HIT_BASE +
                                             (part->offset - making->first->offset) + at - before)});
     return true;
-}
-
-/* The n bytes before a part, which are known: where they lie, as most do, or in `room`. */
-static const uint8_t *bytes_before(const struct sl_stream_part *part, uint32_t n,
-                                   uint8_t room[RUN_SEAM_MAX])
-{
-    if (part->before->len >= n)
-        return part->before->bytes + part->before->len - n;
-    stream_part_copy_before(part, room, n);
-    return room;
-}
-
-/* Whether something may lie across the place where the part begins. */
-static bool may_cross(const struct run_seams *seams, const struct sl_stream_part *part)
-{
-    const uint32_t nearest = (uint32_t)least(part->known, SEAM_BYTES);
-    const uint32_t all = (uint32_t)least(part->known, seams->len);
-    uint8_t room[RUN_SEAM_MAX];
-
-    if (part->known == 0 || part->len == 0)
-        return false;
-    if (seams->filter == NULL)
-        return true;
-    const uint32_t found =
-        seam_filter_look(seams->filter, bytes_before(part, nearest, room), nearest, part->bytes,
-                         (uint32_t)least(part->len, SEAM_BYTES));
-    return found != 0 &&
-           seam_filter_matches(seams->filter, found, bytes_before(part, all, room), all,
-                               part->bytes, (uint32_t)least(part->len, seams->len));
 }
 
 /* Makes the items of a part behind the first `skip`. Returns how many were made before, with these,

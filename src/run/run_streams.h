@@ -60,13 +60,22 @@ struct stream_parts {
     struct app_arena arena; /* that they lie in */
 };
 
+enum { RUN_SEAM_MAX = 63 };
+_Static_assert(SL_RULE_LITERAL_MAX - 1 <= RUN_SEAM_MAX, "a seam has room for each literal");
+
+/* What may lie across the places where parts begin. */
+struct run_seams {
+    uint32_t len;                     /* one byte less than the longest; at most RUN_SEAM_MAX */
+    const struct seam_filter *filter; /* NULL: it may lie across any place */
+};
+
 /* The parts of a batch. Zeroed at first. */
 struct stream_batch {
     const struct sl_stream_part **of_item; /* see sl_evaluator_set_streams; NULL: no streams */
     uint8_t *makes; /* of each item, and of the 8 behind the last: 0 where no made item is of it */
     struct sl_stream_facts *facts; /* of each item; NULL: no rule asks */
     struct sl_stream_facts *facts_memory;
-    bool takes_parts; /* somebody looks at them */
+    const struct run_seams *seams; /* NULL: nobody looks at parts */
     uint32_t max_items, max_facts;
     struct late_flow **ended; /* in the order of late_flow_compare */
     uint32_t n_ended, max_ended;
@@ -77,10 +86,11 @@ struct stream_batch {
 
 void stream_batch_clear(struct stream_batch *mine);
 
-/* Arranging: no packet of the batch is in a stream so far. Rules may ask for parts, and for facts.
- * SL_ENOMEM. */
+/* Arranging: no packet of the batch is in a stream so far. `seams`, which are lent to the batch,
+ * are of those who look at parts; NULL: nobody does. Rules may ask for facts. SL_ENOMEM. */
 enum sl_status stream_batch_begin(struct stream_batch *mine, const struct sl_batch *batch,
-                                  bool takes_parts, bool asks_facts, struct sl_diag *diag);
+                                  const struct run_seams *seams, bool asks_facts,
+                                  struct sl_diag *diag);
 
 /* Collecting, after flows were tracked: lists the parts of each packet and of flows that ended.
  * Segments with a wrong checksum are left out, unless `checks` is NULL. The parts that streams get
@@ -102,15 +112,6 @@ void stream_batch_apply(struct stream_batch *mine, uint32_t n_shards);
 
 /* Lists the flows that ended. Behind it. */
 void stream_batch_list_ended(struct stream_batch *mine, uint32_t n_shards);
-
-enum { RUN_SEAM_MAX = 63 };
-_Static_assert(SL_RULE_LITERAL_MAX - 1 <= RUN_SEAM_MAX, "a seam has room for each literal");
-
-/* What may lie across the places where parts begin. */
-struct run_seams {
-    uint32_t len;                     /* one byte less than the longest; at most RUN_SEAM_MAX */
-    const struct seam_filter *filter; /* NULL: it may lie across any place */
-};
 
 /* Appends made items to `to`, as sl_app_make does: seams, which hold the bytes on either side of
  * the place where a part begins, and the parts that do not lie in their packet. `of_item`
