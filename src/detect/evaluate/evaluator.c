@@ -634,6 +634,15 @@ static const struct rule_header_filter *filter_of(const struct sl_evaluator *wor
                                        : &index->of_others;
 }
 
+/* Each flow shows its addresses in its first packets. */
+static bool may_show_home(const struct sl_evaluator *work, uint32_t item)
+{
+    const struct sl_origin *origin = work->batch->origin;
+
+    return work->home != NULL && (origin == NULL || origin[item].flow == 0 ||
+                                  (origin[item].flow_flags & SL_FLOW_FIRST) != 0);
+}
+
 static bool match_item(struct sl_evaluator *work, uint32_t item)
 {
     const struct rule_index *index = work->rules->index;
@@ -650,7 +659,7 @@ static bool match_item(struct sl_evaluator *work, uint32_t item)
         rule_header_filter_passes(filter_of(work, head), work->batch, item, false);
     const bool any_stream = head != NULL && index->any_stream_without_literal &&
                             rule_header_filter_passes(&index->of_streams, work->batch, item, true);
-    if (!any_hit && !any_header && !any_stream && !any_message && work->home == NULL)
+    if (!any_hit && !any_header && !any_stream && !any_message && !may_show_home(work, item))
         return true;
 
     const size_t first = work->at_hit;
