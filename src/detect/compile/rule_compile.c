@@ -469,10 +469,7 @@ static bool compile(struct compiler *compiler)
             return false;
     if (!make_lists(compiler))
         return false;
-    rule_header_filter_make(&index->header, index, compiler->rules, RULE_SEES_ALL);
-    rule_header_filter_make(&index->of_streams, index, compiler->rules, RULE_SEES_STREAMS);
-    rule_header_filter_make(&index->of_packets, index, compiler->rules, RULE_SEES_PACKETS);
-    rule_header_filter_make(&index->of_others, index, compiler->rules, RULE_SEES_OTHERS);
+    rule_header_filter_make(&index->header, index, compiler->rules);
     return make_asked_grams(index, compiler->rules);
 }
 

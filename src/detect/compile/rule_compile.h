@@ -57,9 +57,7 @@ struct rule_index {
     struct rule_asked_grams *asked; /* of each entry of by_message.rule */
     struct rule_gram_values gram_values;
     struct rule_address_index by_source, by_destination;
-    struct rule_header_filter header; /* of those; of those that see streams, packets that are part
-                                         of one, and others */
-    struct rule_header_filter of_streams, of_packets, of_others;
+    struct rule_header_filter header; /* of those */
     bool any_without_literal;
     bool any_expression;
     bool any_stream; /* some rule inspects streams */

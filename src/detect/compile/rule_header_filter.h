@@ -9,63 +9,60 @@
 #include "sluice/batch.h"
 #include "sluice/dissect.h"
 
-/* Bits of keys with rules. */
+enum { RULE_HEADER_SOURCE = 4 /* bits that what is of a source is shifted by */ };
+
+/* What the rules of a key see: RULE_SEES_* of RULE_SEES_ALL. */
 struct rule_header_filter {
-    bool all_tcp, all_udp;             /* some rule is tried on each of them */
-    bool tcp_addresses, udp_addresses; /* some rule is found by their addresses */
-    uint64_t apps[SL_N_APPS / 64 + 1];
-    uint64_t tcp_flags[4];
-    uint64_t dst_ports[1024], src_ports[1024];
-    /* By the upper half of an address of IPv4. */
-    uint64_t dst_blocks[RULE_ADDRESS_BLOCKS / 64], src_blocks[RULE_ADDRESS_BLOCKS / 64];
+    uint8_t all_tcp, all_udp;             /* tried on each packet */
+    uint8_t tcp_addresses, udp_addresses; /* found by addresses */
+    uint8_t apps[SL_N_APPS];
+    uint8_t tcp_flags[256];
+    uint8_t ports[65536];                /* of the destination; shifted, of the source */
+    uint8_t blocks[RULE_ADDRESS_BLOCKS]; /* the same of the upper half of an address of IPv4 */
 };
 
-/* Of rules that see one of these, RULE_SEES_*, once the lists of the index are made. */
+/* Once the lists of the index are made. */
 void rule_header_filter_make(struct rule_header_filter *filter, const struct rule_index *index,
-                             const struct sl_rules *rules, uint16_t sees);
+                             const struct sl_rules *rules);
 
-static inline bool rule_header_filter_has(const uint64_t *bits, uint32_t key)
+/* Of two ends. Rules that see streams may be tried on bytes that either side sent. */
+static inline uint32_t rule_header_filter_ends(const uint8_t *of_end, uint16_t src, uint16_t dst)
 {
-    return (bits[key / 64] >> key % 64 & 1) != 0;
+    const uint32_t from = of_end[src], to = of_end[dst];
+
+    return from >> RULE_HEADER_SOURCE | (to & RULE_SEES_ALL) |
+           ((from | to >> RULE_HEADER_SOURCE) & RULE_SEES_STREAMS);
 }
 
-/* Whether a source or destination, of either side where both_sides, has a rule. */
-static inline bool rule_header_filter_has_end(const uint64_t *src_bits, const uint64_t *dst_bits,
-                                              uint16_t src, uint16_t dst, bool both_sides)
-{
-    return rule_header_filter_has(src_bits, src) || rule_header_filter_has(dst_bits, dst) ||
-           (both_sides &&
-            (rule_header_filter_has(src_bits, dst) || rule_header_filter_has(dst_bits, src)));
-}
-
-/* Whether some rule may be tried on the packet, or, both_sides, on bytes that either side of its
- * flow sent. True for all that are no plain packets of TCP or UDP. */
-static inline bool rule_header_filter_passes(const struct rule_header_filter *filter,
-                                             const struct sl_batch *batch, uint32_t item,
-                                             bool both_sides)
+/* What the rules see that may be tried on the packet, or on what it adds to a stream. RULE_SEES_ALL
+ * where it is no plain packet of TCP or UDP. */
+static inline uint32_t rule_header_filter_sees(const struct rule_header_filter *filter,
+                                               const struct sl_batch *batch, uint32_t item)
 {
     enum { FLAGS_AT = 13, PORTS_LEN = 4, SRC_AT = 12, DST_AT = 16 }; /* of the headers */
     const struct sl_packet *packet = &batch->packet[item];
     const uint8_t *transport = batch->bytes + packet->offset + packet->transport;
     const uint8_t *ip = batch->bytes + packet->offset + packet->network;
     const bool is_tcp = packet->protocol == SL_IP_TCP;
-    const bool by_address = is_tcp ? filter->tcp_addresses : filter->udp_addresses;
+    const uint32_t by_address = is_tcp ? filter->tcp_addresses : filter->udp_addresses;
+    uint32_t sees = is_tcp ? filter->all_tcp : filter->all_udp;
 
     if (packet->transport == 0 ||
         packet->transport + (is_tcp ? FLAGS_AT + 1u : PORTS_LEN) > packet->len ||
         (!is_tcp && packet->protocol != SL_IP_UDP) ||
-        (packet->flags & (SL_PACKET_OUTER_IPV4 | SL_PACKET_OUTER_IPV6 | SL_PACKET_FRAGMENT)) != 0 ||
-        (is_tcp ? filter->all_tcp : filter->all_udp) ||
-        (by_address && (packet->flags & SL_PACKET_IPV4) == 0))
-        return true;
-    return rule_header_filter_has_end(filter->src_ports, filter->dst_ports, load_be16(transport),
-                                      load_be16(transport + 2), both_sides) ||
-           (is_tcp && rule_header_filter_has(filter->tcp_flags, transport[FLAGS_AT])) ||
-           (batch->origin != NULL &&
-            rule_header_filter_has(filter->apps, batch->origin[item].app)) ||
-           (by_address &&
-            rule_header_filter_has_end(filter->src_blocks, filter->dst_blocks,
-                                       load_be16(ip + SRC_AT), load_be16(ip + DST_AT), both_sides));
+        (packet->flags & (SL_PACKET_OUTER_IPV4 | SL_PACKET_OUTER_IPV6 | SL_PACKET_FRAGMENT)) != 0)
+        return RULE_SEES_ALL;
+    sees |= rule_header_filter_ends(filter->ports, load_be16(transport), load_be16(transport + 2));
+    if (is_tcp)
+        sees |= filter->tcp_flags[transport[FLAGS_AT]];
+    if (batch->origin != NULL)
+        sees |= filter->apps[batch->origin[item].app];
+    if ((packet->flags & SL_PACKET_IPV4) == 0)
+        return sees | by_address;
+    if (by_address != 0)
+        sees |= by_address & rule_header_filter_ends(filter->blocks, load_be16(ip + SRC_AT),
+                                                     load_be16(ip + DST_AT));
+    return sees;
 }
 
 #endif

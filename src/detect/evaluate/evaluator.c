@@ -623,17 +623,6 @@ static uint16_t seen_by(const struct sl_evaluator *work, const struct sl_stream_
     return head != NULL && head->whole ? RULE_SEES_PACKETS : RULE_SEES_OTHERS;
 }
 
-static const struct rule_header_filter *filter_of(const struct sl_evaluator *work,
-                                                  const struct sl_stream_part *head)
-{
-    const struct rule_index *index = work->rules->index;
-    const uint16_t sees = seen_by(work, head);
-
-    return sees == RULE_SEES_ALL       ? &index->header
-           : sees == RULE_SEES_PACKETS ? &index->of_packets
-                                       : &index->of_others;
-}
-
 /* Each flow shows its addresses in its first packets. */
 static bool may_show_home(const struct sl_evaluator *work, uint32_t item)
 {
@@ -654,11 +643,11 @@ static bool match_item(struct sl_evaluator *work, uint32_t item)
 
     const bool any_hit = work->at_hit < work->n_hits && work->hits->hit[work->at_hit].item == item;
     const bool any_message = has_messages(&work->talk, item);
-    const bool any_header =
-        index->any_without_literal &&
-        rule_header_filter_passes(filter_of(work, head), work->batch, item, false);
-    const bool any_stream = head != NULL && index->any_stream_without_literal &&
-                            rule_header_filter_passes(&index->of_streams, work->batch, item, true);
+    const uint32_t sees =
+        index->any_without_literal ? rule_header_filter_sees(&index->header, work->batch, item) : 0;
+    const bool any_header = (sees & seen_by(work, head)) != 0;
+    const bool any_stream =
+        head != NULL && index->any_stream_without_literal && (sees & RULE_SEES_STREAMS) != 0;
     if (!any_hit && !any_header && !any_stream && !any_message && !may_show_home(work, item))
         return true;
 

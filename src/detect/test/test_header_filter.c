@@ -145,14 +145,10 @@ static void add_rule_of_streams(char *text, size_t cap)
              ANY_OF(protocols), ANY_OF(ports_of), rand() % 3 == 0 ? "<>" : "->", ANY_OF(ports), 91);
 }
 
-/* Takes the filters away. */
+/* Takes the filter away. */
 static void pass_all(struct rule_index *index)
 {
-    struct rule_header_filter *const filters[] = {&index->header, &index->of_streams,
-                                                  &index->of_packets, &index->of_others};
-
-    for (size_t i = 0; i < sizeof filters / sizeof *filters; i++)
-        filters[i]->all_tcp = filters[i]->all_udp = true;
+    index->header.all_tcp = index->header.all_udp = RULE_SEES_ALL;
 }
 
 static size_t alerts_with(const struct sl_rules *rules, const struct sl_batch *batch,
@@ -209,8 +205,8 @@ static void test_streams_have_filters_of_their_own(void **state)
     assert_true(n_all > ROUNDS * PACKETS / 20);
 }
 
-/* Whether the filter of one rule passes a packet. */
-static bool passes(const char *text, const struct packet *packet, bool both_sides)
+/* Whether the filter of one rule passes a packet, or what it adds to a stream. */
+static bool passes(const char *text, const struct packet *packet, bool in_stream)
 {
     struct sl_rules *rules = load_rules(text);
     struct sl_batch *batch = fixture_batch(1);
@@ -221,16 +217,17 @@ static bool passes(const char *text, const struct packet *packet, bool both_side
     assert_int_equal(sl_rules_compile(rules, &literals, &n_literals, &diag), SL_OK);
     add_packet(batch, packet);
     dissect_batch(batch);
-    const bool passed = rule_header_filter_passes(&rules->index->header, batch, 0, both_sides);
+    const uint32_t sees = rule_header_filter_sees(&rules->index->header, batch, 0);
     sl_batch_free(batch);
     sl_rules_free(rules);
-    return passed;
+    return (sees & (in_stream ? RULE_SEES_STREAMS : RULE_SEES_PACKETS)) != 0;
 }
 
 static void test_packets_without_a_key_do_not_pass(void **state)
 {
     static const char to_80[] = "alert tcp any any -> any 80 (sid:1;)";
     static const char of_syn[] = "alert tcp any any -> any any (flags:S; sid:1;)";
+    static const char stream_to_80[] = "alert tcp any any -> any 80 (content:!\"x\"; sid:1;)";
     static const char to_host[] = "alert udp any any -> 192.0.2.1 any (sid:1;)";
 
     (void)state;
@@ -238,13 +235,16 @@ static void test_packets_without_a_key_do_not_pass(void **state)
     assert_false(passes(to_80, &(struct packet){.dst_port = 81}, false));
     assert_false(passes(to_80, &(struct packet){.kind = TCP6, .dst_port = 81}, false));
     assert_false(passes(to_80, &(struct packet){.src_port = 80}, false));
-    assert_true(passes(to_80, &(struct packet){.src_port = 80}, true));
+    assert_false(passes(to_80, &(struct packet){.dst_port = 80}, true));
+    assert_true(passes(stream_to_80, &(struct packet){.dst_port = 80}, true));
+    assert_true(passes(stream_to_80, &(struct packet){.src_port = 80}, true));
+    assert_false(passes(stream_to_80, &(struct packet){.src_port = 81}, true));
+    assert_false(passes(stream_to_80, &(struct packet){.src_port = 80}, false));
     assert_true(passes(of_syn, &(struct packet){.tcp_flags = 0x02}, false));
     assert_false(passes(of_syn, &(struct packet){.tcp_flags = 0x10}, false));
     assert_false(passes(of_syn, &(struct packet){.kind = UDP}, false));
     assert_true(passes(to_host, &(struct packet){.kind = UDP, .dst = 0xC0000201}, false));
     assert_false(passes(to_host, &(struct packet){.kind = UDP, .src = 0xC0000201}, false));
-    assert_true(passes(to_host, &(struct packet){.kind = UDP, .src = 0xC0000201}, true));
     assert_false(passes(to_host, &(struct packet){.kind = TCP, .dst = 0xC0000201}, false));
     assert_true(passes("alert tcp any any -> 192.0.2.1 any (sid:1;)",
                        &(struct packet){.kind = TCP6}, false));
