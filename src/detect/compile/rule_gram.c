@@ -68,7 +68,7 @@ static bool is_asked(const struct rule_payload *content)
 static bool has_opening(const struct rule *rule)
 {
     return rule->opening != NULL && rule->opening->distance == 0 &&
-           rule_buffer_id(rule->opening->buffer) < SL_APP_BODY &&
+           rule_buffer_id(rule->opening->buffer) < SL_N_APP_VALUES &&
            !rule_value_is_of_file(rule_buffer_id(rule->opening->buffer));
 }
 

@@ -55,8 +55,8 @@ struct rule_gram_values {
 void rule_grams_add(struct rule_grams *grams, const struct rule_gram_values *values,
                     const struct sl_app_value *value);
 
-/* What the rule asks of values other than bodies: an opening that one has once, or else the runs of
- * the longest content. Adds the value to *values. The rule is placed. */
+/* What the rule asks of values: an opening that one has once, or else the runs of the longest
+ * content that is of no body. Adds the value to *values. The rule is placed. */
 struct rule_asked_grams rule_asked_grams_of(const struct rule *rule,
                                             struct rule_gram_values *values);
 

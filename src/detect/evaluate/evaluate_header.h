@@ -70,12 +70,17 @@ static inline bool rule_view_in_addresses(const struct rule_ranges *addresses,
 
     if (addresses == NULL || view->ip == NULL)
         return addresses == NULL;
-    if (answer->addresses != addresses) {
-        answer->addresses = addresses;
-        answer->inside =
+    if (answer->addresses[0] == addresses)
+        return answer->inside[0];
+    if (answer->addresses[1] != addresses) {
+        answer->addresses[1] = answer->addresses[0];
+        answer->inside[1] = answer->inside[0];
+        answer->addresses[0] = addresses;
+        answer->inside[0] =
             rule_ranges_contain(addresses, which == RULE_SOURCE ? view->src : view->dst);
+        return answer->inside[0];
     }
-    return answer->inside;
+    return answer->inside[1];
 }
 
 static inline bool rule_view_meets_endpoints(const struct rule *rule, struct rule_view *view)

@@ -45,6 +45,12 @@ static void see_transport(struct rule_view *view)
     }
 }
 
+static void forget_answers(struct rule_view *view)
+{
+    for (int which = RULE_SOURCE; which <= RULE_DESTINATION; which++)
+        view->answer[which].addresses[0] = view->answer[which].addresses[1] = NULL;
+}
+
 /* A packet of no protocol. Each field is written, as gcc clears a struct by a slow "rep stos". */
 static void clear(struct rule_view *view)
 {
@@ -56,7 +62,7 @@ static void clear(struct rule_view *view)
     view->ip_protocol = 0;
     view->src_port = view->dst_port = 0;
     view->src = view->dst = 0;
-    view->answer[RULE_SOURCE].addresses = view->answer[RULE_DESTINATION].addresses = NULL;
+    forget_answers(view);
     view->ip = view->transport = NULL;
     view->ip_len = view->transport_len = 0;
     view->app = SL_APP_UNKNOWN;
@@ -117,7 +123,7 @@ void rule_view_turn(struct rule_view *view)
     view->dst = src;
     view->src_port = view->dst_port;
     view->dst_port = src_port;
-    view->answer[RULE_SOURCE].addresses = view->answer[RULE_DESTINATION].addresses = NULL;
+    forget_answers(view);
     view->flow ^= SL_FLOW_TO_SERVER;
     view->knows_dns_events = false; /* they depend on the side */
 }

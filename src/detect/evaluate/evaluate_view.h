@@ -12,11 +12,11 @@
 
 enum { RULE_SOURCE, RULE_DESTINATION };
 
-/* The set of addresses that an address was looked for in last. Rules that follow each other mostly
- * ask for the same one. */
+/* The sets of addresses that an address was looked for in last. Rules that follow each other mostly
+ * ask for the same two: networks at home, and others. */
 struct rule_answer {
-    const struct rule_ranges *addresses;
-    bool inside;
+    const struct rule_ranges *addresses[2];
+    bool inside[2];
 };
 
 /* In a tunnel a packet has two views, one by each IP header. */

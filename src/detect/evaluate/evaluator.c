@@ -283,13 +283,17 @@ static inline void try_list(struct sl_evaluator *work, const struct rule_lists *
         try_rules(work, lists->rule + lists->first[key], lists->rule + lists->first[key + 1], view);
 }
 
-/* Whether some rule wants the literal where it was found: in the payload, or in a made item. */
+/* Buffers that packets do not have, but for names of DNS. */
+enum { OF_MESSAGES = (1 << 30) - SL_BUFFER_HTTP_URI };
+
+/* Whether some rule about packets wants the literal where it was found: in the payload, or in a
+ * name. */
 static inline bool is_wanted(const struct rule_index *index, uint64_t id)
 {
     const uint32_t buffers = (uint32_t)(id >> 32);
+    const uint32_t wanted = buffers != 0 ? buffers & ~(uint32_t)OF_MESSAGES : SL_BUFFER_PAYLOAD;
 
-    return (index->wants[(uint32_t)id].buffers &
-            (buffers != 0 ? buffers : (uint32_t)SL_BUFFER_PAYLOAD)) != 0;
+    return (index->wants[(uint32_t)id].buffers & wanted) != 0;
 }
 
 /* The rules whose literal is in the payload, or in a name. Most hits end here: they repeat one of
@@ -499,6 +503,25 @@ static void list_grams(struct sl_evaluator *work, const struct sl_app_message *m
         }
 }
 
+/* The openings of bodies, as far as they have come. Those of another message do no harm. */
+static void list_body_openings(struct sl_evaluator *work, const struct rule_view *view)
+{
+    const struct rule_gram_values *asked = &work->rules->index->gram_values;
+    struct sl_app_value value;
+
+    if ((asked->openings & sl_app_value_bit(SL_APP_BODY)) == 0)
+        return;
+    for (int side = RULE_OF_CLIENT; side <= RULE_OF_SERVER; side++)
+        for (uint32_t len = RULE_GRAM_LEN; len != 0; len--) {
+            if (!rule_message_opening(view, rule_buffer_of((enum rule_side)side, SL_APP_BODY), len,
+                                      &value))
+                continue;
+            value.len = len;
+            rule_grams_add(&work->grams, asked, &value);
+            break;
+        }
+}
+
 /* The rules without a literal, on a message. */
 static void try_by_message(struct sl_evaluator *work, struct rule_view *view)
 {
@@ -509,6 +532,7 @@ static void try_by_message(struct sl_evaluator *work, struct rule_view *view)
     if (rule_list_is_empty(lists, key))
         return;
     list_grams(work, view->message);
+    list_body_openings(work, view);
     for (uint32_t i = lists->first[key]; i < lists->first[key + 1]; i++)
         if (rule_grams_have(&work->grams, index->asked[i]))
             try_rules(work, &lists->rule[i], &lists->rule[i] + 1, view);
@@ -519,12 +543,9 @@ static void try_by_message(struct sl_evaluator *work, struct rule_view *view)
 static void try_message(struct sl_evaluator *work, const struct rule_hits *hits, size_t end,
                         struct rule_view *view)
 {
-    enum {
-        OF_DNS = SL_BUFFER_HTTP_URI - SL_BUFFER_DNS_QUERY,
-        OF_OTHERS = (1 << 30) - SL_BUFFER_HTTP_URI
-    };
+    enum { OF_DNS = SL_BUFFER_HTTP_URI - SL_BUFFER_DNS_QUERY };
     const struct rule_index *index = work->rules->index;
-    const uint32_t wanted = view->app == SL_APP_DNS ? OF_DNS : OF_OTHERS;
+    const uint32_t wanted = view->app == SL_APP_DNS ? OF_DNS : OF_MESSAGES;
 
     work->items++;
     for (size_t i = 0; i < hits->n; i++) {

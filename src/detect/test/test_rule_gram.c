@@ -159,7 +159,7 @@ static void test_rules_ask_for_an_opening(void **state)
     check_opening("http.user_agent; to_lowercase; content:\"ei\"; depth:2;", SL_HTTP_USER_AGENT,
                   NULL);
     check_opening("http.request_header; content:\"A:\"; startswith;", SL_HTTP_START, NULL);
-    check_opening("file.data; content:\"MZ\"; startswith;", SL_APP_BODY, NULL);
+    check_opening("file.data; content:\"MZ\"; startswith;", SL_APP_BODY, "mz");
     check_opening("file.name; content:\"a\"; startswith;", SL_FILE_NAME, NULL);
 }
 
