@@ -158,6 +158,15 @@ bool rule_message_opening(const struct rule_view *view, enum rule_buffer buffer,
     return find_value(view, buffer, 0, len, value) && value->len >= len;
 }
 
+bool rule_message_begin(const struct rule_view *view, enum rule_buffer buffer, uint32_t most,
+                        struct sl_app_value *value)
+{
+    if (!find_value(view, buffer, 0, most, value))
+        return false;
+    value->len = (uint32_t)least(value->len, most);
+    return true;
+}
+
 bool rule_message_goes_on(const struct rule_view *view, enum rule_buffer buffer)
 {
     const int side = half_of(view->message, buffer);

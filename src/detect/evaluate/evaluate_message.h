@@ -20,6 +20,10 @@ bool rule_message_value(const struct rule_view *view, enum rule_buffer buffer, s
 bool rule_message_opening(const struct rule_view *view, enum rule_buffer buffer, uint32_t len,
                           struct sl_app_value *value);
 
+/* The first value, up to `most` bytes of it. */
+bool rule_message_begin(const struct rule_view *view, enum rule_buffer buffer, uint32_t most,
+                        struct sl_app_value *value);
+
 /* Whether more of the buffer is to come. */
 bool rule_message_goes_on(const struct rule_view *view, enum rule_buffer buffer);
 

@@ -512,14 +512,9 @@ static void list_body_openings(struct sl_evaluator *work, const struct rule_view
     if ((asked->openings & sl_app_value_bit(SL_APP_BODY)) == 0)
         return;
     for (int side = RULE_OF_CLIENT; side <= RULE_OF_SERVER; side++)
-        for (uint32_t len = RULE_GRAM_LEN; len != 0; len--) {
-            if (!rule_message_opening(view, rule_buffer_of((enum rule_side)side, SL_APP_BODY), len,
-                                      &value))
-                continue;
-            value.len = len;
+        if (rule_message_begin(view, rule_buffer_of((enum rule_side)side, SL_APP_BODY),
+                               RULE_GRAM_LEN, &value))
             rule_grams_add(&work->grams, asked, &value);
-            break;
-        }
 }
 
 /* The rules without a literal, on a message. */
