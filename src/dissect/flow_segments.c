@@ -35,7 +35,8 @@ static struct sl_flow_segment segment_of(const struct sl_batch *batch,
 }
 
 /* Fetches what the headers of a packet are found by, then, some packets later, the headers, both
- * ends of the payload and the memory of its flow. Inlined by force: gcc drops calls to functions that only prefetch. */
+ * ends of the payload and the memory of its flow. Inlined by force: gcc drops calls to functions
+ * that only prefetch. */
 __attribute__((always_inline)) static inline void
 fetch_columns(const struct sl_batch *batch, const struct sl_flow_keys *keys, uint32_t item)
 {

@@ -139,11 +139,10 @@ static void check_opening(const char *options, enum sl_app_value_id id, const ch
 
     assert_true(values.openings == (opening != NULL ? sl_app_value_bit(id) : 0));
     assert_true(values.runs == 0);
-    assert_int_equal(asked.first,
-                     opening != NULL
-                         ? rule_gram_of_opening(id, (const uint8_t *)opening,
-                                                (uint32_t)strlen(opening))
-                         : (uint32_t)RULE_GRAM_ANY);
+    assert_int_equal(asked.first, opening != NULL
+                                      ? rule_gram_of_opening(id, (const uint8_t *)opening,
+                                                             (uint32_t)strlen(opening))
+                                      : (uint32_t)RULE_GRAM_ANY);
     assert_int_equal(asked.last, RULE_GRAM_ANY);
     sl_rules_free(rules);
 }
