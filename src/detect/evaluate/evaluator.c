@@ -424,10 +424,9 @@ static bool is_in_piece(const struct rule_index *index, const struct sl_hit *hit
 /* The first hit of an item, or of one behind it, among those before `end`. Most are near it. */
 static size_t first_hit_of(const struct sl_evaluator *work, uint32_t item, size_t end)
 {
-    const struct sl_hit *const hit = work->hits->hit;
     size_t step = 1, begin = 0;
 
-    while (step <= end && hit[end - step].item >= item) {
+    while (step <= end && work->hits->hit[end - step].item >= item) {
         end -= step;
         step *= 2;
     }
@@ -435,7 +434,7 @@ static size_t first_hit_of(const struct sl_evaluator *work, uint32_t item, size_
     while (begin < end) {
         const size_t middle = begin + (end - begin) / 2;
 
-        if (hit[middle].item < item)
+        if (work->hits->hit[middle].item < item)
             begin = middle + 1;
         else
             end = middle;
