@@ -677,8 +677,10 @@ static struct app_flow *open_flow(struct app_shard *shard, struct app_slot *slot
 
     if (flow == NULL)
         return make_flow(shard, slot);
-    take_out(shard, flow);
-    append(shard, flow);
+    if (flow != shard->newest) {
+        take_out(shard, flow);
+        append(shard, flow);
+    }
     return flow;
 }
 
