@@ -178,15 +178,18 @@ static uint32_t longest_of(const struct sl_literal *literals, size_t n)
     return longest;
 }
 
-/* A filter of the literals that are wanted in bytes of streams. NULL: no memory. */
-static struct seam_filter *filter_seams(const struct rule_index *index)
+/* A filter of the literals that are wanted in bytes of streams to the server, or to the client.
+ * NULL: no memory. */
+static struct seam_filter *filter_seams(const struct rule_index *index, bool to_server)
 {
+    const uint32_t flows = to_server ? RULE_FLOWS_TO_SERVER : ~RULE_FLOWS_TO_SERVER;
     struct sl_literal *const wanted = malloc((index->n_literals + 1) * sizeof *wanted);
     struct seam_filter *filter;
     uint32_t n = 0;
 
     for (uint32_t id = 0; wanted != NULL && id < index->n_literals; id++)
-        if (match_class_wants(MATCH_STREAM, &index->wants[id]))
+        if (match_class_wants(MATCH_STREAM, &index->wants[id]) &&
+            (index->wants[id].flows & flows) != 0)
             wanted[n++] = index->literal[id];
     filter = wanted != NULL ? seam_filter_create(wanted, n) : NULL;
     free(wanted);
@@ -200,10 +203,13 @@ static enum sl_status find_seams(struct run_policy *policy, struct sl_diag *diag
 
     if (policy->joins_viruses)
         return SL_OK;
-    policy->seam_filter = filter_seams(policy->rules->index);
-    if (policy->seam_filter == NULL)
-        return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a filter of seams");
-    policy->seams = (struct run_seams){across, policy->seam_filter};
+    policy->seams.len = across;
+    for (int half = 0; half < 2; half++) {
+        policy->seam_filter[half] = filter_seams(policy->rules->index, half == 0);
+        if (policy->seam_filter[half] == NULL)
+            return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a filter of seams");
+        policy->seams.filter[half] = policy->seam_filter[half];
+    }
     return SL_OK;
 }
 

@@ -34,7 +34,8 @@ void run_policy_release(struct run_policy *policy)
     sl_clamav_free(policy->database);
     class_matcher_free(policy->classes);
     free(policy->wanted);
-    seam_filter_free(policy->seam_filter);
+    for (int half = 0; half < 2; half++)
+        seam_filter_free(policy->seam_filter[half]);
     sl_mpm_free(policy->matcher);
     if (policy->owns_rules)
         sl_rules_free(policy->rules);

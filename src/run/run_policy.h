@@ -42,7 +42,7 @@ struct run_policy {
     bool joins_viruses;                       /* viruses lie across segments, too */
 
     struct run_seams seams;
-    struct seam_filter *seam_filter; /* of the rules; NULL: there are none */
+    struct seam_filter *seam_filter[2]; /* of the rules, as seams have them; NULL: there are none */
 
     struct sl_names *names;
     struct sl_packet_names_watch *watch;

@@ -358,23 +358,23 @@ static const uint8_t *bytes_before(const struct sl_stream_part *part, uint32_t n
     return room;
 }
 
-/* Whether something may lie across the place where the part begins. */
-static bool may_cross(const struct run_seams *seams, const struct sl_stream_part *part)
+/* Whether something of this direction may lie across the place where the part begins. */
+static bool may_cross(const struct run_seams *seams, const struct sl_stream_part *part,
+                      uint32_t half)
 {
+    const struct seam_filter *const filter = seams->filter[half];
     const uint32_t nearest = (uint32_t)least(part->known, SEAM_BYTES);
     const uint32_t all = (uint32_t)least(part->known, seams->len);
     uint8_t room[RUN_SEAM_MAX];
 
     if (part->known == 0 || part->len == 0)
         return false;
-    if (seams->filter == NULL)
+    if (filter == NULL)
         return true;
-    const uint32_t found =
-        seam_filter_look(seams->filter, bytes_before(part, nearest, room), nearest, part->bytes,
-                         (uint32_t)least(part->len, SEAM_BYTES));
-    return found != 0 &&
-           seam_filter_matches(seams->filter, found, bytes_before(part, all, room), all,
-                               part->bytes, (uint32_t)least(part->len, seams->len));
+    const uint32_t found = seam_filter_look(filter, bytes_before(part, nearest, room), nearest,
+                                            part->bytes, (uint32_t)least(part->len, SEAM_BYTES));
+    return found != 0 && seam_filter_matches(filter, found, bytes_before(part, all, room), all,
+                                             part->bytes, (uint32_t)least(part->len, seams->len));
 }
 
 /* ---- lists of parts -------------------------------------------------------------------------- */
@@ -407,9 +407,9 @@ static void link_packet(struct linking *linking, uint32_t r)
         parts->part[linking->last].next = &parts->part[r];
     }
     linking->last = r;
-    linking->mine->makes[record->item] |= record->kind != STREAM_PACKET ||
-                                          record->source != record->item ||
-                                          may_cross(linking->mine->seams, &parts->part[r]);
+    linking->mine->makes[record->item] |=
+        record->kind != STREAM_PACKET || record->source != record->item ||
+        may_cross(linking->mine->seams, &parts->part[r], record->half);
     parts->part[r].reversed = record->sender != 1 + record->half;
     if (record->kind == STREAM_PACKET && record->source == record->item)
         parts->part[linking->first].whole |=
@@ -635,7 +635,9 @@ static uint32_t make_part(const struct making *making, uint32_t skip)
         const uint32_t seam_len = making->seams->len;
         const uint32_t len = part->len < seam_len ? part->len : seam_len;
 
-        return !may_cross(making->seams, part) || make_piece(making, 0, len) ? UINT32_MAX : 0;
+        const bool makes = may_cross(making->seams, part, 0) || may_cross(making->seams, part, 1);
+
+        return !makes || make_piece(making, 0, len) ? UINT32_MAX : 0;
     }
     for (; (uint64_t)skip * PIECE < part->len; skip++) {
         const uint32_t at = skip * PIECE;

@@ -65,8 +65,9 @@ _Static_assert(SL_RULE_LITERAL_MAX - 1 <= RUN_SEAM_MAX, "a seam has room for eac
 
 /* What may lie across the places where parts begin. */
 struct run_seams {
-    uint32_t len;                     /* one byte less than the longest; at most RUN_SEAM_MAX */
-    const struct seam_filter *filter; /* NULL: it may lie across any place */
+    uint32_t len;                        /* one byte less than the longest; at most RUN_SEAM_MAX */
+    const struct seam_filter *filter[2]; /* of bytes to the server, and to the client; NULL: it may
+                                            lie across any place */
 };
 
 /* The parts of a batch. Zeroed at first. */
