@@ -9,6 +9,7 @@
 enum {
     WORDS_LOG = 13, /* of the Bloom filter, as of some thousand literals: 64 KiB */
     WORDS_LOG_MAX = 17,
+    PAIRS = 65536,
     PLACES_MAX = 16 /* literals that are compared at one place */
 };
 
@@ -20,9 +21,11 @@ struct place {
     uint16_t n_before, n_behind; /* bytes of the literal on either side */
 };
 
-/* A Bloom filter of such places, which have three bits of one word (Putze, Sanders and Singler,
- * Cache-, Hash- and Space-Efficient Bloom Filters, 2007), and the places by their hash. */
+/* The bytes right next to each place, as bits of a set. A Bloom filter of the places, which have
+ * three bits of one word (Putze, Sanders and Singler, Cache-, Hash- and Space-Efficient Bloom
+ * Filters, 2007). The places by their hash. */
 struct seam_filter {
+    uint64_t pairs[PAIRS / 64];
     struct sl_literal *literal;
     uint64_t *word;
     uint32_t *first; /* place of each bucket; one more ends them */
@@ -85,6 +88,12 @@ static uint32_t nearest_behind(const uint8_t *behind, uint32_t n)
     return fold(behind[0] | second << 8 | third << 16);
 }
 
+/* The bytes next to a place, folded. */
+static uint32_t pair_of(uint32_t nearest_before, uint32_t nearest_behind)
+{
+    return (nearest_before & 0xFF) << 8 | (nearest_behind & 0xFF);
+}
+
 /* The word of a place, by the key before it and the first byte behind it. */
 static uint64_t *word_of(const struct seam_filter *filter, uint32_t before, uint32_t behind)
 {
@@ -141,6 +150,8 @@ static void fill(struct seam_filter *filter, uint32_t n_literals)
     for (uint32_t id = 0; id < n_literals; id++)
         for (uint32_t cut = 1; cut < filter->literal[id].len; cut++) {
             read_keys(&filter->literal[id], cut, &before, &behind);
+            filter->pairs[pair_of(before, behind) / 64] |= UINT64_C(1)
+                                                           << pair_of(before, behind) % 64;
             *word_of(filter, before, behind) |= bits_of(behind);
             filter->first[bucket_of(filter, before, behind)]++;
         }
@@ -213,11 +224,8 @@ static uint32_t ways_of(uint32_t n_before, uint32_t n_behind)
 }
 
 /* Without a branch for each way: what is found is hard to foresee. */
-uint32_t seam_filter_look(const struct seam_filter *filter, const uint8_t *before,
-                          uint32_t n_before, const uint8_t *behind, uint32_t n_behind)
+static uint32_t look_closely(const struct seam_filter *filter, uint32_t left, uint32_t right)
 {
-    const uint32_t left = nearest_before(before + n_before, n_before);
-    const uint32_t right = nearest_behind(behind, n_behind);
     uint64_t bits[SEAM_BYTES];
     uint32_t found = 0;
 
@@ -232,7 +240,19 @@ uint32_t seam_filter_look(const struct seam_filter *filter, const uint8_t *befor
         for (uint32_t j = 0; j < SEAM_BYTES; j++)
             found |= (uint32_t)((lacks & bits[j]) == 0) << (SEAM_BYTES * i + j);
     }
-    return found & ways_of(n_before, n_behind);
+    return found;
+}
+
+uint32_t seam_filter_look(const struct seam_filter *filter, const uint8_t *before,
+                          uint32_t n_before, const uint8_t *behind, uint32_t n_behind)
+{
+    const uint8_t *const end = before + n_before;
+    const uint32_t pair = pair_of(fold(*(end - 1)), fold(*behind));
+
+    if ((filter->pairs[pair / 64] >> pair % 64 & 1) == 0)
+        return 0;
+    return look_closely(filter, nearest_before(end, n_before), nearest_behind(behind, n_behind)) &
+           ways_of(n_before, n_behind);
 }
 
 /* Whether the first bytes on either side are the place's: eight, or all that it has. */
