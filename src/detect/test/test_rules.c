@@ -504,22 +504,27 @@ static void test_variables(void **state)
     sl_rules_free(rules);
 }
 
-/* Whether the default of HOME_NET is assumed, and a packet with such an address is seen. */
+/* Whether the default of HOME_NET is assumed, and a packet with such an address is seen: the first
+ * of its flow, unless rules look at its header. */
 static void test_home_by_default(void **state)
 {
     static const struct {
         const char *rule, *home;
         uint32_t src;
-        bool assumed, seen;
+        bool later, assumed, seen;
     } cases[] = {
-        {"alert tcp any any -> any any (content:\"x\"; sid:1;)", NULL, 0, false, false},
-        {"alert tcp $HOME_NET any -> any any (content:\"x\"; sid:1;)", NULL, 0, true, true},
-        {"alert tcp $HOME_NET any -> any any (sid:1;)", NULL, 0, true, true},
-        {"alert tcp $HOME_NET any -> any any (content:\"x\"; sid:1;)", NULL, 0x09090901, true,
+        {"alert tcp any any -> any any (content:\"word\"; sid:1;)", NULL, 0, false, false, false},
+        {"alert tcp $HOME_NET any -> any any (content:\"word\"; sid:1;)", NULL, 0, false, true,
+         true},
+        {"alert tcp $HOME_NET any -> any any (content:\"word\"; sid:1;)", NULL, 0, true, true,
          false},
-        {"alert tcp !$HTTP_SERVERS any -> any any (sid:1;)", NULL, 0x09090901, true, false},
-        {"alert tcp $HOME_NET any -> any any (sid:1;)", "9.9.9.0/24", 0x09090901, false, false},
-        {"alert tcp $HOME_NET any -> any any (sid:1;)", "9.9.9.0/24", 0, false, false},
+        {"alert tcp $HOME_NET any -> any any (sid:1;)", NULL, 0, false, true, true},
+        {"alert tcp $HOME_NET any -> any any (content:\"word\"; sid:1;)", NULL, 0x09090901, false,
+         true, false},
+        {"alert tcp !$HTTP_SERVERS any -> any any (sid:1;)", NULL, 0x09090901, false, true, false},
+        {"alert tcp $HOME_NET any -> any any (sid:1;)", "9.9.9.0/24", 0x09090901, false, false,
+         false},
+        {"alert tcp $HOME_NET any -> any any (sid:1;)", "9.9.9.0/24", 0, false, false, false},
     };
 
     (void)state;
@@ -539,7 +544,7 @@ static void test_home_by_default(void **state)
             sl_rules_load_text(rules, "x", cases[i].rule, strlen(cases[i].rule), &diag), SL_OK);
         assert_int_equal(sl_rules_compile(rules, &literals, &n, &diag), SL_OK);
         assert_int_equal(sl_rules_assume_home(rules), cases[i].assumed);
-        add_packet(batch, &(struct packet){.src = cases[i].src});
+        add_packet(batch, &(struct packet){.src = cases[i].src, .later = cases[i].later});
         dissect_batch(batch);
         assert_int_equal(sl_evaluator_create(&evaluator, rules, &diag), SL_OK);
         assert_false(sl_evaluator_saw_home(evaluator));
