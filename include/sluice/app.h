@@ -331,7 +331,8 @@ struct sl_app_stats {
     uint64_t transactions;  /* that are over */
     uint64_t flows_evicted; /* read no further, as memory was short */
     uint64_t left_out;      /* messages that flows paid too few bytes for: pipelined without end */
-    uint64_t bodies_cut;    /* bodies that rules do not see whole, for the same reason */
+    uint64_t bodies_cut;    /* bodies that rules do not see whole, for the same reason, or as they
+                               have more than SL_APP_BODY_MAX bytes */
     uint64_t files_cut;     /* files that are neither scanned nor stored: they have gaps or more
                                than 64 MiB, or there was no room for them */
 };

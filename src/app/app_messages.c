@@ -11,6 +11,7 @@ struct side_note {
     struct app_body body;             /* as far as it has come */
     uint32_t shown;                   /* bytes of it that messages showed */
     bool is_cut;                      /* no more of the body is kept */
+    bool is_long;                     /* for its length, and more has come */
     uint64_t batch;                   /* in which the next ones lie; 0: in none */
     const struct sl_app_value *value; /* values but for the body */
     uint32_t n_values;
@@ -508,12 +509,13 @@ static void hear_body(const struct hearing *hearing, const struct app_news *news
     struct side_note *const side = &note->side[news->side];
     struct app_shard *const shard = hearing->shard;
     const uint32_t before = app_body_held(&side->body);
+    uint32_t at = 0;
 
     if (!side->is_cut && news->len != 0 && !app_credit_pay(&hearing->shard->credit, news->len)) {
         side->is_cut = true;
         hearing->shard->output->stats.bodies_cut++;
     }
-    for (uint32_t at = 0; at < news->len && !side->is_cut;) {
+    while (at < news->len && !side->is_cut) {
         const uint32_t left = SL_APP_BODY_STEP - side->body.len % SL_APP_BODY_STEP;
         const uint32_t n = least(least(left, news->len - at), SL_APP_BODY_MAX - side->body.len);
         const bool is_kept = keep_bytes(hearing, side, news->bytes + at, n);
@@ -523,6 +525,10 @@ static void hear_body(const struct hearing *hearing, const struct app_news *news
         side->is_cut = side->body.len == SL_APP_BODY_MAX || !is_kept;
         if (side->is_cut || n == left)
             give_step(hearing, news, note, SL_APP_MORE);
+    }
+    if (at < news->len && side->body.len == SL_APP_BODY_MAX && !side->is_long) {
+        side->is_long = true;
+        shard->output->stats.bodies_cut++;
     }
     hearing->flow->notes += app_body_held(&side->body) - before;
 }
@@ -535,6 +541,7 @@ static void free_body(const struct hearing *hearing, struct side_note *side)
     side->shown = 0;
     side->pieces_batch = 0;
     side->is_cut = true;
+    side->is_long = false;
 }
 
 static void hear_end(const struct hearing *hearing, const struct app_news *news, struct note *note)

@@ -331,6 +331,7 @@ static void test_bodies_are_shown_in_steps(void **state)
         assert_int_equal(n, cases[c].n);
         assert_int_equal(n_files, cases[c].len != 0);
         assert_int_equal(shown, cases[c].shown);
+        assert_int_equal(scene->output.stats.bodies_cut, cases[c].len > SL_APP_BODY_MAX);
         app_end(scene->shard, &(struct app_place){.slot = &flow->slot});
         close_scene(scene);
     }
