@@ -273,12 +273,16 @@ static void extend_field(struct http_head *head, struct http_field *field, struc
         part_of(head, (struct app_span){begin, (uint32_t)(line.bytes + line.len - begin)});
 }
 
+/* In any case, with NULs in the same places. */
 static bool same_name(const struct http_head *head, const struct http_field *a,
                       const struct http_field *b)
 {
-    return a->hash == b->hash && a->name.len == b->name.len &&
-           strncasecmp((const char *)head->bytes + a->name.at,
-                       (const char *)head->bytes + b->name.at, a->name.len) == 0;
+    bool same = a->hash == b->hash && a->name.len == b->name.len;
+
+    for (uint32_t i = 0; i < a->name.len && same; i++)
+        same =
+            letter_lower(head->bytes[a->name.at + i]) == letter_lower(head->bytes[b->name.at + i]);
+    return same;
 }
 
 static void find_repeated(struct http_head *head)

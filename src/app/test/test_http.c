@@ -420,6 +420,9 @@ static void test_uris(void **state)
         {"/a b c", " uri=[/a b c] "},
         {"/?a=%2e%2E/%5c", " uri=[/?a=../\\x5c] "},
         {"/a/b/..", " uri=[/a] "},
+        {"./a", " uri=[a] "},
+        {"../a", " uri=[a] "},
+        {".a/b", " uri=[.a/b] "},
         {"http://[::1]:8/", " host=[[::1]] "},
         {"http://[::1:8/", " host=[[::1:8] "}};
 
@@ -649,6 +652,52 @@ static void test_values_are_put_together(void **state)
     assert_in_range(n_plain, 2001, 3000);
 }
 
+/* More fields than are read make no plain head. */
+static void test_fields_are_left_out(void **state)
+{
+    enum { FIELDS = HTTP_FIELDS_MAX + 1, FIELD_LEN = 10 };
+    static const char line[] = "GET / HTTP/1.1\r\n";
+    struct http_transaction transaction = {.flags = 0};
+    struct http_head *const head = &transaction.message[APP_CLIENT].head;
+    char *const text = malloc(sizeof line + FIELDS * FIELD_LEN + 3);
+    struct app_text composed = {0};
+    struct app_span value;
+    uint32_t len = sizeof line - 1;
+
+    (void)state;
+    assert_non_null(text);
+    memcpy(text, line, sizeof line);
+    for (uint32_t i = 0; i < FIELDS; i++, len += FIELD_LEN)
+        snprintf(text + len, FIELD_LEN + 1, "N%04u: v\r\n", i);
+    memcpy(text + len, "\r\n", 2);
+    transaction.message[APP_CLIENT].has_head = http_head_read(head, (uint8_t *)text, len + 2, true);
+    assert_true(transaction.message[APP_CLIENT].has_head);
+    assert_false(head->is_plain);
+    assert_true(http_value_get(&value, &transaction, APP_CLIENT, SL_HTTP_HEADER, &composed));
+    assert_int_equal(value.len, HTTP_FIELDS_MAX * FIELD_LEN);
+    app_text_free(&composed);
+    http_head_free(head);
+}
+
+static void test_names_with_nuls(void **state)
+{
+    static const char request[] = "GET / HTTP/1.1\r\nCoo\0k\0ie: first\r\nCoo\0ki\0e: second\r\n"
+                                  "X\0Y: 1\r\nx\0y: 2\r\n\r\n";
+
+    (void)state;
+    EXPECT(TOLD({APP_CLIENT, request, sizeof request - 1}), " cookie=[first]", ": 1, 2\\r\\n");
+}
+
+static void test_cookies_of_servers(void **state)
+{
+    static const char response[] = "HTTP/1.1 200 OK\r\nSet-Cookie: a\r\nCookie: b\r\n"
+                                   "Content-Length: 0\r\n\r\n";
+
+    (void)state;
+    EXPECT(TOLD({APP_CLIENT, get, 0}, {APP_SERVER, response, 0}),
+           " header=[Cookie: b\\r\\nContent-Length: 0\\r\\n]", " cookie=[a]");
+}
+
 static void test_fields_are_found_by_their_names(void **state)
 {
     static const char text[] = "GET / HTTP/1.1\r\nHOST: a\r\nAccept-Encoding: b\r\n"
@@ -682,6 +731,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_plain),
         cmocka_unit_test(test_values_are_put_together),
+        cmocka_unit_test(test_fields_are_left_out),
+        cmocka_unit_test(test_names_with_nuls),
+        cmocka_unit_test(test_cookies_of_servers),
         cmocka_unit_test(test_fields_are_found_by_their_names),
         cmocka_unit_test(test_pipelined),
         cmocka_unit_test(test_codings),
