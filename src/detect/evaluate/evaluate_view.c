@@ -47,8 +47,10 @@ static void see_transport(struct rule_view *view)
 
 static void forget_answers(struct rule_view *view)
 {
-    for (int which = RULE_SOURCE; which <= RULE_DESTINATION; which++)
+    for (int which = RULE_SOURCE; which <= RULE_DESTINATION; which++) {
         view->answer[which].addresses[0] = view->answer[which].addresses[1] = NULL;
+        view->answer[which].inside[0] = false;
+    }
 }
 
 /* A packet of no protocol. Each field is written, as gcc clears a struct by a slow "rep stos". */

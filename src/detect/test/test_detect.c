@@ -896,6 +896,35 @@ static void test_established_behind_a_handshake(void **state)
 
 /* Rules of addresses, ports and protocols alone are judged on the first packet of each side of a
  * flow, and on each packet without one. */
+/* Rules that ask in turns for networks at home, for others, and for a third set. */
+static void test_sets_of_addresses_in_turns(void **state)
+{
+    static const char *const sources[] = {"$HOME_NET", "$EXTERNAL_NET", "[192.168.0.1,10.9.9.9]"};
+    static const bool matches[] = {true, false, true};
+    struct sl_batch *batch = fixture_batch(1);
+    char text[4096] = "";
+    uint32_t n_expected = 0;
+    size_t n;
+
+    (void)state;
+    for (uint32_t i = 0; i < 24; i++) {
+        const uint32_t which = i % 2 == 0 ? i / 2 % 3 : i / 3 % 2;
+
+        snprintf(text + strlen(text), sizeof text - strlen(text),
+                 "alert tcp %s any -> any any (content:\"a word\"; sid:%u;)\n", sources[which],
+                 i + 1);
+        n_expected += matches[which];
+    }
+    struct sl_rules *rules = load_rules(text);
+
+    add_packet(batch, &(struct packet){.payload = "here is a word"});
+    dissect_batch(batch);
+    free(alerts_of(rules, batch, &n));
+    assert_int_equal(n, n_expected);
+    sl_batch_free(batch);
+    sl_rules_free(rules);
+}
+
 static void test_addresses_alone_once_a_side(void **state)
 {
     static const struct {
@@ -933,6 +962,7 @@ static void test_addresses_alone_once_a_side(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_sets_of_addresses_in_turns),
         cmocka_unit_test(test_addresses_alone_once_a_side),
         cmocka_unit_test(test_established_behind_a_handshake),
         cmocka_unit_test(test_protocols),

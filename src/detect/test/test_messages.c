@@ -482,6 +482,9 @@ static void test_bodies(void **state)
         {"http.request_body; content:\"va\"; offset:5; depth:2;", "1"},
         {"http.request_body; content:\"VA\"; offset:5; depth:2; nocase;", "1"},
         {"http.request_body; content:\"lu\"; offset:5; depth:2;", ""},
+        {"http.request_body; content:\"na\"; startswith;", "1"},
+        {"http.request_body; content:\"ma\"; startswith;", ""},
+        {"http.response_body; content:\"<h\"; depth:2;", "4"},
         {"http.request_body; content:\"fi\"; offset:16; depth:2;", "2"},
         {"http.server; content:\"Box/9\"; http.response_body; content:!\"zzz\";", "4"},
     };
