@@ -6,12 +6,17 @@
 #include "dissect/test/frame_fixture.h"
 #include "run/run_internal.h"
 
-enum { N_FLOWS = 24, STREAM_MAX = 9000, N_RULES = 15, FIRST_PORT = 20000 };
+enum { N_FLOWS = 24, STREAM_MAX = 9000, N_RULES = 17, FIRST_PORT = 20000 };
 
 /* Longer than a literal of rules. */
 #define CUT "across-the-cut-with-more-than-a-literal"
 
-static const char *const words[] = {CUT, "near", "begin", "1234end-of-it", "x1"};
+/* Literals that rules of one direction want. */
+#define OF_SERVER "what-servers-alone-say"
+#define OF_CLIENT "what-clients-alone-say"
+
+static const char *const words[] = {CUT,  "near",    "begin",  "1234end-of-it",
+                                    "x1", OF_SERVER, OF_CLIENT};
 
 static const char text[] =
     "alert tcp any any -> any any (content:\"" CUT "\"; sid:1;)\n"
@@ -29,7 +34,9 @@ static const char text[] =
     "alert dns any any -> any any (dns.query; content:\"needle.example\"; sid:12;)\n"
     "alert dns any any -> any any (dns.rcode:3; sid:13;)\n"
     "alert sip any any -> any any (sip.to; content:\"needle\"; sid:14;)\n"
-    "alert sip any any -> any any (sip.stat_code; content:\"404\"; sid:15;)\n";
+    "alert sip any any -> any any (sip.stat_code; content:\"404\"; sid:15;)\n"
+    "alert tcp any any -> any any (flow:to_client; content:\"" OF_SERVER "\"; sid:16;)\n"
+    "alert tcp any any -> any any (flow:to_server; content:\"" OF_CLIENT "\"; sid:17;)\n";
 
 /* The bytes that one side sends. */
 struct side {
@@ -101,6 +108,8 @@ static void expect(const struct side *side, bool server, bool *expected)
         server && find(side, "across", 0) + 6 <= 2500 && find(side, "across", 0) < side->len;
     expected[6] = find(side, "\r\n\r\nacross", 0) < side->len;
     expected[7] = begins && near < side->len && near <= 5 + 90;
+    expected[15] = server && find(side, OF_SERVER, 0) < side->len;
+    expected[16] = !server && find(side, OF_CLIENT, 0) < side->len;
 }
 
 /* ---- scenes ---------------------------------------------------------------------------------- */
@@ -112,7 +121,7 @@ static void draw_side(struct scene *scene, struct side *side)
     for (uint32_t i = 0; i < side->len; i++)
         side->byte[i] = (uint8_t)("ab0 \r\n1z"[below(scene, 8)]);
     for (uint32_t n = below(scene, 8); n != 0; n--) {
-        const char *word = words[below(scene, 5)];
+        const char *word = words[below(scene, 7)];
         const uint32_t len = (uint32_t)strlen(word);
         uint32_t at = below(scene, 4) == 0 ? below(scene, 70) : below(scene, STREAM_MAX);
 
