@@ -557,21 +557,14 @@ static void put(struct line *to, const char *text)
     to->len += (uint32_t)len;
 }
 
-static uint64_t next(uint64_t *seed)
+/* The first text, and one of `few` times any of them; few is 0: never. */
+static const char *pick(uint64_t *seed, const char *const *texts, uint32_t few)
 {
-    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return *seed >> 33;
-}
-
-/* The first text, and once in `usual` any of them. */
-static const char *pick(uint64_t *seed, const char *const *texts, uint64_t usual)
-{
-    const uint64_t n = next(seed);
     uint32_t count = 0;
 
     while (texts[count] != NULL)
         count++;
-    return texts[n % usual == 0 ? n / usual % count : 0];
+    return few != 0 && test_below(seed, few) == 0 ? texts[test_below(seed, count)] : texts[0];
 }
 
 /* A head of random fields, each with a name of its own or one that others have, and what is put
@@ -583,22 +576,22 @@ static void make_head(uint64_t *seed, bool is_plain, struct line *head, struct l
     static const char *const colons[] = {": ", ":", " : ", ":  ", ":\t", NULL};
     static const char *const values[] = {"value", "", "a:b", "long value, of words", NULL};
     static const char *const ends[] = {"\r\n", "\n", " \r\n", "\r\n\t\r\n", NULL};
-    const uint64_t usual = is_plain ? UINT64_MAX : 4;
+    const uint32_t few = is_plain ? 0 : 4;
 
     put(head, "GET / HTTP/1.1");
-    put(head, pick(seed, (const char *const[]){"\r\n", "\n", NULL}, usual));
+    put(head, pick(seed, (const char *const[]){"\r\n", "\n", NULL}, few));
     put(start, "GET / HTTP/1.1\r\n");
     for (int i = 0; names[i] != NULL; i++) {
         const char *value = pick(seed, values, 2);
-        const bool folds = !is_plain && *value != '\0' && next(seed) % 8 == 0;
+        const bool folds = !is_plain && *value != '\0' && test_below(seed, 8) == 0;
 
-        if (next(seed) % 2 == 0)
+        if (test_below(seed, 2) == 0)
             continue;
         put(head, names[i]);
-        put(head, pick(seed, colons, usual));
+        put(head, pick(seed, colons, few));
         put(head, value);
         put(head, folds ? "\r\n more" : "");
-        put(head, pick(seed, ends, usual));
+        put(head, pick(seed, ends, few));
         for (int k = strcmp(names[i], "Cookie") == 0; k < 2; k++) {
             put(k == 0 ? fields : start, names[i]);
             put(k == 0 ? fields : start, ": ");

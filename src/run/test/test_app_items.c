@@ -7,25 +7,19 @@
 
 enum { VALUES_MAX = 12, MESSAGES = 5, ITEMS = 64, MADE = 32 };
 
-static uint64_t next(uint64_t *seed)
-{
-    *seed = *seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
-    return *seed >> 33;
-}
-
 /* A head's values lie in its text, or elsewhere. */
 static uint32_t make_values(uint64_t *seed, uint8_t *text, uint32_t len, struct sl_app_value *value)
 {
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < len; i++)
-        text[i] = (uint8_t)next(seed);
+        text[i] = (uint8_t)test_below(seed, 256);
     for (uint32_t id = SL_HTTP_METHOD; id < SL_HTTP_LOCATION && n < VALUES_MAX; id++) {
-        const uint32_t value_len = (uint32_t)(1 + next(seed) % len);
+        const uint32_t value_len = 1 + test_below(seed, len);
 
-        if (next(seed) % 2 == 0)
+        if (test_below(seed, 2) == 0)
             value[n++] =
-                (struct sl_app_value){text + next(seed) % (len - value_len + 1), value_len, id};
+                (struct sl_app_value){text + test_below(seed, len - value_len + 1), value_len, id};
     }
     return n;
 }
@@ -102,15 +96,15 @@ static void test_values_of_heads_are_searched(void **state)
     assert_non_null(message);
     for (int round = 0; round < 400; round++) {
         const struct app_batch said = {.message = message, .n = MESSAGES};
-        const uint32_t buffers =
-            round % 4 == 0 ? UINT32_MAX & ~(uint32_t)SL_BUFFER_PAYLOAD : (uint32_t)next(&seed) << 7;
+        const uint32_t buffers = round % 4 == 0 ? UINT32_MAX & ~(uint32_t)SL_BUFFER_PAYLOAD
+                                                : (uint32_t)test_random(&seed) << 7;
         struct sl_batch *to = NULL;
 
         assert_int_equal(sl_batch_create(&to, 16384, ITEMS + MADE, NULL), SL_OK);
-        assert_int_equal(sl_batch_reserve_made(to, 1024 + (uint32_t)next(&seed) % 8000, MADE, NULL),
+        assert_int_equal(sl_batch_reserve_made(to, 1024 + test_below(&seed, 8000), MADE, NULL),
                          SL_OK);
         for (uint32_t m = 0; m < MESSAGES; m++) {
-            const uint32_t len = 20 + (uint32_t)next(&seed) % 800;
+            const uint32_t len = 20 + test_below(&seed, 800);
 
             message[m] = (struct sl_app_message){.item = m, .step = SL_APP_HEAD};
             message[m].half[0].value = value[m];
