@@ -511,9 +511,9 @@ static void hear_body(const struct hearing *hearing, const struct app_news *news
     const uint32_t before = app_body_held(&side->body);
     uint32_t at = 0;
 
-    if (!side->is_cut && news->len != 0 && !app_credit_pay(&hearing->shard->credit, news->len)) {
+    if (!side->is_cut && news->len != 0 && !app_credit_pay(&shard->credit, news->len)) {
         side->is_cut = true;
-        hearing->shard->output->stats.bodies_cut++;
+        shard->output->stats.bodies_cut++;
     }
     while (at < news->len && !side->is_cut) {
         const uint32_t left = SL_APP_BODY_STEP - side->body.len % SL_APP_BODY_STEP;

@@ -196,7 +196,7 @@ static struct app_span next_line_of(const struct http_head *head, uint32_t *at)
     return next_line((struct app_span){head->bytes, head->len}, head->cr_ends, at);
 }
 
-/* What a field is called. NULs do not count. */
+/* What a field is called. For a name that is asked for NULs do not count, as libhtp has it. */
 static void read_name(struct http_field *field, struct app_span name)
 {
     static const struct {
@@ -273,7 +273,7 @@ static void extend_field(struct http_head *head, struct http_field *field, struc
         part_of(head, (struct app_span){begin, (uint32_t)(line.bytes + line.len - begin)});
 }
 
-/* In any case, with NULs in the same places. */
+/* In any case. Of fields that repeat, NULs are in the same places. */
 static bool same_name(const struct http_head *head, const struct http_field *a,
                       const struct http_field *b)
 {

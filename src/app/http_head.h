@@ -12,7 +12,8 @@ enum {
     HTTP_FIELDS_MAX = 1024  /* later ones are passed over, and counted */
 };
 
-/* The names of fields that are asked for, from short to long. */
+/* The names of fields that are asked for, from short to long: who looks one up stops at a longer.
+ */
 enum http_name {
     HTTP_NO_NAME, /* any other */
     HTTP_HOST,
@@ -43,7 +44,7 @@ struct http_part {
 
 struct http_field {
     struct http_part name, value; /* without blanks around; value: with its folds */
-    uint16_t hash;                /* of the name in lower case */
+    uint16_t hash;                /* of the name without NULs, the same in any case */
     uint8_t known;                /* enum http_name */
     bool has_colon;               /* else it has no name */
     bool folded;                  /* the value goes over several lines */

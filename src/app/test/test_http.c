@@ -691,6 +691,28 @@ static void test_cookies_of_servers(void **state)
            " header=[Cookie: b\\r\\nContent-Length: 0\\r\\n]", " cookie=[a]");
 }
 
+/* As a table of names has to be in order. */
+static void test_all_names_are_known(void **state)
+{
+    static const char text[] = "GET / HTTP/1.1\r\nHost: \r\nAccept: \r\nCookie: \r\nExpect: \r\n"
+                               "Server: \r\nReferer: \r\nLocation: \r\nConnection: \r\n"
+                               "Set-Cookie: \r\nUser-Agent: \r\nContent-Type: \r\n"
+                               "Authorization: \r\nContent-Length: \r\nAccept-Encoding: \r\n"
+                               "Accept-Language: \r\nContent-Encoding: \r\n"
+                               "Transfer-Encoding: \r\nContent-Disposition: \r\n\r\n";
+    uint8_t *bytes = malloc(sizeof text - 1);
+    struct http_head head;
+
+    (void)state;
+    assert_non_null(bytes);
+    memcpy(bytes, text, sizeof text - 1);
+    assert_true(http_head_read(&head, bytes, sizeof text - 1, true));
+    assert_int_equal(head.n_fields, HTTP_N_NAMES - 1);
+    for (uint32_t i = 0; i < head.n_fields; i++)
+        assert_int_equal(head.field[i].known, i + 1);
+    http_head_free(&head);
+}
+
 static void test_fields_are_found_by_their_names(void **state)
 {
     static const char text[] = "GET / HTTP/1.1\r\nHOST: a\r\nAccept-Encoding: b\r\n"
@@ -727,6 +749,7 @@ int main(void)
         cmocka_unit_test(test_fields_are_left_out),
         cmocka_unit_test(test_names_with_nuls),
         cmocka_unit_test(test_cookies_of_servers),
+        cmocka_unit_test(test_all_names_are_known),
         cmocka_unit_test(test_fields_are_found_by_their_names),
         cmocka_unit_test(test_pipelined),
         cmocka_unit_test(test_codings),
