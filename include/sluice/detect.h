@@ -385,8 +385,9 @@ SL_API const uint32_t *sl_evaluator_tagged(const struct sl_evaluator *evaluator,
  * there. */
 SL_API uint64_t sl_evaluator_stopped(const struct sl_evaluator *evaluator);
 
-/* Whether a packet so far had an address of HOME_NET: one of SL_FLOW_FIRST or without a flow, as a
- * flow's others have the same addresses. Known where sl_rules_assume_home alone. */
+/* Whether a packet so far had an address of HOME_NET. It is looked for in packets of SL_FLOW_FIRST
+ * or without a flow, and in those that rules are tried on. Known where sl_rules_assume_home alone.
+ */
 SL_API bool sl_evaluator_saw_home(const struct sl_evaluator *evaluator);
 
 /* Accepts NULL. */

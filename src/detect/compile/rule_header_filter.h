@@ -11,6 +11,10 @@
 
 enum { RULE_HEADER_SOURCE = 4 /* bits that what is of a source is shifted by */ };
 
+_Static_assert(RULE_SEES_ALL < 1 << RULE_HEADER_SOURCE &&
+                   RULE_SEES_ALL << RULE_HEADER_SOURCE <= UINT8_MAX,
+               "what is of both ends fits a byte");
+
 /* What the rules of a key see: RULE_SEES_* of RULE_SEES_ALL. */
 struct rule_header_filter {
     uint8_t all_tcp, all_udp;             /* tried on each packet */

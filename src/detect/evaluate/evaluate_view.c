@@ -49,7 +49,7 @@ static void forget_answers(struct rule_view *view)
 {
     for (int which = RULE_SOURCE; which <= RULE_DESTINATION; which++) {
         view->answer[which].addresses[0] = view->answer[which].addresses[1] = NULL;
-        view->answer[which].inside[0] = false;
+        view->answer[which].inside[0] = false; /* it moves to the second before it is set */
     }
 }
 

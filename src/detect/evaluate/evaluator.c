@@ -283,8 +283,8 @@ static inline void try_list(struct sl_evaluator *work, const struct rule_lists *
         try_rules(work, lists->rule + lists->first[key], lists->rule + lists->first[key + 1], view);
 }
 
-/* Buffers that packets do not have, but for names of DNS. */
-enum { OF_MESSAGES = (1 << 30) - SL_BUFFER_HTTP_URI };
+/* Buffers of values of messages, without names of DNS. */
+enum { OF_MESSAGES = SL_BUFFER_STREAM_BACK - SL_BUFFER_HTTP_URI };
 
 /* Whether some rule about packets wants the literal where it was found: in the payload, or in a
  * name. */
@@ -424,7 +424,7 @@ static bool is_in_piece(const struct rule_index *index, const struct sl_hit *hit
 /* The first hit of an item, or of one behind it, among those before `end`. Most are near it. */
 static size_t first_hit_of(const struct sl_evaluator *work, uint32_t item, size_t end)
 {
-    size_t step = 1, begin = 0;
+    size_t step = 1, begin;
 
     while (step <= end && work->hits->hit[end - step].item >= item) {
         end -= step;

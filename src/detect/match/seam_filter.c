@@ -89,9 +89,9 @@ static uint32_t nearest_behind(const uint8_t *behind, uint32_t n)
 }
 
 /* The bytes next to a place, folded. */
-static uint32_t pair_of(uint32_t nearest_before, uint32_t nearest_behind)
+static uint32_t pair_of(uint32_t before, uint32_t behind)
 {
-    return (nearest_before & 0xFF) << 8 | (nearest_behind & 0xFF);
+    return (before & 0xFF) << 8 | (behind & 0xFF);
 }
 
 /* The word of a place, by the key before it and the first byte behind it. */

@@ -894,8 +894,6 @@ static void test_established_behind_a_handshake(void **state)
     assert_true(rule_matches(established, &packet));
 }
 
-/* Rules of addresses, ports and protocols alone are judged on the first packet of each side of a
- * flow, and on each packet without one. */
 /* Rules that ask in turns for networks at home, for others, and for a third set. */
 static void test_sets_of_addresses_in_turns(void **state)
 {
@@ -925,6 +923,8 @@ static void test_sets_of_addresses_in_turns(void **state)
     sl_rules_free(rules);
 }
 
+/* Rules of addresses, ports and protocols alone are judged on the first packet of each side of a
+ * flow, and on each packet without one. */
 static void test_addresses_alone_once_a_side(void **state)
 {
     static const struct {

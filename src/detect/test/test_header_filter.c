@@ -169,7 +169,7 @@ static size_t alerts_with(const struct sl_rules *rules, const struct sl_batch *b
     return n;
 }
 
-static void test_streams_have_filters_of_their_own(void **state)
+static void test_streams_pass_by_either_side(void **state)
 {
     static struct laid laid;
     size_t n_all = 0;
@@ -228,6 +228,8 @@ static void test_packets_without_a_key_do_not_pass(void **state)
     static const char to_80[] = "alert tcp any any -> any 80 (sid:1;)";
     static const char of_syn[] = "alert tcp any any -> any any (flags:S; sid:1;)";
     static const char stream_to_80[] = "alert tcp any any -> any 80 (content:!\"x\"; sid:1;)";
+    static const char stream_to_host[] =
+        "alert tcp any any -> 192.0.2.1 any (content:!\"x\"; sid:1;)";
     static const char to_host[] = "alert udp any any -> 192.0.2.1 any (sid:1;)";
 
     (void)state;
@@ -246,6 +248,10 @@ static void test_packets_without_a_key_do_not_pass(void **state)
     assert_true(passes(to_host, &(struct packet){.kind = UDP, .dst = 0xC0000201}, false));
     assert_false(passes(to_host, &(struct packet){.kind = UDP, .src = 0xC0000201}, false));
     assert_false(passes(to_host, &(struct packet){.kind = TCP, .dst = 0xC0000201}, false));
+    assert_true(passes(stream_to_host, &(struct packet){.dst = 0xC0000201}, true));
+    assert_true(passes(stream_to_host, &(struct packet){.src = 0xC0000201}, true));
+    assert_false(passes(stream_to_host, &(struct packet){.src = 0xC0A80101}, true));
+    assert_false(passes(stream_to_host, &(struct packet){.src = 0xC0000201}, false));
     assert_true(passes("alert tcp any any -> 192.0.2.1 any (sid:1;)",
                        &(struct packet){.kind = TCP6}, false));
     assert_true(passes(to_80, &(struct packet){.kind = ARP}, false));
@@ -269,7 +275,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_results_are_those_without_the_filter),
-        cmocka_unit_test(test_streams_have_filters_of_their_own),
+        cmocka_unit_test(test_streams_pass_by_either_side),
         cmocka_unit_test(test_packets_without_a_key_do_not_pass),
         cmocka_unit_test(test_both_ways_between_ports),
     };
