@@ -35,8 +35,8 @@ static struct sl_flow_segment segment_of(const struct sl_batch *batch,
 }
 
 /* Fetches what the headers of a packet are found by, then, some packets later, the headers, both
- * ends of the payload and the memory of its flow. Inlined by force: gcc drops calls to functions
- * that only prefetch. */
+ * ends of a usual payload and the memory of its flow. Inlined by force: gcc drops calls to
+ * functions that only prefetch. */
 __attribute__((always_inline)) static inline void
 fetch_columns(const struct sl_batch *batch, const struct sl_flow_keys *keys, uint32_t item)
 {
@@ -53,7 +53,7 @@ __attribute__((always_inline)) static inline void fetch_headers(const struct sl_
 
     __builtin_prefetch(batch->bytes + packet->offset + packet->network);
     __builtin_prefetch(batch->bytes + packet->offset + packet->transport + TCP_LEN);
-    __builtin_prefetch(batch->bytes + payload.offset + payload.len - 1);
+    __builtin_prefetch(batch->bytes + payload.offset + (payload.len != 0 ? payload.len - 1 : 0));
 }
 
 __attribute__((always_inline)) static inline void fetch_run(const struct sl_batch *batch,

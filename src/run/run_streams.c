@@ -635,6 +635,7 @@ static uint32_t make_part(const struct making *making, uint32_t skip)
         const uint32_t seam_len = making->seams->len;
         const uint32_t len = part->len < seam_len ? part->len : seam_len;
 
+        /* Which side sent the bytes is not known here, and few parts come so far. */
         const bool makes = may_cross(making->seams, part, 0) || may_cross(making->seams, part, 1);
 
         return !makes || make_piece(making, 0, len) ? UINT32_MAX : 0;

@@ -213,7 +213,7 @@ static void put_apps(struct exposition *to, const struct sl_app_stats *apps)
           apps->flows_evicted);
     count(to, "sluice_app_left_out_total", "Messages that flows had too few bytes for.",
           apps->left_out);
-    count(to, "sluice_app_bodies_cut_total", "Bodies that rules saw no more of.", apps->bodies_cut);
+    count(to, "sluice_app_bodies_cut_total", "Bodies that rules saw in part.", apps->bodies_cut);
     count(to, "sluice_app_files_cut_total", "Files that were neither scanned nor stored.",
           apps->files_cut);
 }

@@ -14,7 +14,7 @@ static uint32_t make_values(uint64_t *seed, uint8_t *text, uint32_t len, struct 
 
     for (uint32_t i = 0; i < len; i++)
         text[i] = (uint8_t)test_below(seed, 256);
-    for (uint32_t id = SL_HTTP_METHOD; id < SL_HTTP_LOCATION && n < VALUES_MAX; id++) {
+    for (uint32_t id = SL_HTTP_METHOD; id <= SL_HTTP_LOCATION && n < VALUES_MAX; id++) {
         const uint32_t value_len = 1 + test_below(seed, len);
 
         if (test_below(seed, 2) == 0)
@@ -57,6 +57,11 @@ static void check_item(const struct sl_batch *batch, uint32_t made, const struct
     assert_int_equal(batch->made[made].buffers & ~found, 0);
 }
 
+static const struct sl_app_half *half_of(const struct app_batch *said, uint32_t m)
+{
+    return &said->message[m].half[said->message[m].side];
+}
+
 /* Makes items until all are made, batch by batch, and checks each. Returns their bytes. */
 static uint64_t check(const struct app_batch *said, struct sl_batch *to, uint32_t buffers)
 {
@@ -69,15 +74,19 @@ static uint64_t check(const struct app_batch *said, struct sl_batch *to, uint32_
         assert_true(from == UINT64_MAX || to->n_made != 0);
         bytes += to->made_len;
         for (uint32_t m = 0; m < MESSAGES; m++)
-            for (uint32_t v = 0; v < said->message[m].half[0].n_values; v++)
+            for (uint32_t v = 0; v < half_of(said, m)->n_values; v++)
                 searched[m][v] |=
-                    is_searched(to, said->message[m].item, &said->message[m].half[0].value[v]);
-        for (uint32_t i = 0; i < to->n_made; i++)
-            check_item(to, i, &said->message[to->made[i].item].half[0], buffers);
+                    is_searched(to, said->message[m].item, &half_of(said, m)->value[v]);
+        for (uint32_t i = 0; i < to->n_made; i++) {
+            const uint32_t m = to->made[i].item;
+
+            assert_int_equal(said->message[m].step, SL_APP_HEAD); /* the others say nothing new */
+            check_item(to, i, half_of(said, m), buffers);
+        }
     }
     for (uint32_t m = 0; m < MESSAGES; m++)
-        for (uint32_t v = 0; v < said->message[m].half[0].n_values; v++) {
-            const uint32_t id = said->message[m].half[0].value[v].id;
+        for (uint32_t v = 0; v < half_of(said, m)->n_values; v++) {
+            const uint32_t id = half_of(said, m)->value[v].id;
             const bool is_asked = (sl_app_buffer_of((enum sl_app_value_id)id) & buffers) != 0;
 
             assert_true(searched[m][v] || !is_asked || said->message[m].step != SL_APP_HEAD);
@@ -106,10 +115,15 @@ static void test_values_of_heads_are_searched(void **state)
         for (uint32_t m = 0; m < MESSAGES; m++) {
             const uint32_t len = 20 + test_below(&seed, 800);
 
-            message[m] = (struct sl_app_message){.item = m, .step = SL_APP_HEAD};
-            message[m].half[0].value = value[m];
-            message[m].half[0].n_values = make_values(&seed, text[m], len, value[m]);
-            for (uint32_t v = 0; v < message[m].half[0].n_values; v++)
+            message[m] = (struct sl_app_message){.item = m,
+                                                 .side = (uint8_t)test_below(&seed, 2),
+                                                 .step = test_below(&seed, 4) == 0 ? SL_APP_MORE
+                                                                                   : SL_APP_HEAD};
+            struct sl_app_half *const half = &message[m].half[message[m].side];
+
+            half->value = value[m];
+            half->n_values = make_values(&seed, text[m], len, value[m]);
+            for (uint32_t v = 0; v < half->n_values && message[m].step == SL_APP_HEAD; v++)
                 values += value[m][v].len;
         }
         made += check(&said, to, buffers);
