@@ -196,8 +196,9 @@ static struct app_span next_line_of(const struct http_head *head, uint32_t *at)
     return next_line((struct app_span){head->bytes, head->len}, head->cr_ends, at);
 }
 
-/* What a field is called. For a name that is asked for NULs do not count, as libhtp has it. */
-static void read_name(struct http_field *field, struct app_span name)
+/* The name that is asked for, if it is one. Its NULs do not count, as libhtp has it: `len` is that
+ * of the other bytes. */
+static enum http_name known_of(struct app_span name, uint32_t len)
 {
     static const struct {
         const char *text;
@@ -224,6 +225,16 @@ static void read_name(struct http_field *field, struct app_span name)
         NAME(HTTP_CONTENT_DISPOSITION, "content-disposition"),
 #undef NAME
     };
+
+    for (int id = HTTP_NO_NAME + 1; id < HTTP_N_NAMES && names[id].len <= len; id++)
+        if (names[id].len == len && http_span_is(name, names[id].text))
+            return (enum http_name)id;
+    return HTTP_NO_NAME;
+}
+
+/* What a field is called. */
+static void read_name(struct http_field *field, struct app_span name)
+{
     uint32_t hash = 0, len = 0;
 
     for (uint32_t i = 0; i < name.len; i++) {
@@ -233,9 +244,7 @@ static void read_name(struct http_field *field, struct app_span name)
         len++;
     }
     field->hash = (uint16_t)(hash >> 16);
-    for (int id = HTTP_NO_NAME + 1; id < HTTP_N_NAMES && names[id].len <= len; id++)
-        if (names[id].len == len && http_span_is(name, names[id].text))
-            field->known = (uint8_t)id;
+    field->known = (uint8_t)known_of(name, len);
 }
 
 /* A line without a colon is a value without a name. */
