@@ -73,8 +73,8 @@ struct sl_pipeline_config {
     /* Threads of each device, which do all steps from prepare to report. 0: as many as the machine
      * has cores, shared by the GPUs; beside the CPU these have a quarter, and at least two each.
      * Without `prepare` a GPU has half of the cores and one, at most 12. A GPU has at most six
-     * batches at once. One of its waiting threads, and the thread that drains, stays awake for
-     * 200 us before it sleeps. So does one of the CPU's where `fill_anywhere` is set. */
+     * batches at once. Its waiting threads, and the thread that drains, stay awake for 200 us
+     * before they sleep. So do the CPU's where `fill_anywhere` is set. */
     uint32_t n_workers;
 
     /* Milliseconds until a GPU counts as hung and is dropped (struct sl_limits). 0: 10,000. */

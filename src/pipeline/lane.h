@@ -10,10 +10,10 @@
 struct pipeline;
 struct lane;
 
-/* One waiting thread, the watcher, stays awake until it reads that there was a signal. */
+/* Waiting threads that stay awake. A signal is for one of them, the first that takes it. */
 struct watch {
-    atomic_uint n_signals;
-    bool on; /* there is a watcher without a signal; guarded by the pipeline's lock */
+    atomic_uint n_signals;  /* that no thread has taken */
+    uint32_t n_unsignalled; /* threads beyond the signals; guarded by the pipeline's lock */
 };
 
 struct lane_thread {

@@ -47,7 +47,7 @@
 
 enum {
     PIPELINE_SPARE = 2,         /* free slots; fewer are few */
-    PIPELINE_AWAKE_NS = 200000, /* how long one waiting thread stays awake before it sleeps */
+    PIPELINE_AWAKE_NS = 200000, /* how long a waiting thread stays awake before it sleeps */
     PIPELINE_OPENERS_MAX = 4    /* more threads do not pin memory faster */
 };
 
@@ -135,7 +135,7 @@ static inline bool pipeline_has_room(const struct pipeline *pipeline)
 
 void pipeline_signal_all(struct pipeline *pipeline);
 
-/* Signals the watcher, or else one of the waiters that sleep. */
+/* Signals one of the waiters: one that is awake, or else one that sleeps. */
 void pipeline_signal(pthread_cond_t *waiting, struct watch *watch);
 
 /* Signals one thread of each lane: the engines have a batch more, and the first thread takes it. */
@@ -145,9 +145,9 @@ void pipeline_signal_workers(struct pipeline *pipeline);
  * opened. */
 void pipeline_signal_room(struct pipeline *pipeline);
 
-/* Waits for a signal, without the lock. Waking a thread takes 50 us, at times 500, and a GPU takes
- * 200 for a batch. So until `awake_until` one of the waiting threads stays awake, and yields its
- * core to threads that have work. */
+/* Waits for a signal, without the lock. Waking a thread takes 50 us, at times 5 ms, and a GPU takes
+ * 200 us for a batch. So until `awake_until` waiting threads stay awake, and yield their cores to
+ * threads that have work. */
 void pipeline_wait(struct pipeline *pipeline, pthread_cond_t *waiting, struct watch *watch,
                    uint64_t awake_until);
 

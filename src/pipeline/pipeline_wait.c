@@ -5,31 +5,40 @@
 #include "base/clock.h"
 #include "pipeline_state.h"
 
-/* Whether there was a watcher, which takes the signal. The next one is for another thread. */
-static bool signal_watcher(struct watch *watch)
+/* Signals so many of the threads that stay awake. */
+static void signal_awake(struct watch *watch, uint32_t n)
 {
-    const bool was_on = watch->on;
+    watch->n_unsignalled -= n;
+    atomic_fetch_add(&watch->n_signals, n);
+}
 
-    atomic_fetch_add(&watch->n_signals, 1);
-    watch->on = false;
-    return was_on;
+static bool take_signal(struct watch *watch)
+{
+    unsigned n = atomic_load(&watch->n_signals);
+
+    while (n != 0)
+        if (atomic_compare_exchange_weak(&watch->n_signals, &n, n - 1))
+            return true;
+    return false;
 }
 
 void pipeline_signal_all(struct pipeline *pipeline)
 {
-    (void)signal_watcher(&pipeline->done_watch);
+    signal_awake(&pipeline->done_watch, pipeline->done_watch.n_unsignalled);
     pthread_cond_broadcast(&pipeline->freed);
     pthread_cond_broadcast(&pipeline->wanted);
     pthread_cond_broadcast(&pipeline->has_done);
     for (uint32_t i = 0; i < pipeline->n_lanes; i++) {
-        (void)signal_watcher(&pipeline->lanes[i].watch);
+        signal_awake(&pipeline->lanes[i].watch, pipeline->lanes[i].watch.n_unsignalled);
         pthread_cond_broadcast(&pipeline->lanes[i].ready);
     }
 }
 
 void pipeline_signal(pthread_cond_t *waiting, struct watch *watch)
 {
-    if (!signal_watcher(watch))
+    if (watch->n_unsignalled != 0)
+        signal_awake(watch, 1);
+    else
         pthread_cond_signal(waiting);
 }
 
@@ -50,19 +59,19 @@ void pipeline_signal_room(struct pipeline *pipeline)
 void pipeline_wait(struct pipeline *pipeline, pthread_cond_t *waiting, struct watch *watch,
                    uint64_t awake_until)
 {
-    if (watch->on || clock_ns() >= awake_until) {
+    bool signalled = false;
+
+    if (clock_ns() >= awake_until) {
         pthread_cond_wait(waiting, &pipeline->lock);
         return;
     }
-    const unsigned seen = atomic_load(&watch->n_signals);
-
-    watch->on = true;
+    watch->n_unsignalled++;
     pthread_mutex_unlock(&pipeline->lock);
-    while (atomic_load(&watch->n_signals) == seen && clock_ns() < awake_until)
+    while (!(signalled = take_signal(watch)) && clock_ns() < awake_until)
         sched_yield();
     pthread_mutex_lock(&pipeline->lock);
-    if (atomic_load(&watch->n_signals) == seen)
-        watch->on = false;
+    if (!signalled && !take_signal(watch))
+        watch->n_unsignalled--;
 }
 
 void pipeline_keep_failure(struct pipeline *pipeline, enum sl_status status,

@@ -146,7 +146,7 @@ static struct slot *claim_work(struct lane_thread *self)
         fresh = pipeline->n_redo == 0;
         slot = fresh ? pipeline_slot(pipeline, pipeline->taken++) : claim_redo(pipeline);
         if (has_work(pipeline, lane)) /* its signal may have found this thread */
-            pthread_cond_signal(&lane->ready);
+            pipeline_signal(&lane->ready, &lane->watch);
     }
     pthread_mutex_unlock(&pipeline->lock);
     if (fresh)
