@@ -81,15 +81,15 @@ void run_join_prober(struct sl_run *run)
  * take much of a short run's time for its memory: their batches are smaller, as events are the same
  * with any. */
 #ifdef SLUICE_SANITIZED
-enum { BATCH_LEN = 1 << 19, GPU_BATCH_LEN = 1 << 19 };
+enum { BATCH_LEN = 1 << 19 };
 #else
-enum { BATCH_LEN = 4 << 20, GPU_BATCH_LEN = 2 << 20 };
+enum { BATCH_LEN = 4 << 20 };
 #endif
 
 /* So many items that large files can be read in parts. */
 static void size_batches(struct sl_pipeline_config *pipeline)
 {
-    pipeline->batch_len = pipeline_n_gpus(pipeline) != 0 ? GPU_BATCH_LEN : BATCH_LEN;
+    pipeline->batch_len = BATCH_LEN;
     pipeline->batch_items = pipeline->batch_len / SL_BATCH_ALIGN + 1 + RUN_FRAGMENTS_ITEMS;
     pipeline->batch_len += RUN_FRAGMENTS_ROOM;
 }
