@@ -363,6 +363,21 @@ SL_API uint32_t sl_flow_shard_max(const struct sl_flow_table *table);
 SL_API void sl_flow_track_shard(struct sl_flow_table *table, struct sl_batch *batch,
                                 struct sl_flow_keys *keys, uint32_t shard);
 
+/* What tracking reads of a packet's headers, beside its flow's key. */
+struct sl_flow_packet {
+    uint32_t sequence, acknowledged; /* TCP; of ICMP the first has type and code */
+    uint32_t timestamp;              /* of its option, where has_timestamp is set */
+    uint32_t entry;     /* its flow's in the shard, where it was tracked alone, or is the first of
+                           its run */
+    uint16_t window;    /* as in the header of TCP */
+    uint8_t tcp_flags;  /* 0 where it is no TCP */
+    uint8_t ttl;        /* of TCP; or hop limit */
+    uint8_t sender;     /* which end of the flow's key sent it */
+    bool has_timestamp; /* TCP: the option stands where most have it */
+    bool is_usual;      /* TCP: ACK without SYN, FIN, RST and URG, without options beside
+                           timestamps; no fragment, and not cut */
+};
+
 /* A TCP segment, or a datagram of UDP, as tracking has seen it. */
 struct sl_flow_segment {
     uint64_t flow;  /* its id */
@@ -374,6 +389,17 @@ struct sl_flow_segment {
 
 enum { SL_FLOW_ENTRIES_MORE = 8 }; /* entries of a shard that are no flows, at most */
 
+/* TCP segments that follow one another in a batch. The usual ones from the first on are of one
+ * flow. */
+struct sl_flow_train {
+    uint64_t flow;
+    uint32_t entry; /* as above */
+    uint32_t first; /* item */
+    uint32_t n;
+    uint8_t client;                      /* the sender that is the flow's client */
+    const struct sl_flow_packet *packet; /* of each */
+};
+
 /* A flow that ended in a shard, before the packet. */
 struct sl_flow_ended {
     uint64_t flow;
@@ -383,7 +409,10 @@ struct sl_flow_ended {
 
 /* The callbacks of a visit. */
 struct sl_flow_visitor {
-    void (*segment)(void *user, const struct sl_flow_segment *segment);   /* NULL: not wanted */
+    void (*segment)(void *user, const struct sl_flow_segment *segment); /* NULL: not wanted */
+    /* Takes usual segments from the first on, and returns how many. The next one is for `segment`.
+     * NULL: all are. */
+    uint32_t (*train)(void *user, const struct sl_flow_train *train);
     void (*datagram)(void *user, const struct sl_flow_segment *datagram); /* NULL: not wanted */
     void (*ended)(void *user, const struct sl_flow_ended *ended); /* not NULL where ends are kept */
     void *user;

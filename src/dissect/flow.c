@@ -39,7 +39,7 @@ static bool is_response(const struct sl_batch *batch, uint32_t item)
 
 /* Guesses the client of the flow that begins with this packet. Servers mostly have ports below
  * 1,024. */
-static uint32_t guess_client(const struct flow_run *run, const struct flow_packet *packet,
+static uint32_t guess_client(const struct flow_run *run, const struct sl_flow_packet *packet,
                              const struct sl_batch *batch, uint32_t item)
 {
     const uint8_t tcp_flags = packet->tcp_flags;
@@ -55,7 +55,7 @@ static uint32_t guess_client(const struct flow_run *run, const struct flow_packe
 
 /* Begins a flow with this packet of the run. */
 static struct flow *begin_flow(struct flow_shard *shard, const struct flow_run *run,
-                               const struct flow_packet *packet, const struct sl_batch *batch,
+                               const struct sl_flow_packet *packet, const struct sl_batch *batch,
                                uint32_t item)
 {
     const struct sl_origin *origin = &batch->origin[item];
@@ -96,7 +96,7 @@ static bool from_client(const struct flow *flow, uint32_t sender)
 
 /* Whether a SYN+ACK acknowledges bytes of the SYN (TCP Fast Open): the server may answer these
  * before the client's ACK. */
-static bool takes_syn_data(const struct flow *flow, const struct flow_packet *packet)
+static bool takes_syn_data(const struct flow *flow, const struct sl_flow_packet *packet)
 {
     const uint32_t client = packet->sender ^ 1;
     const uint32_t n = packet->acknowledged - flow->fin_end[client] - 1;
@@ -106,7 +106,7 @@ static bool takes_syn_data(const struct flow *flow, const struct flow_packet *pa
 }
 
 /* SYN and SYN+ACK. The first SYN determines the client, even in a flow that began without one. */
-static void update_handshake(struct flow *flow, const struct flow_packet *packet)
+static void update_handshake(struct flow *flow, const struct sl_flow_packet *packet)
 {
     const uint32_t sender = packet->sender;
 
@@ -124,7 +124,7 @@ static void update_handshake(struct flow *flow, const struct flow_packet *packet
 }
 
 /* Where the capture cut the segment short, its FIN counts as acknowledged somewhat early. */
-static void update_tcp(struct flow *flow, const struct flow_packet *packet, uint32_t payload_len)
+static void update_tcp(struct flow *flow, const struct sl_flow_packet *packet, uint32_t payload_len)
 {
     const uint8_t tcp_flags = packet->tcp_flags;
     const uint32_t sender = packet->sender;
@@ -202,7 +202,7 @@ static void count_run(struct flow *flow, const struct flow_run *run)
     flow_add_sent(flow, 1, (struct flow_sent){run->n_of_end_1, run->bytes[1], run->tcp_flags[1]});
 }
 
-static void count_packet(struct flow *flow, const struct flow_packet *packet,
+static void count_packet(struct flow *flow, const struct sl_flow_packet *packet,
                          const struct sl_origin *origin)
 {
     flow_add_sent(flow, packet->sender, (struct flow_sent){1, origin->wire_len, packet->tcp_flags});
@@ -212,7 +212,7 @@ static void count_packet(struct flow *flow, const struct flow_packet *packet,
 static void track_packet(struct flow_shard *shard, const struct sl_batch *batch,
                          const struct sl_flow_keys *keys, const struct flow_run *run, uint32_t item)
 {
-    struct flow_packet *packet = &keys->packet[item - keys->first_item];
+    struct sl_flow_packet *packet = &keys->packet[item - keys->first_item];
     struct sl_origin *origin = &batch->origin[item];
     const uint32_t index = find_flow(shard, run);
     struct flow *flow = &shard->flows[index];
@@ -289,7 +289,7 @@ static void set_item(struct flow_shard *shard, struct flow_clock before, uint32_
 static bool track_at_once(struct flow_shard *shard, const struct sl_batch *batch,
                           const struct sl_flow_keys *keys, struct flow_run *run)
 {
-    struct flow_packet *first = &keys->packet[run->first - keys->first_item];
+    struct sl_flow_packet *first = &keys->packet[run->first - keys->first_item];
     struct flow_clock clock = flow_clock_before(keys, run);
 
     if (!run->plain || !flow_clock_pass(&clock, shard->table, run->min_time, run->max_time) ||
@@ -524,7 +524,7 @@ void sl_flow_track(struct sl_flow_table *table, struct sl_batch *batch)
 {
     struct flow_run run[FLOW_BLOCK];
     struct flow_clock before[FLOW_BLOCK];
-    struct flow_packet packet[FLOW_BLOCK];
+    struct sl_flow_packet packet[FLOW_BLOCK];
     uint8_t shard[FLOW_BLOCK];
     struct sl_flow_keys block = {.run = run, .before = before, .packet = packet, .shard = shard};
 

@@ -7,6 +7,12 @@
 #include "base/bytes.h"
 #include "base/diag.h"
 
+enum {
+    TCP_LEN = 20,
+    TIMESTAMPS_END = 32,    /* of a header with the option alone: */
+    TIMESTAMPS = 0x0101080A /* two of no operation, kind, length */
+};
+
 /* The memory is not cleared, so that unused pages are not touched. */
 enum sl_status sl_flow_keys_create(struct sl_flow_keys **out, uint32_t max_items,
                                    struct sl_diag *diag)
@@ -17,7 +23,7 @@ enum sl_status sl_flow_keys_create(struct sl_flow_keys **out, uint32_t max_items
     if (keys != NULL) {
         const size_t n = (size_t)max_items + 1;
 
-        keys->packet = (struct flow_packet *)malloc(n * sizeof *keys->packet);
+        keys->packet = (struct sl_flow_packet *)malloc(n * sizeof *keys->packet);
         keys->before = (struct flow_clock *)malloc(n * sizeof *keys->before);
         keys->shard = (uint8_t *)malloc(n);
         keys->by_shard = (uint32_t *)malloc(n * sizeof *keys->by_shard);
@@ -51,17 +57,28 @@ void sl_flow_keys_free(struct sl_flow_keys *keys)
     free(keys);
 }
 
-static void read_tcp(struct flow_packet *packet, const struct sl_batch *batch, uint32_t item)
+static void read_tcp(struct sl_flow_packet *packet, const struct sl_batch *batch, uint32_t item)
 {
     const struct sl_packet *headers = &batch->packet[item];
+    const uint8_t *ip = batch->bytes + headers->offset + headers->network;
     const uint8_t *tcp = batch->bytes + headers->offset + headers->transport;
+    const uint32_t len = (tcp[12] >> 4) * 4u;
 
     packet->sequence = load_be32(tcp + 4);
     packet->acknowledged = load_be32(tcp + 8);
     packet->tcp_flags = tcp[13];
+    packet->window = load_be16(tcp + 14);
+    packet->ttl = ip[(headers->flags & SL_PACKET_IPV4) != 0 ? 8 : 7];
+    if (headers->defect != 0 || (headers->flags & (SL_PACKET_FRAGMENT | SL_PACKET_SNAPPED)) != 0)
+        return;
+    packet->has_timestamp = len == TIMESTAMPS_END && load_be32(tcp + TCP_LEN) == TIMESTAMPS;
+    packet->is_usual = (tcp[13] & (FLOW_TCP_ENDS | FLOW_TCP_URG | FLOW_TCP_ACK)) == FLOW_TCP_ACK &&
+                       (len == TCP_LEN || packet->has_timestamp);
+    if (packet->has_timestamp)
+        packet->timestamp = load_be32(tcp + TCP_LEN + 4);
 }
 
-static void read_icmp(struct flow_packet *packet, const struct sl_batch *batch, uint32_t item)
+static void read_icmp(struct sl_flow_packet *packet, const struct sl_batch *batch, uint32_t item)
 {
     const struct sl_packet *headers = &batch->packet[item];
 
@@ -131,10 +148,10 @@ static bool is_far_before(const struct sl_flow_table *table, int64_t time, int64
 static void read_packet(struct sl_flow_keys *keys, const struct sl_flow_table *table,
                         const struct sl_batch *batch, uint32_t item)
 {
-    struct flow_packet *packet = &keys->packet[item - keys->first_item];
+    struct sl_flow_packet *packet = &keys->packet[item - keys->first_item];
     struct flow_key key;
 
-    *packet = (struct flow_packet){0};
+    *packet = (struct sl_flow_packet){0};
 
     const bool has_flow = flow_key_read(&key, &packet->sender, batch, item);
     struct flow_run *run = run_of(keys, table, &key, has_flow, item);
@@ -147,8 +164,7 @@ static void read_packet(struct sl_flow_keys *keys, const struct sl_flow_table *t
         read_tcp(packet, batch, item);
     else if (run->protocol == SL_IP_ICMP || run->protocol == SL_IP_ICMPV6)
         read_icmp(packet, batch, item);
-    run->plain =
-        run->plain && (packet->tcp_flags & (FLOW_TCP_SYN | FLOW_TCP_FIN | FLOW_TCP_RST)) == 0;
+    run->plain = run->plain && (packet->tcp_flags & FLOW_TCP_ENDS) == 0;
     run->senders |= (uint8_t)(1 << packet->sender);
     run->n_of_end_1 += packet->sender;
     run->bytes[packet->sender] += batch->origin[item].wire_len;

@@ -9,15 +9,13 @@
 /* Packets, or runs of them, that are fetched from memory ahead of their use. */
 enum { FLOW_BLOCK = 16 };
 
-enum { FLOW_TCP_FIN = 0x01, FLOW_TCP_SYN = 0x02, FLOW_TCP_RST = 0x04, FLOW_TCP_ACK = 0x10 };
-
-/* The part of a packet's bytes that tracking needs beside its flow's key. */
-struct flow_packet {
-    uint32_t sequence, acknowledged; /* TCP; of ICMP the first has type and code */
-    uint32_t entry;                  /* its flow's in the shard, where it was tracked alone, or is
-                                        the first of its run */
-    uint8_t tcp_flags;               /* 0 where it is no TCP */
-    uint8_t sender;                  /* which end of the key sent it */
+enum {
+    FLOW_TCP_FIN = 0x01,
+    FLOW_TCP_SYN = 0x02,
+    FLOW_TCP_RST = 0x04,
+    FLOW_TCP_ACK = 0x10,
+    FLOW_TCP_URG = 0x20,
+    FLOW_TCP_ENDS = FLOW_TCP_SYN | FLOW_TCP_FIN | FLOW_TCP_RST
 };
 
 /* A run: packets of one flow, or of none, that follow one another in a batch. It has their common
@@ -76,9 +74,9 @@ struct flow_ends {
 
 struct sl_flow_keys {
     struct flow_run *run;
-    struct flow_clock *before;  /* each run, as flow_clock_before has it: who searches for a time
-                                   touches few cache lines */
-    struct flow_packet *packet; /* of items, from first_item on */
+    struct flow_clock *before;     /* each run, as flow_clock_before has it: who searches for a time
+                                      touches few cache lines */
+    struct sl_flow_packet *packet; /* of items, from first_item on */
     uint32_t n_runs;
     uint32_t first_item;
     int64_t min_time, max_time; /* of the runs' */

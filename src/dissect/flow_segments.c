@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The TCP segments and datagrams of a shard, after it was tracked. */
+#include "base/least.h"
 #include "flow_ends.h"
 
 enum { AHEAD = 4 /* packets, or runs */, LINE = 64, TCP_LEN = 20 };
@@ -25,7 +26,7 @@ static struct sl_flow_segment segment_of(const struct sl_batch *batch,
                                          const struct sl_flow_keys *keys,
                                          const struct flow_run *run, uint32_t item)
 {
-    const struct flow_packet *packet = &keys->packet[item - keys->first_item];
+    const struct sl_flow_packet *packet = &keys->packet[item - keys->first_item];
 
     if (run->one_by_one)
         return (struct sl_flow_segment){batch->origin[item].flow, packet->entry, item,
@@ -56,6 +57,15 @@ __attribute__((always_inline)) static inline void fetch_headers(const struct sl_
     __builtin_prefetch(batch->bytes + payload.offset + (payload.len != 0 ? payload.len - 1 : 0));
 }
 
+/* Headers that the visitor may not ask for are left where they are. */
+__attribute__((always_inline)) static inline void
+fetch_packet(const struct sl_batch *batch, const struct sl_flow_keys *keys, uint32_t item,
+             const struct sl_flow_visitor *visitor)
+{
+    if (visitor->train == NULL || !keys->packet[item - keys->first_item].is_usual)
+        fetch_headers(batch, item);
+}
+
 __attribute__((always_inline)) static inline void fetch_run(const struct sl_batch *batch,
                                                             const struct sl_flow_keys *keys,
                                                             const struct flow_run *run,
@@ -67,7 +77,39 @@ __attribute__((always_inline)) static inline void fetch_run(const struct sl_batc
     for (size_t at = 0; memory != NULL && at < visitor->memory_len; at += LINE)
         __builtin_prefetch(memory + entry * visitor->memory_len + at, 1);
     for (uint32_t item = run->first; item < run->end && item < run->first + AHEAD; item++)
-        fetch_headers(batch, item);
+        fetch_packet(batch, keys, item, visitor);
+}
+
+/* The segments of a run from an item on, up to the next flow that ends. */
+static struct sl_flow_train train_of(const struct sl_batch *batch, const struct sl_flow_keys *keys,
+                                     const struct flow_run *run, uint32_t item, uint32_t end)
+{
+    const struct sl_flow_segment first = segment_of(batch, keys, run, item);
+    const struct sl_flow_packet *packet = &keys->packet[item - keys->first_item];
+    const bool is_client = (first.flow_flags & SL_FLOW_TO_SERVER) != 0;
+
+    return (struct sl_flow_train){.flow = first.flow,
+                                  .entry = first.entry,
+                                  .first = item,
+                                  .n = end - item,
+                                  .client = is_client ? packet->sender : packet->sender ^ 1,
+                                  .packet = packet};
+}
+
+/* How many packets of the run, from the item on, the visitor takes at once. Ends tell where a flow
+ * begins anew. */
+static uint32_t visit_train(const struct sl_batch *batch, const struct sl_flow_keys *keys,
+                            const struct flow_run *run, const struct flow_ends *ends, size_t next,
+                            uint32_t item, const struct sl_flow_visitor *visitor)
+{
+    const uint32_t end =
+        next < ends->n ? (uint32_t)least(run->end, ends->end[next].item) : run->end;
+
+    if (visitor->train == NULL || run->protocol != SL_IP_TCP)
+        return 0;
+    const struct sl_flow_train train = train_of(batch, keys, run, item, end);
+
+    return visitor->train(visitor->user, &train);
 }
 
 static void visit_run(const struct sl_batch *batch, const struct sl_flow_keys *keys,
@@ -79,14 +121,19 @@ static void visit_run(const struct sl_batch *batch, const struct sl_flow_keys *k
         : run->protocol == SL_IP_UDP ? visitor->datagram
                                      : NULL;
 
-    for (uint32_t item = run->first; call != NULL && item < run->end; item++) {
+    for (uint32_t item = run->first, taken; call != NULL && item < run->end; item += taken) {
+        if (*next < ends->n && ends->end[*next].item <= item)
+            visit_ends(ends, next, item, visitor);
+        taken = visit_train(batch, keys, run, ends, *next, item, visitor);
+        if (taken != 0)
+            continue;
+
         const struct sl_flow_segment segment = segment_of(batch, keys, run, item);
 
         if (item + AHEAD < run->end)
-            fetch_headers(batch, item + AHEAD);
-        if (*next < ends->n && ends->end[*next].item <= item)
-            visit_ends(ends, next, item, visitor);
+            fetch_packet(batch, keys, item + AHEAD, visitor);
         call(visitor->user, &segment);
+        taken = 1;
     }
 }
 

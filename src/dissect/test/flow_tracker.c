@@ -3,6 +3,7 @@
 
 #include "test.h"
 
+#include "base/bytes.h"
 #include "frame_fixture.h"
 #include "sluice/dissect.h"
 
@@ -83,7 +84,7 @@ void tracker_start(struct tracker *t, const struct sl_flow_config *config)
 {
     struct sl_diag diag;
 
-    *t = (struct tracker){.time = 1700000000 * SECOND};
+    *t = (struct tracker){.time = 1700000000 * SECOND, .random = 1};
     struct sl_flow_config keeping = *config;
 
     keeping.totals = true;
@@ -117,6 +118,89 @@ void tracker_add(struct tracker *t, const struct flow_event *event)
     t->batch->origin[item].time_ns = event->time;
 }
 
+/* ---- visits ---------------------------------------------------------------------------------- */
+
+/* What a visit to a shard saw, in order. */
+struct visit {
+    const struct sl_batch *batch;
+    struct {
+        uint64_t flow;
+        uint32_t entry, item; /* SEEN_END: with the index of the flow that ended */
+        uint32_t to_server;
+    } seen[512];
+    uint32_t n, n_trained;
+    uint64_t *random; /* how many segments it takes of trains */
+};
+
+enum { SEEN_END = UINT32_MAX };
+
+static void see(struct visit *visit, uint64_t flow, uint32_t entry, uint32_t item, bool to_server)
+{
+    assert_true(visit->n < sizeof visit->seen / sizeof *visit->seen);
+    visit->seen[visit->n].flow = flow;
+    visit->seen[visit->n].entry = entry;
+    visit->seen[visit->n].item = item;
+    visit->seen[visit->n++].to_server = to_server;
+}
+
+static void see_segment(void *user, const struct sl_flow_segment *segment)
+{
+    see(user, segment->flow, segment->entry, segment->item,
+        (segment->flow_flags & SL_FLOW_TO_SERVER) != 0);
+}
+
+static void see_end(void *user, const struct sl_flow_ended *ended)
+{
+    see(user, ended->flow, (uint32_t)ended->index, SEEN_END, false);
+}
+
+/* The packet's headers as they lie. */
+static void check_packet(const struct sl_batch *batch, uint32_t item,
+                         const struct sl_flow_packet *packet)
+{
+    const uint8_t *tcp = batch->bytes + batch->packet[item].offset + batch->packet[item].transport;
+
+    assert_int_equal(packet->sequence, load_be32(tcp + 4));
+    assert_int_equal(packet->acknowledged, load_be32(tcp + 8));
+    assert_int_equal(packet->window, load_be16(tcp + 14));
+    assert_int_equal(packet->tcp_flags, tcp[13]);
+    assert_int_equal(tcp[13] & (FIN | SYN | RST | ACK), ACK);
+}
+
+/* Takes some of the segments. */
+static uint32_t see_train(void *user, const struct sl_flow_train *train)
+{
+    struct visit *const visit = user;
+    const uint32_t n = test_below(visit->random, train->n + 1);
+    uint32_t i = 0;
+
+    assert_true(train->n > 0);
+    for (; i < n && train->packet[i].is_usual; i++) {
+        check_packet(visit->batch, train->first + i, &train->packet[i]);
+        see(visit, train->flow, train->entry, train->first + i,
+            train->packet[i].sender == train->client);
+    }
+    visit->n_trained += i;
+    return i;
+}
+
+/* A visit sees the same with trains and without. */
+static uint32_t compare_visits(struct tracker *t, uint32_t shard)
+{
+    static struct visit one, trained;
+    const struct sl_flow_visitor singly = {.segment = see_segment, .ended = see_end, .user = &one};
+    const struct sl_flow_visitor in_trains = {
+        .segment = see_segment, .train = see_train, .ended = see_end, .user = &trained};
+
+    one = (struct visit){.batch = t->batch};
+    trained = (struct visit){.batch = t->batch, .random = &t->random};
+    sl_flow_visit_shard(t->twin, t->batch, t->keys, shard, &singly);
+    sl_flow_visit_shard(t->twin, t->batch, t->keys, shard, &in_trains);
+    assert_int_equal(one.n, trained.n);
+    assert_memory_equal(one.seen, trained.seen, one.n * sizeof *one.seen);
+    return trained.n_trained;
+}
+
 void tracker_run(struct tracker *t)
 {
     struct sl_origin twins[256];
@@ -128,8 +212,10 @@ void tracker_run(struct tracker *t)
     sl_dissect(t->batch, &t->stats);
     sl_flow_keys_read(t->keys, t->twin, t->batch);
     sl_flow_deal(t->twin, t->batch, t->keys);
-    for (uint32_t shard = sl_flow_n_shards(t->twin); shard-- > 0;)
+    for (uint32_t shard = sl_flow_n_shards(t->twin); shard-- > 0;) {
         sl_flow_track_shard(t->twin, t->batch, t->keys, shard);
+        t->n_trained += compare_visits(t, shard);
+    }
     sl_flow_keys_apply(t->keys, t->batch);
     sl_flow_keys_stats(t->keys, t->twin, &t->added);
     memcpy(twins, t->batch->origin, t->batch->n_items * sizeof *twins);

@@ -20,6 +20,8 @@ struct tracker {
     struct sl_batch *batch;
     struct sl_dissect_stats stats;
     int64_t time;
+    uint64_t n_trained;                  /* segments that visits took in trains, */
+    uint64_t random;                     /* as many as this says */
     uint64_t n_flows, id[MAX_FLOWS + 1]; /* of flows, in the order of their begin */
 };
 
@@ -29,7 +31,8 @@ void tracker_stop(struct tracker *t);
 /* Appends the packet of an event to the batch. */
 void tracker_add(struct tracker *t, const struct flow_event *event);
 
-/* Tracks the batch, by keys too. Both ways have to agree. The twin keeps ends, which the caller
+/* Tracks the batch, by keys too. Both ways have to agree, and so
+ * have visits to segments with trains and without. The twin keeps ends, which the caller
  * settles. */
 void tracker_run(struct tracker *t);
 

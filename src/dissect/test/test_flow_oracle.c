@@ -67,7 +67,7 @@ static struct flow_event random_event(int64_t *time, uint32_t n_hosts)
         random_below(50) == 0 && !event.ipv6 && !event.no_ip && event.protocol != 89;
     *time += random_step();
     event.time = random_below(40) == 0 ? 0 : *time;
-    event.wire_len = 60 + random_below(2000);
+    event.wire_len = random_below(2) == 0 ? 40 : 60 + random_below(2000); /* whole, or cut */
     event.alerted = random_below(30) == 0;
     event.app = (uint8_t)(random_below(20) == 0 ? random_below(4) : 0);
     return event;
@@ -128,6 +128,7 @@ static void test_random_traffic(void **state)
                                                   .hash_key = {random_below(3), max_flows}};
 
             (void)compare_with_oracle(&config, PACKETS, n_hosts);
+            assert_true(comparison.tracker.n_trained > PACKETS / 100);
         }
     }
 }
