@@ -220,6 +220,15 @@ static void take(void *user, const struct sl_flow_segment *seen)
         app_batch_sides(collecting->apps, seen, &collecting->mine->facts[seen->item]);
 }
 
+/* Where nobody asks for more than parts. */
+static uint32_t take_train(void *user, const struct sl_flow_train *train)
+{
+    const struct collecting *collecting = user;
+    struct stream *const stream = &collecting->of_flow[train->entry].stream;
+
+    return stream_take_train(collecting->shard, stream, collecting->batch, train);
+}
+
 static void take_datagram(void *user, const struct sl_flow_segment *seen)
 {
     const struct collecting *collecting = user;
@@ -495,7 +504,10 @@ void stream_batch_collect(struct stream_batch *mine, struct run_streams *streams
                                     .apps = apps,
                                     .index = shard};
     const bool datagrams = apps != NULL && apps->reads_quic;
+    const bool parts_alone =
+        apps == NULL && streams->names == NULL && checks == NULL && mine->facts == NULL;
     const struct sl_flow_visitor visitor = {.segment = take,
+                                            .train = parts_alone ? take_train : NULL,
                                             .datagram = datagrams ? take_datagram : NULL,
                                             .ended = end,
                                             .user = &collecting,

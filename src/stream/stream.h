@@ -18,6 +18,7 @@
 #include <stdbool.h>
 
 #include "sluice/batch.h"
+#include "sluice/dissect.h"
 #include "sluice/stream.h"
 
 enum {
@@ -125,7 +126,7 @@ struct stream_output {
     uint32_t n, max;
     uint8_t *copied;
     uint32_t copied_len, copied_max;
-    bool no_memory; /* records are missing: the caller fails with SL_ENOMEM */
+    bool no_memory;   /* records are missing: the caller fails with SL_ENOMEM */
     struct sl_stream_stats stats;
 };
 
@@ -168,6 +169,11 @@ void stream_shard_begin(struct stream_shard *shard, struct stream_output *output
 /* Takes the next segment of a flow. *stream is zeros but for the policies at the flow's first. */
 void stream_take(struct stream_shard *shard, struct stream *stream, uint64_t flow,
                  const struct stream_segment *segment);
+
+/* The same for the usual segments of a train up to the first that takes more than the next bytes of
+ * a flow whose both sides were seen. Returns how many those are. */
+uint32_t stream_take_train(struct stream_shard *shard, struct stream *stream,
+                           const struct sl_batch *batch, const struct sl_flow_train *train);
 
 /* The flow ended before packet `item`, or was taken from the table. Waiting bytes are delivered,
  * blocks are given back, *stream becomes zeros. */

@@ -4,6 +4,7 @@
 
 #include "stream_anomaly.h"
 #include "stream_handshake.h"
+#include "stream_plain.h"
 #include "stream_tcp.h"
 
 /* How far the receiver of a half has acknowledged it, or is taken to have. */
@@ -50,20 +51,13 @@ static void hold_contexts(const struct stream_site *site, const uint64_t before[
 
 /* ---- the plain case -------------------------------------------------------------------------- */
 
-enum {
-    PLAIN_LONE = STREAM_STARTED, /* where the other side was not seen */
-    PLAIN_HEARD = PLAIN_LONE | STREAM_WINDOW,
-    PLAIN_REFUSED = STREAM_FIN_NOTED | STREAM_RST | STREAM_QUEUED | STREAM_URGENT
-};
-
 /* A FIN counts as a byte: what its half has used, with it. */
 static uint32_t used_by(const struct stream_half *half)
 {
     return half->seq + half->flags / STREAM_FIN_DONE % 2;
 }
 
-/* Whether what the segment says to the other side, which was seen, is as plain as its bytes. Bytes
- * that are acknowledged before they come are not. */
+/* Whether what the segment says to the other side, which was seen, is as plain as its bytes. */
 static bool is_plain_answer(const struct stream_shard *shard, const struct stream_half *from,
                             const struct stream_half *to, const struct stream_segment *segment)
 {
@@ -71,9 +65,7 @@ static bool is_plain_answer(const struct stream_shard *shard, const struct strea
 
     return !stream_has(to, STREAM_QUEUED) &&
            stream_behind(from->window_end, segment->seq) >= (int32_t)wanted &&
-           stream_behind(segment->ack, to->acked) >= 0 &&
-           stream_behind(used_by(to), segment->ack) >= 0 &&
-           (uint64_t)(segment->seq - from->acked) + segment->len <= shard->unacked_len;
+           stream_plain_ack(shard->unacked_len, from, to->acked, used_by(to), segment);
 }
 
 /* Whether the half goes on as most do: the segment does not end the handshake with an event, and
@@ -94,15 +86,13 @@ static bool is_plain(const struct stream_shard *shard, const struct stream_half 
                      const struct stream_half *to, const struct stream_segment *segment)
 {
     const bool heard = stream_has(to, STREAM_STARTED);
-    const bool timed = stream_has(from, STREAM_TIMESTAMPS);
-    const uint32_t wanted = heard ? PLAIN_HEARD : PLAIN_LONE;
+    const uint32_t wanted = heard ? STREAM_PLAIN_HEARD : STREAM_PLAIN_LONE;
 
-    return (from->flags & (wanted | PLAIN_REFUSED)) == wanted &&
+    return (from->flags & (wanted | STREAM_PLAIN_REFUSED)) == wanted &&
            (segment->flags & (TCP_SYN | TCP_RST | TCP_URG | TCP_ACK)) == TCP_ACK &&
            segment->seq == used_by(from) && segment->snapped == 0 && !segment->bad_checksum &&
            segment->ttl >= shard->min_ttl && !shard->is_inline && goes_on(from, to, segment) &&
-           (!timed ||
-            (segment->has_timestamp && stream_behind(segment->timestamp, from->timestamp) >= 0)) &&
+           stream_plain_time(from, segment) &&
            (!heard || is_plain_answer(shard, from, to, segment));
 }
 
@@ -110,14 +100,13 @@ static void answer_plain(const struct stream_site *site, const struct stream_seg
 {
     const struct stream_half *from = &site->stream->half[segment->half];
     struct stream_half *to = &site->stream->half[segment->half ^ 1];
-    const uint32_t window_end = segment->ack + ((uint32_t)segment->window << from->wscale);
     const bool moves = !site->shard->omits_edges && segment->ack != to->acked &&
                        stream_behind(to->seq, to->acked) > 0;
 
-    if (stream_behind(window_end, to->window_end) > 0 || !stream_has(to, STREAM_WINDOW))
-        to->window_end = window_end;
+    if (!stream_has(to, STREAM_WINDOW))
+        to->window_end = segment->ack;
     to->flags |= STREAM_WINDOW;
-    to->acked = segment->ack;
+    stream_plain_answer(from, to, segment);
     if (moves)
         report_edge(site, segment->half ^ 1, edge_of(site, segment->half ^ 1));
 }
@@ -133,7 +122,7 @@ static void end_half(const struct stream_site *site, uint32_t half)
 }
 
 /* Takes bytes that are next in sequence. */
-static void take_next(const struct stream_site *site, const struct stream_segment *segment)
+void stream_take_next(const struct stream_site *site, const struct stream_segment *segment)
 {
     const struct stream_half *from = &site->stream->half[segment->half];
     const uint64_t before[2] = {site->stream->half[0].next, site->stream->half[1].next};
@@ -155,7 +144,7 @@ static void take_plain(const struct stream_site *site, const struct stream_segme
     if (segment->has_timestamp && !stream_has(from, STREAM_FIN_DONE))
         from->timestamp = segment->timestamp;
     if (segment->len != 0)
-        take_next(site, segment);
+        stream_take_next(site, segment);
     if (stream_is_heard(site, segment->half)) {
         answer_plain(site, segment);
     } else if (segment->len != 0) {
@@ -176,7 +165,7 @@ static bool is_plain_syn(const struct stream_shard *shard, const struct stream_h
     return (segment->flags & (TCP_FIN | TCP_SYN | TCP_RST | TCP_URG)) == TCP_SYN &&
            !stream_has(from, STREAM_STARTED) && segment->len + segment->snapped == 0 &&
            !segment->bad_checksum && segment->ttl >= shard->min_ttl &&
-           (to->flags & (asked | STREAM_ESTABLISHED | STREAM_FIN_DONE | PLAIN_REFUSED)) ==
+           (to->flags & (asked | STREAM_ESTABLISHED | STREAM_FIN_DONE | STREAM_PLAIN_REFUSED)) ==
                (answers ? asked : 0) &&
            to->next == 0 && segment->ack == (answers ? to->seq : 0);
 }

@@ -43,9 +43,12 @@ static struct stream_segment read_segment(const uint8_t *o, uint32_t end[2], uin
     return segment;
 }
 
+/* How to play. Segments that are usual go in trains; or all go as if none were plain. */
+enum way { PLAINLY, IN_TRAINS, SLOWLY };
+
 /* Plays one operation after another. An urgent pointer of 0 says nothing, but such segments are not
  * plain. */
-static void play(struct trial *trial, const uint8_t *input, size_t n, bool flushes, bool plainly)
+static void play(struct trial *trial, const uint8_t *input, size_t n, bool flushes, enum way way)
 {
     static uint8_t payload[255 * 16];
     uint32_t end[2] = {1, 1};
@@ -54,7 +57,7 @@ static void play(struct trial *trial, const uint8_t *input, size_t n, bool flush
         const uint8_t *o = input + (i + 1) * OPERATION_LEN;
         struct stream_segment segment = read_segment(o, end, payload);
 
-        if (!plainly && (segment.flags & TCP_URG) == 0) {
+        if (way == SLOWLY && (segment.flags & TCP_URG) == 0) {
             segment.flags |= TCP_URG;
             segment.urgent = 0;
         }
@@ -91,9 +94,10 @@ static void read_config(struct stream_config *config, const uint8_t *input)
     config->unacked_len = input[1] < 128 ? 1 << 20 : input[1];
     config->is_inline = (input[2] & 1) != 0;
     config->keeps_urgent = (input[2] & 2) != 0;
+    config->omits_edges = (input[2] & 4) != 0;
 }
 
-static struct trial *play_anew(const uint8_t *input, size_t n, uint32_t batch_len, bool plainly)
+static struct trial *play_anew(const uint8_t *input, size_t n, uint32_t batch_len, enum way way)
 {
     struct stream_config config;
     struct trial *trial;
@@ -102,13 +106,14 @@ static struct trial *play_anew(const uint8_t *input, size_t n, uint32_t batch_le
     trial = trial_new(&config, batch_len);
     for (uint32_t half = 0; half < 2; half++)
         trial->stream.half[half].policy = (uint8_t)(input[3 + half] % SL_N_HOST_POLICIES);
-    play(trial, input, n, batch_len == 0, plainly);
+    trial->trains = way == IN_TRAINS;
+    play(trial, input, n, batch_len == 0, way);
     return trial;
 }
 
-const char *stream_operations_check(const uint8_t *input, size_t input_len)
+const char *stream_operations_check(const uint8_t *input, size_t input_len, uint64_t *n_trained)
 {
-    struct trial *whole, *cut, *slow;
+    struct trial *whole, *cut, *slow, *train;
     const char *fault;
     size_t n;
 
@@ -117,17 +122,22 @@ const char *stream_operations_check(const uint8_t *input, size_t input_len)
     n = input_len / OPERATION_LEN - 1;
     if (n > OPERATIONS_MAX)
         n = OPERATIONS_MAX;
-    whole = play_anew(input, n, 0, true);
-    cut = play_anew(input, n, 1, true);
-    slow = play_anew(input, n, 0, false);
+    whole = play_anew(input, n, 0, PLAINLY);
+    cut = play_anew(input, n, 1, PLAINLY);
+    slow = play_anew(input, n, 0, SLOWLY);
+    train = play_anew(input, n, 0, IN_TRAINS);
     fault = compare(whole, cut);
     if (fault == NULL && slow->stats.plain != 0)
         fault = "plain all the same";
     slow->stats.plain = whole->stats.plain;
     if (fault == NULL)
         fault = compare(whole, slow);
+    if (fault == NULL)
+        fault = compare(whole, train);
+    *n_trained += train->n_trained;
     trial_free(whole);
     trial_free(cut);
     trial_free(slow);
+    trial_free(train);
     return fault;
 }

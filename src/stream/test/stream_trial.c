@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "stream/stream_tcp.h"
+
 struct trial *trial_new(const struct stream_config *config, uint32_t batch_len)
 {
     struct trial *trial = (struct trial *)calloc(1, sizeof *trial);
@@ -136,6 +138,31 @@ void trial_flush(struct trial *trial)
     stream_shard_begin(trial->shards, &trial->output, trial->bytes);
 }
 
+/* Takes a usual segment as a train. False: it is not, or waits for stream_take. */
+static bool take_train(struct trial *trial, const struct stream_segment *segment)
+{
+    const struct sl_flow_packet packet = {.sequence = segment->seq,
+                                          .acknowledged = segment->ack,
+                                          .timestamp = segment->timestamp,
+                                          .window = segment->window,
+                                          .tcp_flags = segment->flags,
+                                          .ttl = segment->ttl,
+                                          .sender = segment->half ^ 1,
+                                          .has_timestamp = segment->has_timestamp,
+                                          .is_usual = true};
+    const struct sl_flow_train train = {
+        .flow = 1, .first = segment->item, .n = 1, .client = 1, .packet = &packet};
+    const struct sl_batch batch = {.bytes = trial->bytes, .payload = trial->payload};
+
+    if (segment->item >= TRIAL_ITEMS_MAX)
+        abort();
+    if ((segment->flags & (TCP_FIN | TCP_SYN | TCP_RST | TCP_ACK | TCP_URG)) != TCP_ACK ||
+        segment->snapped != 0 || segment->bad_checksum)
+        return false;
+    trial->payload[segment->item] = (struct sl_span){segment->at, segment->len};
+    return stream_take_train(trial->shards, &trial->stream, &batch, &train) != 0;
+}
+
 void trial_send(struct trial *trial, struct stream_segment segment, const void *payload)
 {
     if (trial->bytes_len + segment.len > TRIAL_BATCH_MAX)
@@ -146,7 +173,10 @@ void trial_send(struct trial *trial, struct stream_segment segment, const void *
     if (segment.len != 0)
         memcpy(trial->bytes + segment.at, payload, segment.len);
     trial->bytes_len += segment.len;
-    stream_take(trial->shards, &trial->stream, 1, &segment);
+    if (trial->trains && take_train(trial, &segment))
+        trial->n_trained++;
+    else
+        stream_take(trial->shards, &trial->stream, 1, &segment);
     if (++trial->n_segments == trial->batch_len)
         trial_flush(trial);
 }

@@ -6,7 +6,12 @@
 
 #include "stream/stream.h"
 
-enum { TRIAL_MAX = 1 << 18, TRIAL_BATCH_MAX = 1 << 16, TRIAL_GAP = '_' };
+enum {
+    TRIAL_MAX = 1 << 18,
+    TRIAL_BATCH_MAX = 1 << 16,
+    TRIAL_ITEMS_MAX = 512, /* with trains */
+    TRIAL_GAP = '_'
+};
 
 struct trial_half {
     char text[TRIAL_MAX]; /* its bytes; those of gaps are TRIAL_GAP */
@@ -30,6 +35,9 @@ struct trial {
     uint32_t item;
     uint8_t bytes[TRIAL_BATCH_MAX];
     uint32_t bytes_len;
+    bool trains; /* usual segments are taken as trains */
+    uint32_t n_trained;
+    struct sl_span payload[TRIAL_ITEMS_MAX];
     const char *fault; /* the first promise that was broken */
 };
 

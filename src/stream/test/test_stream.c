@@ -326,6 +326,32 @@ static void test_window_scale(void **state)
     finish(trial);
 }
 
+/* Trains end where the window does. */
+static void test_window_of_trains(void **state)
+{
+    static const uint8_t payload[1500];
+    struct stream_config config;
+
+    (void)state;
+    stream_config_init(&config);
+    config.memory = 1 << 22;
+    config.omits_edges = true;
+    for (int trains = 0; trains < 2; trains++) {
+        struct trial *trial = trial_new(&config, 0);
+
+        shake_hands(trial);
+        send_flags(trial, SERVER, 0, 0, TCP_ACK);
+        trial->trains = trains != 0;
+        for (uint32_t at = 0; at <= 60000; at += sizeof payload)
+            trial_send(trial, segment(CLIENT, at, 0, sizeof payload), payload);
+        trial_flush(trial);
+        assert_int_equal(trial->stats.doubts[SL_DOUBT_WINDOW], 1);
+        assert_int_equal(trial->half[CLIENT].len, 60000);
+        assert_int_equal(trial->n_trained, trains != 0 ? 40 : 0);
+        finish(trial);
+    }
+}
+
 static void test_timestamps(void **state)
 {
     struct trial *trial = trial_new(NULL, 1);
@@ -838,7 +864,7 @@ static void test_operations(void **state)
 {
     const char *wanted = getenv("SLUICE_TEST_STREAMS");
     const long n = wanted != NULL ? strtol(wanted, NULL, 10) : 400;
-    uint64_t random = 1;
+    uint64_t random = 1, n_trained = 0;
     uint8_t input[8 * 300];
 
     (void)state;
@@ -850,12 +876,17 @@ static void test_operations(void **state)
         for (size_t at = 8; at < sizeof input && i % 2 == 0; at += 8) {
             input[at] = (uint8_t)((input[at] & 0x41) | (i % 4 == 0 ? 0x10 : 0)); /* few flags */
             input[at + 4] &= 7;
+            if (i % 8 == 4)
+                input[at] |= 0x20; /* times that go on, and back at times */
+            if (i % 8 == 4 && at % 64 != 0)
+                input[at + 6] = (uint8_t)(at / 16);
         }
-        const char *fault = stream_operations_check(input, sizeof input);
+        const char *fault = stream_operations_check(input, sizeof input, &n_trained);
 
         if (fault != NULL)
             fail_msg("seed %llu: %s", (unsigned long long)seed, fault);
     }
+    assert_true(n_trained > (uint64_t)n);
 }
 
 /* ---- flows that share memory ---- */
@@ -1036,6 +1067,7 @@ int main(void)
         cmocka_unit_test(test_syn_payload),
         cmocka_unit_test(test_doubt),
         cmocka_unit_test(test_window_scale),
+        cmocka_unit_test(test_window_of_trains),
         cmocka_unit_test(test_timestamps),
         cmocka_unit_test(test_urgent),
         cmocka_unit_test(test_fin),
