@@ -367,23 +367,35 @@ static const uint8_t *bytes_before(const struct sl_stream_part *part, uint32_t n
     return room;
 }
 
+/* Apart, as few places come so far. */
+__attribute__((noinline)) static bool crosses(const struct seam_filter *filter,
+                                              const struct sl_stream_part *part, uint32_t seam_len)
+{
+    const uint32_t nearest = (uint32_t)least(part->known, SEAM_BYTES);
+    const uint32_t all = (uint32_t)least(part->known, seam_len);
+    uint8_t room[RUN_SEAM_MAX];
+    const uint32_t found = seam_filter_look(filter, bytes_before(part, nearest, room), nearest,
+                                            part->bytes, (uint32_t)least(part->len, SEAM_BYTES));
+
+    return found != 0 && seam_filter_matches(filter, found, bytes_before(part, all, room), all,
+                                             part->bytes, (uint32_t)least(part->len, seam_len));
+}
+
 /* Whether something of this direction may lie across the place where the part begins. */
 static bool may_cross(const struct run_seams *seams, const struct sl_stream_part *part,
                       uint32_t half)
 {
     const struct seam_filter *const filter = seams->filter[half];
-    const uint32_t nearest = (uint32_t)least(part->known, SEAM_BYTES);
-    const uint32_t all = (uint32_t)least(part->known, seams->len);
-    uint8_t room[RUN_SEAM_MAX];
 
     if (part->known == 0 || part->len == 0)
         return false;
     if (filter == NULL)
         return true;
-    const uint32_t found = seam_filter_look(filter, bytes_before(part, nearest, room), nearest,
-                                            part->bytes, (uint32_t)least(part->len, SEAM_BYTES));
-    return found != 0 && seam_filter_matches(filter, found, bytes_before(part, all, room), all,
-                                             part->bytes, (uint32_t)least(part->len, seams->len));
+    if (part->before->len > 1 && part->len > 1 &&
+        !seam_pairs_pass(seam_filter_pairs(filter), part->before->bytes + part->before->len - 2,
+                         part->bytes))
+        return false;
+    return crosses(filter, part, seams->len);
 }
 
 /* ---- lists of parts -------------------------------------------------------------------------- */

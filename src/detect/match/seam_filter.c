@@ -9,7 +9,8 @@
 enum {
     WORDS_LOG = 13, /* of the Bloom filter, as of some thousand literals: 64 KiB */
     WORDS_LOG_MAX = 17,
-    PAIRS = 65536,
+    PAIRS_LOG_MIN = 15, /* of the bits of a set of pairs: 16 a place, or 64 a literal */
+    PAIRS_LOG_MAX = 21,
     PLACES_MAX = 16 /* literals that are compared at one place */
 };
 
@@ -21,23 +22,17 @@ struct place {
     uint16_t n_before, n_behind; /* bytes of the literal on either side */
 };
 
-/* The bytes right next to each place, as bits of a set. A Bloom filter of the places, which have
+/* The pairs of bytes next to each place. A Bloom filter of the places, which have
  * three bits of one word (Putze, Sanders and Singler, Cache-, Hash- and Space-Efficient Bloom
  * Filters, 2007). The places by their hash. */
 struct seam_filter {
-    uint64_t pairs[PAIRS / 64];
+    struct seam_pairs pairs;
     struct sl_literal *literal;
     uint64_t *word;
     uint32_t *first; /* place of each bucket; one more ends them */
     struct place *place;
     uint32_t words_log, buckets_log;
 };
-
-/* Letters differ from their capitals in one bit. Digits and spaces are as they are. */
-static uint32_t fold(uint32_t bytes)
-{
-    return bytes | (bytes >> 1 & 0x20202020);
-}
 
 static uint64_t fold_8(uint64_t bytes)
 {
@@ -78,20 +73,14 @@ static uint32_t nearest_before(const uint8_t *end, uint32_t n)
 {
     const uint32_t second = n > 1 ? *(end - 2) : 0, third = n > 2 ? *(end - 3) : 0;
 
-    return fold(*(end - 1) | second << 8 | third << 16);
+    return seam_fold(*(end - 1) | second << 8 | third << 16);
 }
 
 static uint32_t nearest_behind(const uint8_t *behind, uint32_t n)
 {
     const uint32_t second = n > 1 ? behind[1] : 0, third = n > 2 ? behind[2] : 0;
 
-    return fold(behind[0] | second << 8 | third << 16);
-}
-
-/* The bytes next to a place, folded. */
-static uint32_t pair_of(uint32_t before, uint32_t behind)
-{
-    return (before & 0xFF) << 8 | (behind & 0xFF);
+    return seam_fold(behind[0] | second << 8 | third << 16);
 }
 
 /* The word of a place, by the key before it and the first byte behind it. */
@@ -141,6 +130,30 @@ static struct place place_of(const struct sl_literal *literal, uint32_t id, uint
                           (uint16_t)n_behind};
 }
 
+static void put_bit(uint64_t *set, uint32_t bit)
+{
+    set[bit / 64] |= UINT64_C(1) << bit % 64;
+}
+
+/* Where a literal has a byte on either side alone, any byte may follow it. */
+static void put_pairs(struct seam_pairs *pairs, const struct sl_literal *literal, uint32_t cut)
+{
+    const uint32_t n_behind = literal->len - cut;
+    const uint8_t *const at = literal->bytes + cut;
+    const uint32_t first = cut > 1 ? *(at - 2) : 0, last = n_behind > 1 ? at[1] : 0;
+    const uint32_t bytes =
+        seam_fold(first | (uint32_t) * (at - 1) << 8 | (uint32_t)at[0] << 16 | last << 24);
+
+    if (cut > 1 && n_behind > 1)
+        put_bit(pairs->both, seam_pairs_bit(bytes, pairs->both_shift));
+    else if (cut > 1)
+        put_bit(pairs->one[1], seam_pairs_bit(bytes << 8, pairs->one_shift));
+    else if (n_behind > 1)
+        put_bit(pairs->one[0], seam_pairs_bit(bytes >> 8, pairs->one_shift));
+    for (uint32_t any = 0; literal->len == 2 && any < 256; any++)
+        put_bit(pairs->one[0], seam_pairs_bit(bytes >> 8 | seam_fold(any) << 16, pairs->one_shift));
+}
+
 /* Buckets hold the places of their hash: counted, then laid from their ends down. */
 static void fill(struct seam_filter *filter, uint32_t n_literals)
 {
@@ -150,8 +163,7 @@ static void fill(struct seam_filter *filter, uint32_t n_literals)
     for (uint32_t id = 0; id < n_literals; id++)
         for (uint32_t cut = 1; cut < filter->literal[id].len; cut++) {
             read_keys(&filter->literal[id], cut, &before, &behind);
-            filter->pairs[pair_of(before, behind) / 64] |= UINT64_C(1)
-                                                           << pair_of(before, behind) % 64;
+            put_pairs(&filter->pairs, &filter->literal[id], cut);
             *word_of(filter, before, behind) |= bits_of(behind);
             filter->first[bucket_of(filter, before, behind)]++;
         }
@@ -173,8 +185,21 @@ static uint32_t log_of(uint64_t n, uint32_t from)
     return from;
 }
 
+static uint64_t *reserve_pairs(uint64_t n, uint32_t *shift)
+{
+    const uint32_t log = (uint32_t)least(log_of(16 * n, PAIRS_LOG_MIN), PAIRS_LOG_MAX);
+
+    *shift = 32 - log;
+    return calloc((size_t)1 << log >> 6, sizeof(uint64_t));
+}
+
 static bool reserve(struct seam_filter *filter, uint32_t n_literals, size_t n_places)
 {
+    struct seam_pairs *const pairs = &filter->pairs;
+
+    pairs->both = reserve_pairs(n_places, &pairs->both_shift);
+    for (int i = 0; i < 2; i++)
+        pairs->one[i] = reserve_pairs(4 * (uint64_t)n_literals, &pairs->one_shift);
     filter->words_log = (uint32_t)least(log_of(n_places / 4, WORDS_LOG), WORDS_LOG_MAX);
     filter->buckets_log = log_of(n_places, 1);
     filter->literal = malloc((n_literals + 1) * sizeof *filter->literal);
@@ -182,7 +207,8 @@ static bool reserve(struct seam_filter *filter, uint32_t n_literals, size_t n_pl
     filter->first = calloc(((size_t)1 << filter->buckets_log) + 1, sizeof *filter->first);
     filter->place = malloc((n_places + 1) * sizeof *filter->place);
     return filter->literal != NULL && filter->word != NULL && filter->first != NULL &&
-           filter->place != NULL;
+           filter->place != NULL && pairs->both != NULL && pairs->one[0] != NULL &&
+           pairs->one[1] != NULL;
 }
 
 struct seam_filter *seam_filter_create(const struct sl_literal *literals, uint32_t n)
@@ -210,6 +236,9 @@ void seam_filter_free(struct seam_filter *filter)
     free(filter->word);
     free(filter->first);
     free(filter->place);
+    free(filter->pairs.both);
+    free(filter->pairs.one[0]);
+    free(filter->pairs.one[1]);
     free(filter);
 }
 
@@ -246,12 +275,8 @@ static uint32_t look_closely(const struct seam_filter *filter, uint32_t left, ui
 uint32_t seam_filter_look(const struct seam_filter *filter, const uint8_t *before,
                           uint32_t n_before, const uint8_t *behind, uint32_t n_behind)
 {
-    const uint8_t *const end = before + n_before;
-    const uint32_t pair = pair_of(fold(*(end - 1)), fold(*behind));
-
-    if ((filter->pairs[pair / 64] >> pair % 64 & 1) == 0)
-        return 0;
-    return look_closely(filter, nearest_before(end, n_before), nearest_behind(behind, n_behind)) &
+    return look_closely(filter, nearest_before(before + n_before, n_before),
+                        nearest_behind(behind, n_behind)) &
            ways_of(n_before, n_behind);
 }
 
@@ -269,7 +294,8 @@ static bool is_written(const struct sl_literal *literal, uint32_t cut, const uin
                        const uint8_t *behind)
 {
     for (uint32_t i = 0; i < literal->len; i++)
-        if (fold(literal->bytes[i]) != fold(i < cut ? *(before_end - cut + i) : behind[i - cut]))
+        if (seam_fold(literal->bytes[i]) !=
+            seam_fold(i < cut ? *(before_end - cut + i) : behind[i - cut]))
             return false;
     return true;
 }

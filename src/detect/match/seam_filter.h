@@ -2,13 +2,14 @@
 /* Places between two segments of a stream that no literal lies across. One that does has at least a
  * byte on either side: the bytes next to the place are its own, up to three of each.
  *
- * A filter answers twice. The first look needs few bytes, and finds some places in vain. The second
- * compares literals. */
+ * A filter answers three times. Two bytes on either side decide most places. Then a look at three
+ * finds some in vain. The last one compares literals. */
 #ifndef DETECT_SEAM_FILTER_H
 #define DETECT_SEAM_FILTER_H
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "sluice/mpm.h"
 
@@ -16,9 +17,55 @@ enum { SEAM_BYTES = 3 };
 
 struct seam_filter;
 
+/* Sets of the two bytes on either side of a place: where a literal has two or more on both, and
+ * where it has one alone before or behind, whose neighbour does not count. */
+struct seam_pairs {
+    uint64_t *both, *one[2];
+    uint32_t both_shift, one_shift; /* of 32 bits, to the number of a bit */
+};
+
+/* Letters differ from their capitals in one bit. Digits and spaces are as they are. */
+static inline uint32_t seam_fold(uint32_t bytes)
+{
+    return bytes | (bytes >> 1 & 0x20202020);
+}
+
+static inline uint32_t seam_pairs_bit(uint32_t bytes, uint32_t shift)
+{
+    return bytes * UINT32_C(0x9E3779B1) >> shift;
+}
+
+static inline uint64_t seam_pairs_has(const uint64_t *set, uint32_t bytes, uint32_t shift)
+{
+    const uint32_t bit = seam_pairs_bit(bytes, shift);
+
+    return set[bit / 64] >> bit % 64 & 1;
+}
+
+/* Whether a literal may lie across the place between two bytes at `before` and two at `behind`. */
+static inline bool seam_pairs_pass(const struct seam_pairs *pairs, const uint8_t *before,
+                                   const uint8_t *behind)
+{
+    uint16_t left, right;
+
+    memcpy(&left, before, sizeof left);
+    memcpy(&right, behind, sizeof right);
+    const uint32_t bytes = seam_fold(left | (uint32_t)right << 16);
+
+    return (seam_pairs_has(pairs->both, bytes, pairs->both_shift) |
+            seam_pairs_has(pairs->one[0], bytes >> 8, pairs->one_shift) |
+            seam_pairs_has(pairs->one[1], bytes << 8, pairs->one_shift)) != 0;
+}
+
 /* Of these literals, whose bytes are lent to the filter. NULL: no memory. */
 struct seam_filter *seam_filter_create(const struct sl_literal *literals, uint32_t n);
 void seam_filter_free(struct seam_filter *filter);
+
+/* Valid as long as the filter, which begins with them. */
+static inline const struct seam_pairs *seam_filter_pairs(const struct seam_filter *filter)
+{
+    return (const struct seam_pairs *)filter;
+}
 
 /* How a literal may lie across the place behind `before`, the last bytes before it, and before
  * `behind`, the first ones behind it: up to SEAM_BYTES of each, and at least one. Fewer than
