@@ -660,7 +660,7 @@ static bool match_item(struct sl_evaluator *work, uint32_t item)
     const bool any_message = has_messages(&work->talk, item);
     const uint32_t sees =
         index->any_without_literal ? rule_header_filter_sees(&index->header, work->batch, item) : 0;
-    const bool any_header = (sees & seen_by(work, head)) != 0;
+    const bool any_header = sees != 0 && (sees & seen_by(work, head)) != 0;
     const bool any_stream =
         head != NULL && index->any_stream_without_literal && (sees & RULE_SEES_STREAMS) != 0;
     if (!any_hit && !any_header && !any_stream && !any_message && !may_show_home(work, item))
@@ -833,12 +833,16 @@ void sl_evaluator_free(struct sl_evaluator *evaluator)
     free(evaluator);
 }
 
-/* As rule_view_fetch, and the packet's part of a stream. */
+/* As rule_view_fetch, and, where the packet has hits, its part of a stream. *at_hit is the first of
+ * a packet behind those that were fetched before. */
 __attribute__((always_inline)) static inline void fetch_item(const struct sl_evaluator *evaluator,
-                                                             uint32_t item)
+                                                             uint32_t item, size_t *at_hit)
 {
     rule_view_fetch(evaluator->batch, item);
-    if (evaluator->parts != NULL && evaluator->parts[item] != NULL)
+    while (*at_hit < evaluator->n_hits && evaluator->hits->hit[*at_hit].item < item)
+        ++*at_hit;
+    if (evaluator->parts != NULL && *at_hit < evaluator->n_hits &&
+        evaluator->hits->hit[*at_hit].item == item && evaluator->parts[item] != NULL)
         __builtin_prefetch(&evaluator->parts[item]->whole);
 }
 
@@ -847,6 +851,7 @@ enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_
                                 size_t *n)
 {
     enum { AHEAD = 24 };
+    size_t fetched = 0; /* hits */
 
     *n = 0;
     rule_values_begin_batch(&evaluator->findings.values);
@@ -870,7 +875,7 @@ enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_
         begin_late(evaluator);
     for (uint32_t item = 0; item < batch->n_items; item++) {
         if (item + AHEAD < batch->n_items)
-            fetch_item(evaluator, item + AHEAD);
+            fetch_item(evaluator, item + AHEAD, &fetched);
         evaluator->items++;
         if ((evaluator->late != NULL && !match_ended(evaluator, item)) ||
             !match_item(evaluator, item) || evaluator->buffers.no_memory ||
