@@ -7,6 +7,7 @@
 
 #include "base/diag.h"
 #include "base/least.h"
+#include "base/pages.h"
 #include "detect/match/seam_filter.h"
 #include "sluice/app.h"
 
@@ -97,6 +98,25 @@ static bool begin_facts(struct stream_batch *mine, const struct sl_batch *batch)
     return mine->max_facts >= batch->n_items;
 }
 
+static void free_parts(const struct stream_parts *parts)
+{
+    if (parts->part != parts->lent)
+        free(parts->part);
+}
+
+static bool lend_rooms(struct stream_batch *mine)
+{
+    mine->room = pages_alloc(RUN_SHARDS_MAX * sizeof *mine->room);
+    for (uint32_t i = 0; mine->room != NULL && i < RUN_SHARDS_MAX; i++) {
+        struct stream_parts *const parts = &mine->shard[i];
+
+        stream_output_lend(&parts->output, mine->room[i].output);
+        parts->part = parts->lent = mine->room[i].part;
+        parts->max = STREAM_ROOM_RECORDS;
+    }
+    return mine->room != NULL;
+}
+
 enum sl_status stream_batch_begin(struct stream_batch *mine, const struct sl_batch *batch,
                                   const struct run_seams *seams, bool asks_facts,
                                   struct sl_diag *diag)
@@ -110,7 +130,8 @@ enum sl_status stream_batch_begin(struct stream_batch *mine, const struct sl_bat
         mine->makes = malloc((size_t)batch->max_items + MAKES_AT_ONCE);
         mine->max_items = mine->of_item != NULL && mine->makes != NULL ? batch->max_items : 0;
     }
-    if (mine->max_items < batch->n_items || (asks_facts && !begin_facts(mine, batch)))
+    if (mine->max_items < batch->n_items || (asks_facts && !begin_facts(mine, batch)) ||
+        (mine->room == NULL && !lend_rooms(mine)))
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the streams of a batch");
     if (batch->n_items == 0)
         return SL_OK;
@@ -124,8 +145,9 @@ void stream_batch_clear(struct stream_batch *mine)
     for (uint32_t i = 0; i < RUN_SHARDS_MAX; i++) {
         stream_output_free(&mine->shard[i].output);
         app_arena_free(&mine->shard[i].arena);
-        free(mine->shard[i].part);
+        free_parts(&mine->shard[i]);
     }
+    pages_free(mine->room, RUN_SHARDS_MAX * sizeof *mine->room);
     name_batch_clear(&mine->names);
     free(mine->of_item);
     free(mine->makes);
@@ -314,7 +336,7 @@ static bool reserve(struct stream_parts *parts)
 {
     if (parts->output.max <= parts->max)
         return true;
-    free(parts->part);
+    free_parts(parts);
     parts->part = malloc(parts->output.max * sizeof *parts->part);
     parts->max = parts->part != NULL ? parts->output.max : 0;
     return parts->part != NULL;

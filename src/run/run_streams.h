@@ -50,6 +50,7 @@ struct stream_waiting {
 struct stream_parts {
     struct stream_output output;
     struct sl_stream_part *part; /* one for each of its records */
+    struct sl_stream_part *lent; /* the room for the first of them */
     uint32_t max;
     uint64_t unevaluated;       /* bytes of flows that gave way */
     struct stream_ended *ended; /* in their order: flows that may have something to say */
@@ -70,6 +71,12 @@ struct run_seams {
                                             lie across any place */
 };
 
+/* Of a shard, in one block with those of the other shards. */
+struct stream_room {
+    _Alignas(64) uint8_t output[STREAM_ROOM_LEN];
+    struct sl_stream_part part[STREAM_ROOM_RECORDS];
+};
+
 /* The parts of a batch. Zeroed at first. */
 struct stream_batch {
     const struct sl_stream_part **of_item; /* see sl_evaluator_set_streams; NULL: no streams */
@@ -78,6 +85,7 @@ struct stream_batch {
     struct sl_stream_facts *facts_memory;
     const struct run_seams *seams; /* NULL: nobody looks at parts */
     uint32_t max_items, max_facts;
+    struct stream_room *room; /* RUN_SHARDS_MAX of them */
     struct late_flow **ended; /* in the order of late_flow_compare */
     uint32_t n_ended, max_ended;
     struct name_batch names;

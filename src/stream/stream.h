@@ -127,8 +127,18 @@ struct stream_output {
     uint8_t *copied;
     uint32_t copied_len, copied_max;
     bool no_memory;   /* records are missing: the caller fails with SL_ENOMEM */
+    const void *room; /* that was lent */
     struct sl_stream_stats stats;
 };
+
+enum { STREAM_ROOM_RECORDS = 2048, STREAM_ROOM_COPIED = 16 << 10 };
+
+/* Bytes of the room, which is aligned to 8: enough for the shards of most batches. */
+#define STREAM_ROOM_LEN (STREAM_ROOM_RECORDS * sizeof(struct stream_record) + STREAM_ROOM_COPIED)
+
+/* Lends room to a zeroed output, for as long as it is used: outputs that ask for memory one by one
+ * wait for each other. What it lacks, the output takes from the heap. */
+void stream_output_lend(struct stream_output *output, void *room);
 
 void stream_output_free(struct stream_output *output);
 

@@ -10,8 +10,6 @@
 enum {
     SHARD_MEMORY_MIN = 128 << 10,
     BLOCKS_MAX = (1 << STREAM_BLOCK_BITS) - STREAM_CLAIMS_MAX,
-    ROOM_MIN = 2048, /* records */
-    COPIED_MIN = 16 << 10,
     UNACKED_MAX = 1 << 30 /* bytes */
 };
 
@@ -102,25 +100,51 @@ uint64_t stream_shard_held(const struct stream_shard *shard)
     return stream_arena_held(&shard->arena);
 }
 
+void stream_output_lend(struct stream_output *output, void *room)
+{
+    output->room = room;
+    output->record = (struct stream_record *)room;
+    output->max = STREAM_ROOM_RECORDS;
+    output->copied = (uint8_t *)(output->record + STREAM_ROOM_RECORDS);
+    output->copied_max = STREAM_ROOM_COPIED;
+}
+
+static bool is_lent(const struct stream_output *output, const void *memory)
+{
+    const uint8_t *const room = (const uint8_t *)output->room, *const at = (const uint8_t *)memory;
+
+    return room != NULL && at >= room && at < room + STREAM_ROOM_LEN;
+}
+
+static void release(const struct stream_output *output, void *memory)
+{
+    if (!is_lent(output, memory))
+        free(memory);
+}
+
 void stream_output_free(struct stream_output *output)
 {
-    free(output->record);
-    free(output->copied);
+    release(output, output->record);
+    release(output, output->copied);
     memset(output, 0, sizeof *output);
 }
 
 /* Twice the room, or enough for the shards of most batches, of which pages are taken as they are
  * used. */
-static bool grow(void **memory, uint32_t *max, uint64_t wanted, size_t size)
+static bool grow(const struct stream_output *output, void **memory, uint32_t *max, uint64_t wanted,
+                 size_t size)
 {
-    uint64_t n = *max != 0 ? *max : ROOM_MIN;
+    const bool lent = is_lent(output, *memory);
+    uint64_t n = *max != 0 ? *max : STREAM_ROOM_RECORDS;
     void *more;
 
     while (n < wanted)
         n *= 2;
-    more = n <= UINT32_MAX ? realloc(*memory, n * size) : NULL;
+    more = n <= UINT32_MAX ? realloc(lent ? NULL : *memory, n * size) : NULL;
     if (more == NULL)
         return false;
+    if (lent)
+        memcpy(more, *memory, *max * size);
     *memory = more;
     *max = (uint32_t)n;
     return true;
@@ -129,10 +153,6 @@ static bool grow(void **memory, uint32_t *max, uint64_t wanted, size_t size)
 void stream_shard_begin(struct stream_shard *shard, struct stream_output *output,
                         const uint8_t *bytes)
 {
-    if (output->record == NULL) /* no later batch is to wait for memory */
-        (void)grow((void **)&output->record, &output->max, ROOM_MIN, sizeof *output->record);
-    if (output->copied == NULL)
-        (void)grow((void **)&output->copied, &output->copied_max, COPIED_MIN, 1);
     output->n = 1;
     output->copied_len = 0;
     output->no_memory = false;
@@ -161,7 +181,7 @@ struct stream_record *stream_record_make(struct stream_output *output)
 {
     static _Thread_local struct stream_record lost;
 
-    if (grow((void **)&output->record, &output->max, (uint64_t)output->n + 1,
+    if (grow(output, (void **)&output->record, &output->max, (uint64_t)output->n + 1,
              sizeof *output->record))
         return &output->record[output->n++];
     output->no_memory = true;
@@ -174,7 +194,7 @@ uint8_t *stream_output_copy(struct stream_shard *shard, uint32_t len)
     const uint64_t wanted = (uint64_t)output->copied_len + len;
 
     if (wanted > output->copied_max &&
-        !grow((void **)&output->copied, &output->copied_max, wanted, 1)) {
+        !grow(output, (void **)&output->copied, &output->copied_max, wanted, 1)) {
         output->no_memory = true;
         return NULL;
     }

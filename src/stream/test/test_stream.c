@@ -889,6 +889,27 @@ static void test_operations(void **state)
     assert_true(n_trained > (uint64_t)n);
 }
 
+/* What the room lacks comes from the heap, with what was there. */
+static void test_lent_room(void **state)
+{
+    enum { SEGMENTS = STREAM_ROOM_RECORDS + 10 };
+    struct trial *trial = trial_new(NULL, 0);
+    uint8_t *const room = malloc(STREAM_ROOM_LEN);
+
+    (void)state;
+    assert_non_null(room);
+    stream_output_lend(&trial->output, room);
+    for (int batch = 0; batch < 2; batch++) {
+        for (uint32_t i = 0; i < SEGMENTS; i++)
+            send_text(trial, CLIENT, (uint32_t)batch * SEGMENTS + i, 0, "a");
+        assert_true((const uint8_t *)trial->output.record != room);
+        trial_flush(trial);
+    }
+    assert_int_equal(trial->half[CLIENT].len, 2 * SEGMENTS);
+    finish(trial);
+    free(room);
+}
+
 /* ---- flows that share memory ---- */
 
 enum { SHARED_FLOWS = 300, SHARED_SEGMENTS = 6000, SHARED_LEN_MAX = 700, CONTEXT_LEN = 4096 };
@@ -1085,6 +1106,7 @@ int main(void)
         cmocka_unit_test(test_memory_range),
         cmocka_unit_test(test_memory_bound),
         cmocka_unit_test(test_operations),
+        cmocka_unit_test(test_lent_room),
         cmocka_unit_test(test_shared_memory),
         cmocka_unit_test(test_pieces_leave_no_room_for_a_context),
         cmocka_unit_test(test_names),
