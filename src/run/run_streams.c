@@ -344,26 +344,31 @@ static bool reserve(struct stream_parts *parts)
 
 static bool adds_bytes(const struct stream_record *record)
 {
-    return record->kind == STREAM_PACKET || record->kind == STREAM_COPIED;
+    return record->kind <= STREAM_COPIED;
 }
 
-/* The part of record r, behind those of the records before it. */
-static void fill_part(const struct stream_parts *parts, const struct sl_batch *batch, uint32_t r)
+/* The part of record r, behind those of the records before it. Member by member: gcc clears a whole
+ * part first. */
+static struct sl_stream_part *fill_part(const struct stream_parts *parts,
+                                        const struct stream_record *record, const uint8_t *bytes,
+                                        uint32_t r)
 {
-    const struct stream_record *record = &parts->output.record[r];
+    struct sl_stream_part *const part = &parts->part[r];
+    const uint8_t *from = record->kind == STREAM_PACKET ? bytes : parts->output.copied;
     const struct sl_stream_part *before =
-        adds_bytes(record) && record->previous != 0 ? &parts->part[record->previous] : NULL;
-    const uint8_t *from = record->kind == STREAM_PACKET ? batch->bytes : parts->output.copied;
+        record->previous != 0 ? &parts->part[record->previous] : NULL;
     /* A record's number is above that of the one before it: that part is filled.
      * NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
     const uint32_t known = before != NULL ? before->known + before->len : 0;
 
-    parts->part[r] =
-        (struct sl_stream_part){.bytes = record->len != 0 ? from + record->at : NULL,
-                                .offset = record->offset,
-                                .before = before,
-                                .len = record->len,
-                                .known = known < SL_STREAM_KNOWN ? known : SL_STREAM_KNOWN};
+    part->bytes = record->len != 0 ? from + record->at : NULL;
+    part->offset = record->offset;
+    part->before = before;
+    part->next = NULL;
+    part->len = record->len;
+    part->known = known < SL_STREAM_KNOWN ? known : SL_STREAM_KNOWN;
+    part->whole = part->reversed = false;
+    return part;
 }
 
 /* ---- seams ----------------------------------------------------------------------------------- */
@@ -424,78 +429,87 @@ static bool may_cross(const struct run_seams *seams, const struct sl_stream_part
 
 /* The parts of a shard while they are listed. */
 struct linking {
-    struct stream_batch *mine;
-    struct stream_parts *parts;
-    const struct sl_batch *batch;
-    struct stream_ended *ended; /* the first whose records are not behind us */
-    uint32_t first, last;       /* records of the packet at hand */
-    uint32_t last_of[2];        /* of the flow that ended, by half */
+    struct stream_ended *ended;          /* the first whose records are not behind us */
+    uint32_t item;                       /* the packet at hand, */
+    struct sl_stream_part *first, *last; /* and its parts; NULL: there was none */
+    struct sl_stream_part *last_of[2];   /* of the flow that ended, by half */
 };
 
 /* A part that the packet of its record adds. Bytes of another flow than the packet's are of flows
  * that gave way: no packet states how to evaluate them, so that they are counted. */
-static void link_packet(struct linking *linking, uint32_t r)
+static void link_packet(struct linking *linking, struct stream_batch *mine,
+                        const struct sl_batch *batch, const struct stream_record *record,
+                        struct sl_stream_part *part)
 {
-    struct stream_parts *const parts = linking->parts;
-    const struct stream_record *const record = &parts->output.record[r];
+    const uint32_t item = record->item;
+    const bool is_here = record->kind == STREAM_PACKET && record->source == item;
 
-    if (record->sender == 0) {
-        parts->unevaluated += record->len;
-        return;
-    }
-    if (linking->last == 0 || parts->output.record[linking->last].item != record->item) {
-        linking->first = r;
-        linking->mine->of_item[record->item] = &parts->part[r];
+    if (linking->last == NULL || linking->item != item) {
+        linking->first = part;
+        linking->item = item;
+        mine->of_item[item] = part;
     } else {
-        parts->part[linking->last].next = &parts->part[r];
+        linking->last->next = part;
     }
-    linking->last = r;
-    linking->mine->makes[record->item] |=
-        record->kind != STREAM_PACKET || record->source != record->item ||
-        may_cross(linking->mine->seams, &parts->part[r], record->half);
-    parts->part[r].reversed = record->sender != 1 + record->half;
-    if (record->kind == STREAM_PACKET && record->source == record->item)
-        parts->part[linking->first].whole |=
-            record->len == linking->batch->payload[record->item].len;
+    linking->last = part;
+    if (!is_here || may_cross(mine->seams, part, record->half))
+        mine->makes[item] = 1;
+    part->reversed = record->sender != 1 + record->half;
+    if (is_here && record->len == batch->payload[item].len)
+        linking->first->whole = true;
 }
 
 /* A part that a flow got when it ended. */
-static void link_ended(struct linking *linking, uint32_t r)
+static void link_ended(struct linking *linking, uint8_t half, struct sl_stream_part *part)
 {
-    struct stream_parts *const parts = linking->parts;
-    const uint8_t half = parts->output.record[r].half;
     struct late_flow *const flow = &linking->ended->flow;
 
     if (linking->ended->only_syn[half])
         return;
     if (flow->part[half] == NULL)
-        flow->part[half] = &parts->part[r];
+        flow->part[half] = part;
     else
-        parts->part[linking->last_of[half]].next = &parts->part[r];
-    linking->last_of[half] = r;
+        linking->last_of[half]->next = part;
+    linking->last_of[half] = part;
+}
+
+/* Fetches what a later part is written to, as other cores wrote there last. Inlined by force: gcc
+ * drops calls to functions that only prefetch. */
+__attribute__((always_inline)) static inline void
+fetch_places(const struct stream_batch *mine, const struct stream_parts *parts, uint32_t r)
+{
+    if (r >= parts->output.n || parts->output.record[r].kind != STREAM_PACKET)
+        return;
+    __builtin_prefetch(&mine->of_item[parts->output.record[r].item], 1);
+    __builtin_prefetch(&parts->part[r], 1);
 }
 
 /* Fills the parts of a shard, and lists those of each packet and each flow that ended. */
 static void link_parts(struct stream_batch *mine, struct stream_parts *parts,
                        const struct sl_batch *batch)
 {
-    struct linking linking = {mine, parts, batch, parts->ended, 0, 0, {0, 0}};
+    enum { AHEAD = 12 };
+    struct linking linking = {.ended = parts->ended};
 
     parts->unevaluated = 0;
     for (uint32_t r = 1; parts->part != NULL && r < parts->output.n; r++) {
-        const struct stream_record *record = &parts->output.record[r];
+        const struct stream_record *const record = &parts->output.record[r];
 
+        fetch_places(mine, parts, r + AHEAD);
         if (!adds_bytes(record) && record->kind != STREAM_CONTEXT)
             continue;
-        fill_part(parts, batch, r);
+        struct sl_stream_part *const part = fill_part(parts, record, batch->bytes, r);
+
         if (!adds_bytes(record) || record->len == 0)
             continue;
         while (linking.ended != NULL && linking.ended->behind <= r)
             linking.ended = linking.ended->next;
         if (linking.ended != NULL && linking.ended->begin <= r)
-            link_ended(&linking, r);
+            link_ended(&linking, record->half, part);
+        else if (record->sender != 0)
+            link_packet(&linking, mine, batch, record, part);
         else
-            link_packet(&linking, r);
+            parts->unevaluated += record->len;
     }
 }
 
