@@ -6,7 +6,7 @@
 
 #include "base/fd.h"
 
-enum { FIRST_ROOM = 4096 };
+enum { FIRST_ROOM = 4096, SPILL_ROOM = 64 << 10 };
 
 void app_contents_call(struct app_contents_budget *budget, uint32_t len)
 {
@@ -27,7 +27,7 @@ static void drop(struct app_contents *contents)
         (void)fclose(contents->spilled);
     contents->bytes = NULL;
     contents->spilled = NULL;
-    contents->max = 0;
+    contents->max = contents->held = 0;
 }
 
 static bool reserve(struct app_contents *contents, uint64_t len)
@@ -46,7 +46,16 @@ static bool reserve(struct app_contents *contents, uint64_t len)
     return true;
 }
 
-/* Moves the bytes out of memory. */
+/* Writes the bytes that memory holds. */
+static bool flush(struct app_contents *contents)
+{
+    const uint32_t held = contents->held;
+
+    contents->held = 0;
+    return fd_write(fileno(contents->spilled), contents->bytes, held);
+}
+
+/* Moves the bytes out of memory, which keeps room for some of the next ones. */
 static bool spill(struct app_contents *contents, struct app_contents_budget *budget)
 {
     const bool has_brought = contents->brought >= APP_CONTENTS_SPILL_PRICE;
@@ -58,11 +67,24 @@ static bool spill(struct app_contents *contents, struct app_contents_budget *bud
         return false;
     budget->n_spilled++;
     budget->credit.pool -= has_brought ? 0 : APP_CONTENTS_SPILL_PRICE;
-    const bool done = fd_write(fileno(contents->spilled), contents->bytes, contents->len);
+    if (!flush(contents))
+        return false;
     free(contents->bytes);
-    contents->bytes = NULL;
-    contents->max = 0;
-    return done;
+    contents->bytes = malloc(SPILL_ROOM);
+    contents->max = contents->bytes != NULL ? SPILL_ROOM : 0;
+    return contents->bytes != NULL;
+}
+
+/* Pieces are small, and a write costs as much as a thousand bytes. */
+static bool add_spilled(struct app_contents *contents, const uint8_t *bytes, uint32_t len)
+{
+    if (len > SPILL_ROOM - contents->held && !flush(contents))
+        return false;
+    if (len > SPILL_ROOM)
+        return fd_write(fileno(contents->spilled), bytes, len);
+    memcpy(contents->bytes + contents->held, bytes, len);
+    contents->held += len;
+    return true;
 }
 
 static bool add(struct app_contents *contents, struct app_contents_budget *budget,
@@ -78,10 +100,11 @@ static bool add(struct app_contents *contents, struct app_contents_budget *budge
     if (contents->spilled == NULL && end > APP_CONTENTS_MEMORY && !spill(contents, budget))
         return false;
     if (contents->spilled != NULL)
-        return fd_write(fileno(contents->spilled), bytes, len);
+        return add_spilled(contents, bytes, len);
     if (!reserve(contents, end))
         return false;
     memcpy(contents->bytes + contents->len, bytes, len);
+    contents->held += len;
     return true;
 }
 
@@ -98,9 +121,17 @@ void app_contents_add(struct app_contents *contents, struct app_contents_budget 
     drop(contents);
 }
 
-void app_contents_end(const struct app_contents *contents, struct app_contents_budget *budget)
+void app_contents_end(struct app_contents *contents, struct app_contents_budget *budget)
 {
-    budget->n_spilled -= contents->spilled != NULL;
+    if (contents->spilled == NULL)
+        return;
+    budget->n_spilled--;
+    if (contents->is_lost)
+        return;
+    contents->is_lost = !flush(contents);
+    free(contents->bytes);
+    contents->bytes = NULL;
+    contents->max = 0;
 }
 
 void app_contents_free(struct app_contents *contents)

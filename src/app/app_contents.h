@@ -30,11 +30,11 @@ struct app_contents_budget {
 struct app_contents {
     struct app_contents *next; /* of those of a batch */
     struct sl_app_file *file;  /* that was reported with them */
-    uint8_t *bytes;            /* where `spilled` is NULL */
-    FILE *spilled;             /* whose descriptor has all bytes */
+    uint8_t *bytes;            /* all of them, or the last ones that `spilled` lacks */
+    FILE *spilled;             /* NULL: none. Its descriptor has all bytes once no more come */
     uint64_t len;
     uint64_t call, brought; /* the last with bytes of the file, and what all such have brought */
-    uint32_t max;           /* room at `bytes` */
+    uint32_t held, max;     /* bytes at `bytes`, and room there */
     bool is_lost;           /* some could not be kept, so that none is */
     bool is_wanted;         /* a rule wants the file stored */
     uint32_t n_found;       /* of a scan: so many entries, */
@@ -52,7 +52,7 @@ void app_contents_add(struct app_contents *contents, struct app_contents_budget 
                       const uint8_t *bytes, uint32_t len);
 
 /* No more bytes come, or they are not wanted any more: the flow holds no temporary file. */
-void app_contents_end(const struct app_contents *contents, struct app_contents_budget *budget);
+void app_contents_end(struct app_contents *contents, struct app_contents_budget *budget);
 
 /* Frees a list. Accepts NULL. */
 void app_contents_free(struct app_contents *contents);

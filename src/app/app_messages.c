@@ -399,8 +399,8 @@ static struct app_contents *take_contents(const struct hearing *hearing, struct 
 
     if (contents == NULL)
         return NULL;
-    app_contents_end(contents, &hearing->shard->files);
     hearing->flow->notes -= contents->max;
+    app_contents_end(contents, &hearing->shard->files);
     side->contents = NULL;
     return contents;
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "app/app_messages.h"
+#include "base/fd.h"
 
 enum { FLOWS = 12, TEXT_MAX = 400000, GIVE_MAX = 3000, PACKETS_MAX = 1 << 16 };
 
@@ -683,9 +684,11 @@ static void test_a_bomb_costs_no_other_file(void **state)
     struct app_contents_budget budget = {.credit.pool = APP_CREDIT_MAX};
     struct app_contents *bomb = app_contents_create(), *small = app_contents_create();
     struct app_contents *large = app_contents_create();
-    static const uint8_t block[BLOCK];
+    static uint8_t block[BLOCK];
 
     (void)state;
+    for (uint32_t i = 0; i < BLOCK; i++)
+        block[i] = (uint8_t)(i * 7);
     assert_true(bomb != NULL && small != NULL && large != NULL);
     app_contents_call(&budget, CALL);
     for (uint32_t i = 0; i < APP_CONTENTS_MAX / BLOCK; i++)
@@ -704,6 +707,13 @@ static void test_a_bomb_costs_no_other_file(void **state)
     assert_non_null(large->spilled);
     app_contents_end(large, &budget);
     assert_int_equal(budget.n_spilled, 0);
+    assert_false(large->is_lost);
+    for (uint64_t at = 0; at < large->len; at += CALL) {
+        uint8_t bytes[CALL];
+
+        assert_int_equal(fd_read_at(fileno(large->spilled), bytes, CALL, at), CALL);
+        assert_memory_equal(bytes, block, CALL);
+    }
     app_contents_free(bomb);
     app_contents_free(small);
     app_contents_free(large);
