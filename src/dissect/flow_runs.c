@@ -6,12 +6,7 @@
 
 #include "base/bytes.h"
 #include "base/diag.h"
-
-enum {
-    TCP_LEN = 20,
-    TIMESTAMPS_END = 32,    /* of a header with the option alone: */
-    TIMESTAMPS = 0x0101080A /* two of no operation, kind, length */
-};
+#include "tcp_header.h"
 
 /* The memory is not cleared, so that unused pages are not touched. */
 enum sl_status sl_flow_keys_create(struct sl_flow_keys **out, uint32_t max_items,
@@ -60,7 +55,6 @@ void sl_flow_keys_free(struct sl_flow_keys *keys)
 static void read_tcp(struct sl_flow_packet *packet, const struct sl_batch *batch, uint32_t item)
 {
     const struct sl_packet *headers = &batch->packet[item];
-    const uint8_t *ip = batch->bytes + headers->offset + headers->network;
     const uint8_t *tcp = batch->bytes + headers->offset + headers->transport;
     const uint32_t len = (tcp[12] >> 4) * 4u;
 
@@ -68,14 +62,14 @@ static void read_tcp(struct sl_flow_packet *packet, const struct sl_batch *batch
     packet->acknowledged = load_be32(tcp + 8);
     packet->tcp_flags = tcp[13];
     packet->window = load_be16(tcp + 14);
-    packet->ttl = ip[(headers->flags & SL_PACKET_IPV4) != 0 ? 8 : 7];
+    packet->ttl = packet_ttl(batch, headers);
     if (headers->defect != 0 || (headers->flags & (SL_PACKET_FRAGMENT | SL_PACKET_SNAPPED)) != 0)
         return;
-    packet->has_timestamp = len == TIMESTAMPS_END && load_be32(tcp + TCP_LEN) == TIMESTAMPS;
+    packet->has_timestamp = tcp_has_timestamps(tcp, len);
     packet->is_usual = (tcp[13] & (FLOW_TCP_ENDS | FLOW_TCP_URG | FLOW_TCP_ACK)) == FLOW_TCP_ACK &&
-                       (len == TCP_LEN || packet->has_timestamp);
+                       (len == TCP_HEADER_LEN || packet->has_timestamp);
     if (packet->has_timestamp)
-        packet->timestamp = load_be32(tcp + TCP_LEN + 4);
+        packet->timestamp = load_be32(tcp + TCP_HEADER_LEN + 4);
 }
 
 static void read_icmp(struct sl_flow_packet *packet, const struct sl_batch *batch, uint32_t item)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /* A TCP header and its options, read from a dissected packet. */
 #include "base/bytes.h"
+#include "dissect/tcp_header.h"
 #include "sluice/dissect.h"
 #include "stream.h"
 
@@ -76,8 +77,8 @@ bool stream_segment_read(struct stream_segment *segment, const struct sl_batch *
         .wscale = STREAM_NO_WSCALE,
         .half = half,
     };
-    segment->ttl = bytes[packet->network + ((packet->flags & SL_PACKET_IPV4) != 0 ? 8 : 7)];
-    if (header_len == 32 && load_be32(tcp + 20) == 0x0101080A) { /* as most segments have it */
+    segment->ttl = packet_ttl(batch, packet);
+    if (tcp_has_timestamps(tcp, header_len)) { /* as most segments have it */
         segment->timestamp = load_be32(tcp + 24);
         segment->echo = load_be32(tcp + 28);
         segment->has_timestamp = true;
