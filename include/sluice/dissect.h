@@ -389,8 +389,8 @@ struct sl_flow_segment {
 
 enum { SL_FLOW_ENTRIES_MORE = 8 }; /* entries of a shard that are no flows, at most */
 
-/* TCP segments that follow one another in a batch. The usual ones from the first on are of one
- * flow. */
+/* TCP segments that follow one another in a batch, whatever they are. Those before the first that
+ * is not usual are of one flow. */
 struct sl_flow_train {
     uint64_t flow;
     uint32_t entry; /* as above */
@@ -410,8 +410,9 @@ struct sl_flow_ended {
 /* The callbacks of a visit. */
 struct sl_flow_visitor {
     void (*segment)(void *user, const struct sl_flow_segment *segment); /* NULL: not wanted */
-    /* Takes usual segments from the first on, and returns how many. The next one is for `segment`.
-     * NULL: all are. */
+    /* Takes some of the usual segments that a train begins with, and returns how many: 0 where the
+     * first is not usual. `segment`, which is not NULL then, is called for the next one. NULL: it
+     * is called for all. */
     uint32_t (*train)(void *user, const struct sl_flow_train *train);
     void (*datagram)(void *user, const struct sl_flow_segment *datagram); /* NULL: not wanted */
     void (*ended)(void *user, const struct sl_flow_ended *ended); /* not NULL where ends are kept */

@@ -57,15 +57,6 @@ __attribute__((always_inline)) static inline void fetch_headers(const struct sl_
     __builtin_prefetch(batch->bytes + payload.offset + (payload.len != 0 ? payload.len - 1 : 0));
 }
 
-/* Headers that the visitor may not ask for are left where they are. */
-__attribute__((always_inline)) static inline void
-fetch_packet(const struct sl_batch *batch, const struct sl_flow_keys *keys, uint32_t item,
-             const struct sl_flow_visitor *visitor)
-{
-    if (visitor->train == NULL || !keys->packet[item - keys->first_item].is_usual)
-        fetch_headers(batch, item);
-}
-
 __attribute__((always_inline)) static inline void fetch_run(const struct sl_batch *batch,
                                                             const struct sl_flow_keys *keys,
                                                             const struct flow_run *run,
@@ -77,7 +68,8 @@ __attribute__((always_inline)) static inline void fetch_run(const struct sl_batc
     for (size_t at = 0; memory != NULL && at < visitor->memory_len; at += LINE)
         __builtin_prefetch(memory + entry * visitor->memory_len + at, 1);
     for (uint32_t item = run->first; item < run->end && item < run->first + AHEAD; item++)
-        fetch_packet(batch, keys, item, visitor);
+        if (visitor->train == NULL || !keys->packet[item - keys->first_item].is_usual)
+            fetch_headers(batch, item);
 }
 
 /* The segments of a run from an item on, up to the next flow that ends. */
@@ -96,8 +88,8 @@ static struct sl_flow_train train_of(const struct sl_batch *batch, const struct 
                                   .packet = packet};
 }
 
-/* How many packets of the run, from the item on, the visitor takes at once. Ends tell where a flow
- * begins anew. */
+/* How many packets of the run, from the item on, the visitor takes at once. Ends say where a flow
+ * begins anew, which it does only in a run whose packets were tracked one by one. */
 static uint32_t visit_train(const struct sl_batch *batch, const struct sl_flow_keys *keys,
                             const struct flow_run *run, const struct flow_ends *ends, size_t next,
                             uint32_t item, const struct sl_flow_visitor *visitor)
@@ -105,7 +97,9 @@ static uint32_t visit_train(const struct sl_batch *batch, const struct sl_flow_k
     const uint32_t end =
         next < ends->n ? (uint32_t)least(run->end, ends->end[next].item) : run->end;
 
-    if (visitor->train == NULL || run->protocol != SL_IP_TCP)
+    const bool knows_ends = ends->end != NULL && !ends->no_memory;
+
+    if (visitor->train == NULL || run->protocol != SL_IP_TCP || (run->one_by_one && !knows_ends))
         return 0;
     const struct sl_flow_train train = train_of(batch, keys, run, item, end);
 
@@ -131,7 +125,7 @@ static void visit_run(const struct sl_batch *batch, const struct sl_flow_keys *k
         const struct sl_flow_segment segment = segment_of(batch, keys, run, item);
 
         if (item + AHEAD < run->end)
-            fetch_packet(batch, keys, item + AHEAD, visitor);
+            fetch_headers(batch, item + AHEAD);
         call(visitor->user, &segment);
         taken = 1;
     }

@@ -126,7 +126,7 @@ struct visit {
     struct {
         uint64_t flow;
         uint32_t entry, item; /* SEEN_END: with the index of the flow that ended */
-        uint32_t to_server;
+        uint64_t to_server;
     } seen[512];
     uint32_t n, n_trained;
     uint64_t *random; /* how many segments it takes of trains */
@@ -158,12 +158,15 @@ static void see_end(void *user, const struct sl_flow_ended *ended)
 static void check_packet(const struct sl_batch *batch, uint32_t item,
                          const struct sl_flow_packet *packet)
 {
+    const uint8_t *ip = batch->bytes + batch->packet[item].offset + batch->packet[item].network;
     const uint8_t *tcp = batch->bytes + batch->packet[item].offset + batch->packet[item].transport;
 
     assert_int_equal(packet->sequence, load_be32(tcp + 4));
     assert_int_equal(packet->acknowledged, load_be32(tcp + 8));
     assert_int_equal(packet->window, load_be16(tcp + 14));
     assert_int_equal(packet->tcp_flags, tcp[13]);
+    assert_int_equal(packet->ttl, ip[(batch->packet[item].flags & SL_PACKET_IPV4) != 0 ? 8 : 7]);
+    assert_false(packet->has_timestamp); /* no frame here has options */
     assert_int_equal(tcp[13] & (FIN | SYN | RST | ACK), ACK);
 }
 

@@ -31,9 +31,8 @@ void tracker_stop(struct tracker *t);
 /* Appends the packet of an event to the batch. */
 void tracker_add(struct tracker *t, const struct flow_event *event);
 
-/* Tracks the batch, by keys too. Both ways have to agree, and so
- * have visits to segments with trains and without. The twin keeps ends, which the caller
- * settles. */
+/* Tracks the batch, by keys too. Both ways have to agree, and so have visits with trains and
+ * without. The twin keeps ends, which the caller settles. */
 void tracker_run(struct tracker *t);
 
 /* The packet is of the flow that began as the n-th. */

@@ -589,10 +589,61 @@ static void test_ids_are_spread(void **state)
     free(ids);
 }
 
+static uint32_t take_all(void *user, const struct sl_flow_train *train)
+{
+    const struct tracker *t = user;
+    uint32_t i = 0;
+
+    for (; i < train->n && train->packet[i].is_usual; i++)
+        assert_int_equal(train->flow, t->batch->origin[train->first + i].flow);
+    return i;
+}
+
+static void take_one(void *user, const struct sl_flow_segment *segment)
+{
+    const struct tracker *t = user;
+
+    assert_int_equal(segment->flow, t->batch->origin[segment->item].flow);
+}
+
+/* A table that keeps no ends does not know where a flow begins anew. */
+static void test_trains_without_ends(void **state)
+{
+    static const int64_t seconds[] = {1, 2, 900000, 900001};
+    struct sl_flow_config config;
+    struct tracker t;
+    const struct sl_flow_visitor visitor = {.segment = take_one, .train = take_all, .user = &t};
+    struct sl_flow_table *table;
+    struct sl_diag diag;
+
+    (void)state;
+    sl_flow_config_init(&config);
+    tracker_start(&t, &config);
+    assert_int_equal(sl_flow_table_create(&table, &config, &diag), SL_OK);
+    for (uint32_t i = 0; i < 4; i++) {
+        struct flow_event event = from_client(ACK, 1, 1);
+
+        event.time = seconds[i] * SECOND;
+        tracker_add(&t, &event);
+    }
+    sl_dissect(t.batch, &t.stats);
+    sl_flow_keys_read(t.keys, table, t.batch);
+    sl_flow_deal(table, t.batch, t.keys);
+    for (uint32_t shard = 0; shard < sl_flow_n_shards(table); shard++) {
+        sl_flow_track_shard(table, t.batch, t.keys, shard);
+        sl_flow_visit_shard(table, t.batch, t.keys, shard, &visitor);
+    }
+    assert_true(t.batch->origin[0].flow == t.batch->origin[1].flow);
+    assert_true(t.batch->origin[1].flow != t.batch->origin[2].flow);
+    sl_flow_table_free(table);
+    tracker_stop(&t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_defaults),
+        cmocka_unit_test(test_trains_without_ends),
         cmocka_unit_test(test_bad_sizes_are_refused),
         cmocka_unit_test(test_handshake_and_close),
         cmocka_unit_test(test_client_alone),
