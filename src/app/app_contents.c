@@ -121,12 +121,14 @@ void app_contents_add(struct app_contents *contents, struct app_contents_budget 
     drop(contents);
 }
 
-void app_contents_end(struct app_contents *contents, struct app_contents_budget *budget)
+void app_contents_end(const struct app_contents *contents, struct app_contents_budget *budget)
+{
+    budget->n_spilled -= contents->spilled != NULL;
+}
+
+void app_contents_complete(struct app_contents *contents)
 {
     if (contents->spilled == NULL)
-        return;
-    budget->n_spilled--;
-    if (contents->is_lost)
         return;
     contents->is_lost = !flush(contents);
     free(contents->bytes);

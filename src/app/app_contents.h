@@ -31,7 +31,7 @@ struct app_contents {
     struct app_contents *next; /* of those of a batch */
     struct sl_app_file *file;  /* that was reported with them */
     uint8_t *bytes;            /* all of them, or the last ones that `spilled` lacks */
-    FILE *spilled;             /* NULL: none. Its descriptor has all bytes once no more come */
+    FILE *spilled;             /* NULL: none. Its descriptor has all bytes once they are complete */
     uint64_t len;
     uint64_t call, brought; /* the last with bytes of the file, and what all such have brought */
     uint32_t held, max;     /* bytes at `bytes`, and room there */
@@ -51,8 +51,11 @@ struct app_contents *app_contents_create(void);
 void app_contents_add(struct app_contents *contents, struct app_contents_budget *budget,
                       const uint8_t *bytes, uint32_t len);
 
-/* No more bytes come, or they are not wanted any more: the flow holds no temporary file. */
-void app_contents_end(struct app_contents *contents, struct app_contents_budget *budget);
+/* No more bytes come, or they are not wanted any more: the flow holds no temporary file. Once. */
+void app_contents_end(const struct app_contents *contents, struct app_contents_budget *budget);
+
+/* Behind the end: `spilled` gets all bytes, or they are lost. */
+void app_contents_complete(struct app_contents *contents);
 
 /* Frees a list. Accepts NULL. */
 void app_contents_free(struct app_contents *contents);

@@ -415,6 +415,7 @@ static void keep_contents(const struct hearing *hearing, struct side_note *side,
     file->contents = NULL;
     if (contents == NULL)
         return;
+    app_contents_complete(contents);
     contents->next = output->contents;
     output->contents = contents;
     if (contents->is_lost || file->has_gaps) {

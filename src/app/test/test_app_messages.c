@@ -706,6 +706,7 @@ static void test_a_bomb_costs_no_other_file(void **state)
     assert_false(large->is_lost);
     assert_non_null(large->spilled);
     app_contents_end(large, &budget);
+    app_contents_complete(large);
     assert_int_equal(budget.n_spilled, 0);
     assert_false(large->is_lost);
     for (uint64_t at = 0; at < large->len; at += CALL) {
