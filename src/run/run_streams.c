@@ -104,10 +104,11 @@ static void free_parts(const struct stream_parts *parts)
         free(parts->part);
 }
 
-static bool lend_rooms(struct stream_batch *mine)
+static bool lend_rooms(struct stream_batch *mine, uint32_t n_shards)
 {
-    mine->room = pages_alloc(RUN_SHARDS_MAX * sizeof *mine->room);
-    for (uint32_t i = 0; mine->room != NULL && i < RUN_SHARDS_MAX; i++) {
+    mine->room = pages_alloc(n_shards * sizeof *mine->room);
+    mine->n_rooms = mine->room != NULL ? n_shards : 0;
+    for (uint32_t i = 0; i < mine->n_rooms; i++) {
         struct stream_parts *const parts = &mine->shard[i];
 
         stream_output_lend(&parts->output, mine->room[i].output);
@@ -118,7 +119,7 @@ static bool lend_rooms(struct stream_batch *mine)
 }
 
 enum sl_status stream_batch_begin(struct stream_batch *mine, const struct sl_batch *batch,
-                                  const struct run_seams *seams, bool asks_facts,
+                                  const struct run_seams *seams, bool asks_facts, uint32_t n_shards,
                                   struct sl_diag *diag)
 {
     mine->seams = seams;
@@ -131,7 +132,7 @@ enum sl_status stream_batch_begin(struct stream_batch *mine, const struct sl_bat
         mine->max_items = mine->of_item != NULL && mine->makes != NULL ? batch->max_items : 0;
     }
     if (mine->max_items < batch->n_items || (asks_facts && !begin_facts(mine, batch)) ||
-        (mine->room == NULL && !lend_rooms(mine)))
+        (mine->room == NULL && !lend_rooms(mine, n_shards)))
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the streams of a batch");
     if (batch->n_items == 0)
         return SL_OK;
@@ -147,7 +148,7 @@ void stream_batch_clear(struct stream_batch *mine)
         app_arena_free(&mine->shard[i].arena);
         free_parts(&mine->shard[i]);
     }
-    pages_free(mine->room, RUN_SHARDS_MAX * sizeof *mine->room);
+    pages_free(mine->room, mine->n_rooms * sizeof *mine->room);
     name_batch_clear(&mine->names);
     free(mine->of_item);
     free(mine->makes);

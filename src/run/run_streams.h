@@ -85,7 +85,8 @@ struct stream_batch {
     struct sl_stream_facts *facts_memory;
     const struct run_seams *seams; /* NULL: nobody looks at parts */
     uint32_t max_items, max_facts;
-    struct stream_room *room; /* RUN_SHARDS_MAX of them */
+    struct stream_room *room; /* of the shards */
+    uint32_t n_rooms;
     struct late_flow **ended; /* in the order of late_flow_compare */
     uint32_t n_ended, max_ended;
     struct name_batch names;
@@ -98,7 +99,7 @@ void stream_batch_clear(struct stream_batch *mine);
 /* Arranging: no packet of the batch is in a stream so far. `seams`, which are lent to the batch,
  * are of those who look at parts; NULL: nobody does. Rules may ask for facts. SL_ENOMEM. */
 enum sl_status stream_batch_begin(struct stream_batch *mine, const struct sl_batch *batch,
-                                  const struct run_seams *seams, bool asks_facts,
+                                  const struct run_seams *seams, bool asks_facts, uint32_t n_shards,
                                   struct sl_diag *diag);
 
 /* Collecting, after flows were tracked: lists the parts of each packet and of flows that ended.

@@ -126,8 +126,8 @@ struct stream_output {
     uint32_t n, max;
     uint8_t *copied;
     uint32_t copied_len, copied_max;
-    bool no_memory;   /* records are missing: the caller fails with SL_ENOMEM */
-    const void *room; /* that was lent */
+    bool no_memory; /* records are missing: the caller fails with SL_ENOMEM */
+    void *room;     /* that was lent */
     struct sl_stream_stats stats;
 };
 
@@ -136,8 +136,8 @@ enum { STREAM_ROOM_RECORDS = 2048, STREAM_ROOM_COPIED = 16 << 10 };
 /* Bytes of the room, which is aligned to 8: enough for the shards of most batches. */
 #define STREAM_ROOM_LEN (STREAM_ROOM_RECORDS * sizeof(struct stream_record) + STREAM_ROOM_COPIED)
 
-/* Lends room to a zeroed output, for as long as it is used: outputs that ask for memory one by one
- * wait for each other. What it lacks, the output takes from the heap. */
+/* Lends room to a zeroed output until that is freed: outputs that ask for memory one by one wait
+ * for each other. What it lacks, the output takes from the heap. */
 void stream_output_lend(struct stream_output *output, void *room);
 
 void stream_output_free(struct stream_output *output);
@@ -180,8 +180,9 @@ void stream_shard_begin(struct stream_shard *shard, struct stream_output *output
 void stream_take(struct stream_shard *shard, struct stream *stream, uint64_t flow,
                  const struct stream_segment *segment);
 
-/* The same for the usual segments of a train up to the first that takes more than the next bytes of
- * a flow whose both sides were seen. Returns how many those are. */
+/* The same for the usual segments that a train begins with, as long as they are plain: each has the
+ * next bytes of a half, and acknowledges bytes that the other half has. Returns how many those are.
+ * None is where edges are reported or bytes count at once. Their checksums are right. */
 uint32_t stream_take_train(struct stream_shard *shard, struct stream *stream,
                            const struct sl_batch *batch, const struct sl_flow_train *train);
 

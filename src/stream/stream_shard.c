@@ -100,20 +100,24 @@ uint64_t stream_shard_held(const struct stream_shard *shard)
     return stream_arena_held(&shard->arena);
 }
 
+static uint8_t *room_for_copied(void *room)
+{
+    return (uint8_t *)room + STREAM_ROOM_RECORDS * sizeof(struct stream_record);
+}
+
 void stream_output_lend(struct stream_output *output, void *room)
 {
     output->room = room;
     output->record = (struct stream_record *)room;
     output->max = STREAM_ROOM_RECORDS;
-    output->copied = (uint8_t *)(output->record + STREAM_ROOM_RECORDS);
+    output->copied = room_for_copied(room);
     output->copied_max = STREAM_ROOM_COPIED;
 }
 
 static bool is_lent(const struct stream_output *output, const void *memory)
 {
-    const uint8_t *const room = (const uint8_t *)output->room, *const at = (const uint8_t *)memory;
-
-    return room != NULL && at >= room && at < room + STREAM_ROOM_LEN;
+    return output->room != NULL &&
+           (memory == output->room || memory == room_for_copied(output->room));
 }
 
 static void release(const struct stream_output *output, void *memory)
@@ -129,13 +133,12 @@ void stream_output_free(struct stream_output *output)
     memset(output, 0, sizeof *output);
 }
 
-/* Twice the room, or enough for the shards of most batches, of which pages are taken as they are
- * used. */
-static bool grow(const struct stream_output *output, void **memory, uint32_t *max, uint64_t wanted,
-                 size_t size)
+/* Twice the room, or the first one, of which pages are taken as they are used. */
+static bool grow(const struct stream_output *output, void **memory, uint32_t *max, uint32_t first,
+                 uint64_t wanted, size_t size)
 {
     const bool lent = is_lent(output, *memory);
-    uint64_t n = *max != 0 ? *max : STREAM_ROOM_RECORDS;
+    uint64_t n = *max != 0 ? *max : first;
     void *more;
 
     while (n < wanted)
@@ -181,8 +184,8 @@ struct stream_record *stream_record_make(struct stream_output *output)
 {
     static _Thread_local struct stream_record lost;
 
-    if (grow(output, (void **)&output->record, &output->max, (uint64_t)output->n + 1,
-             sizeof *output->record))
+    if (grow(output, (void **)&output->record, &output->max, STREAM_ROOM_RECORDS,
+             (uint64_t)output->n + 1, sizeof *output->record))
         return &output->record[output->n++];
     output->no_memory = true;
     return &lost;
@@ -193,8 +196,8 @@ uint8_t *stream_output_copy(struct stream_shard *shard, uint32_t len)
     struct stream_output *output = shard->output;
     const uint64_t wanted = (uint64_t)output->copied_len + len;
 
-    if (wanted > output->copied_max &&
-        !grow(output, (void **)&output->copied, &output->copied_max, wanted, 1)) {
+    if (wanted > output->copied_max && !grow(output, (void **)&output->copied, &output->copied_max,
+                                             STREAM_ROOM_COPIED, wanted, 1)) {
         output->no_memory = true;
         return NULL;
     }
