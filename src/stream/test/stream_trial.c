@@ -141,17 +141,18 @@ void trial_flush(struct trial *trial)
 /* Takes a usual segment as a train. False: it is not, or waits for stream_take. */
 static bool take_train(struct trial *trial, const struct stream_segment *segment)
 {
+    const uint8_t client = segment->item & 1;
     const struct sl_flow_packet packet = {.sequence = segment->seq,
                                           .acknowledged = segment->ack,
                                           .timestamp = segment->timestamp,
                                           .window = segment->window,
                                           .tcp_flags = segment->flags,
                                           .ttl = segment->ttl,
-                                          .sender = segment->half ^ 1,
+                                          .sender = segment->half ^ client,
                                           .has_timestamp = segment->has_timestamp,
                                           .is_usual = true};
     const struct sl_flow_train train = {
-        .flow = 1, .first = segment->item, .n = 1, .client = 1, .packet = &packet};
+        .flow = 1, .first = segment->item, .n = 1, .client = client, .packet = &packet};
     const struct sl_batch batch = {.bytes = trial->bytes, .payload = trial->payload};
 
     if (segment->item >= TRIAL_ITEMS_MAX)

@@ -326,30 +326,45 @@ static void test_window_scale(void **state)
     finish(trial);
 }
 
-/* Trains end where the window does. */
-static void test_window_of_trains(void **state)
+/* A train ends where the window does. */
+static void test_window_of_train(void **state)
 {
-    static const uint8_t payload[1500];
+    enum { LEN = 1500, N = 41 };
+    struct sl_flow_packet packet[N];
+    struct sl_span payload[N];
     struct stream_config config;
+    struct trial *trial;
 
     (void)state;
     stream_config_init(&config);
     config.memory = 1 << 22;
     config.omits_edges = true;
-    for (int trains = 0; trains < 2; trains++) {
-        struct trial *trial = trial_new(&config, 0);
+    trial = trial_new(&config, 0);
+    shake_hands(trial);
+    send_flags(trial, SERVER, 0, 0, TCP_ACK);
+    memset(trial->bytes, 'x', sizeof trial->bytes);
+    for (uint32_t i = 0; i < N; i++) {
+        const struct stream_segment s = segment(CLIENT, i * LEN, 0, LEN);
 
-        shake_hands(trial);
-        send_flags(trial, SERVER, 0, 0, TCP_ACK);
-        trial->trains = trains != 0;
-        for (uint32_t at = 0; at <= 60000; at += sizeof payload)
-            trial_send(trial, segment(CLIENT, at, 0, sizeof payload), payload);
-        trial_flush(trial);
-        assert_int_equal(trial->stats.doubts[SL_DOUBT_WINDOW], 1);
-        assert_int_equal(trial->half[CLIENT].len, 60000);
-        assert_int_equal(trial->n_trained, trains != 0 ? 40 : 0);
-        finish(trial);
+        packet[i] = (struct sl_flow_packet){.sequence = s.seq,
+                                            .acknowledged = s.ack,
+                                            .window = s.window,
+                                            .tcp_flags = s.flags,
+                                            .ttl = 64,
+                                            .is_usual = true};
+        payload[i] = (struct sl_span){i * LEN, LEN};
     }
+    const struct sl_batch batch = {.bytes = trial->bytes, .payload = payload};
+    struct sl_flow_train train = {.flow = 1, .n = N, .packet = packet};
+
+    assert_int_equal(stream_take_train(trial->shards, &trial->stream, &batch, &train), N - 1);
+    train = (struct sl_flow_train){.flow = 1, .first = N - 1, .n = 1, .packet = &packet[N - 1]};
+    assert_int_equal(stream_take_train(trial->shards, &trial->stream, &batch, &train), 0);
+    trial_flush(trial);
+    assert_int_equal(trial->half[CLIENT].len, 60000);
+    for (uint32_t i = 0; i < 60000; i++)
+        assert_int_equal(trial->half[CLIENT].text[i], 'x');
+    finish(trial);
 }
 
 static void test_timestamps(void **state)
@@ -1088,7 +1103,7 @@ int main(void)
         cmocka_unit_test(test_syn_payload),
         cmocka_unit_test(test_doubt),
         cmocka_unit_test(test_window_scale),
-        cmocka_unit_test(test_window_of_trains),
+        cmocka_unit_test(test_window_of_train),
         cmocka_unit_test(test_timestamps),
         cmocka_unit_test(test_urgent),
         cmocka_unit_test(test_fin),
