@@ -17,8 +17,8 @@ enum { SEAM_BYTES = 3 };
 
 struct seam_filter;
 
-/* Sets of the two bytes on either side of a place: where a literal has two or more on both, and
- * where it has one alone before or behind, whose neighbour does not count. */
+/* Sets of the two bytes on either side of a place. `both` has places with two bytes of a literal,
+ * or more, on both sides. `one` has those with one alone before, or behind: three bytes count. */
 struct seam_pairs {
     uint64_t *both, *one[2];
     uint32_t both_shift, one_shift; /* of 32 bits, to the number of a bit */
@@ -75,8 +75,8 @@ uint32_t seam_filter_look(const struct seam_filter *filter, const uint8_t *befor
                           uint32_t n_before, const uint8_t *behind, uint32_t n_behind);
 
 /* Whether a literal is written across the place, whatever the case of its letters, as `found` has
- * it. All bytes are at hand, and those of the first look among them. True too where many literals
- * are alike next to the place. */
+ * it. All bytes are at hand, and those of the look at three among them. True too where many
+ * literals are alike next to the place. */
 bool seam_filter_matches(const struct seam_filter *filter, uint32_t found, const uint8_t *before,
                          uint32_t n_before, const uint8_t *behind, uint32_t n_behind);
 
