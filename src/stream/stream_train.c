@@ -46,16 +46,23 @@ static inline bool is_plain(uint32_t unacked_len, const struct stream_half *from
            stream_plain_ack(unacked_len, from, to->acked, to->seq, segment);
 }
 
-/* The first bytes of a half in a batch, or in a stream. Apart, as it has few of them. */
+static inline struct stream_site site_of(struct stream_shard *shard, struct stream *stream,
+                                         uint64_t flow, uint32_t item, uint8_t half)
+{
+    return (struct stream_site){.shard = shard,
+                                .stream = stream,
+                                .flow = flow,
+                                .item = item,
+                                .sender = (uint8_t)(1 + half)};
+}
+
+/* The first bytes of a half in a batch, or in a stream. Apart, as it has few of them: the site of
+ * others stays in registers. */
 __attribute__((noinline)) static void take_first(struct stream_shard *shard, struct stream *stream,
                                                  uint64_t flow, uint32_t item, uint8_t half,
                                                  struct sl_span bytes)
 {
-    const struct stream_site site = {.shard = shard,
-                                     .stream = stream,
-                                     .flow = flow,
-                                     .item = item,
-                                     .sender = (uint8_t)(1 + half)};
+    const struct stream_site site = site_of(shard, stream, flow, item, half);
     const struct stream_segment segment = {.at = bytes.offset, .len = bytes.len, .half = half};
 
     stream_take_next(&site, &segment);
@@ -64,11 +71,7 @@ __attribute__((noinline)) static void take_first(struct stream_shard *shard, str
 static inline void take_bytes(struct stream_shard *shard, struct stream *stream, uint64_t flow,
                               uint32_t item, uint8_t half, struct sl_span bytes)
 {
-    const struct stream_site site = {.shard = shard,
-                                     .stream = stream,
-                                     .flow = flow,
-                                     .item = item,
-                                     .sender = (uint8_t)(1 + half)};
+    const struct stream_site site = site_of(shard, stream, flow, item, half);
 
     fetch_ends(shard->bytes + bytes.offset, bytes.len);
     if (stream->half[half].last != 0 && stream_has(&stream->half[half], STREAM_CONTEXT_HELD))

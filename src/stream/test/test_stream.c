@@ -326,10 +326,10 @@ static void test_window_scale(void **state)
     finish(trial);
 }
 
-/* A train ends where the window does. */
-static void test_window_of_train(void **state)
+/* A train ends where a TTL is too low, and where the window ends. */
+static void test_end_of_train(void **state)
 {
-    enum { LEN = 1500, N = 41 };
+    enum { LEN = 1500, N = 41, LOW = 20 };
     struct sl_flow_packet packet[N];
     struct sl_span payload[N];
     struct stream_config config;
@@ -339,6 +339,7 @@ static void test_window_of_train(void **state)
     stream_config_init(&config);
     config.memory = 1 << 22;
     config.omits_edges = true;
+    config.min_ttl = 5;
     trial = trial_new(&config, 0);
     shake_hands(trial);
     send_flags(trial, SERVER, 0, 0, TCP_ACK);
@@ -350,16 +351,19 @@ static void test_window_of_train(void **state)
                                             .acknowledged = s.ack,
                                             .window = s.window,
                                             .tcp_flags = s.flags,
-                                            .ttl = 64,
+                                            .ttl = i == LOW ? 4 : 5,
                                             .is_usual = true};
         payload[i] = (struct sl_span){i * LEN, LEN};
     }
     const struct sl_batch batch = {.bytes = trial->bytes, .payload = payload};
     struct sl_flow_train train = {.flow = 1, .n = N, .packet = packet};
 
-    assert_int_equal(stream_take_train(trial->shards, &trial->stream, &batch, &train), N - 1);
-    train = (struct sl_flow_train){.flow = 1, .first = N - 1, .n = 1, .packet = &packet[N - 1]};
-    assert_int_equal(stream_take_train(trial->shards, &trial->stream, &batch, &train), 0);
+    assert_int_equal(stream_take_train(trial->shards, &trial->stream, &batch, &train), LOW);
+    packet[LOW].ttl = 5;
+    train.first = LOW;
+    train.n = N - LOW;
+    train.packet = &packet[LOW];
+    assert_int_equal(stream_take_train(trial->shards, &trial->stream, &batch, &train), N - 1 - LOW);
     trial_flush(trial);
     assert_int_equal(trial->half[CLIENT].len, 60000);
     for (uint32_t i = 0; i < 60000; i++)
@@ -1103,7 +1107,7 @@ int main(void)
         cmocka_unit_test(test_syn_payload),
         cmocka_unit_test(test_doubt),
         cmocka_unit_test(test_window_scale),
-        cmocka_unit_test(test_window_of_train),
+        cmocka_unit_test(test_end_of_train),
         cmocka_unit_test(test_timestamps),
         cmocka_unit_test(test_urgent),
         cmocka_unit_test(test_fin),
