@@ -720,6 +720,29 @@ static void test_a_bomb_costs_no_other_file(void **state)
     app_contents_free(large);
 }
 
+/* The last block of a file does not fit: no part of the file counts. */
+static void test_a_full_disk_loses_contents(void **state)
+{
+    enum { LEN = 1000 };
+    struct app_contents_budget budget = {.credit.pool = APP_CREDIT_MAX};
+    struct app_contents *contents = app_contents_create();
+    static const uint8_t block[APP_CONTENTS_MEMORY];
+
+    (void)state;
+    assert_non_null(contents);
+    app_contents_call(&budget, sizeof block);
+    app_contents_add(contents, &budget, block, sizeof block);
+    app_contents_add(contents, &budget, block, LEN);
+    assert_non_null(contents->spilled);
+    (void)fclose(contents->spilled);
+    contents->spilled = fopen("/dev/full", "w");
+    assert_non_null(contents->spilled);
+    app_contents_end(contents, &budget);
+    app_contents_complete(contents);
+    assert_true(contents->is_lost);
+    app_contents_free(contents);
+}
+
 /* Heads that never end: the flows hold no more than they may, and those that give way are counted.
  */
 static void test_open_flows_are_bounded(void **state)
@@ -819,6 +842,7 @@ int main(void)
         cmocka_unit_test(test_a_long_line_is_reported),
         cmocka_unit_test(test_pipelined_requests_are_bounded),
         cmocka_unit_test(test_a_bomb_costs_no_other_file),
+        cmocka_unit_test(test_a_full_disk_loses_contents),
         cmocka_unit_test(test_cuts_change_no_values),
         cmocka_unit_test(test_open_flows_are_bounded),
         cmocka_unit_test(test_a_large_flow_gives_way_alone),
