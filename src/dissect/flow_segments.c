@@ -67,6 +67,7 @@ __attribute__((always_inline)) static inline void fetch_run(const struct sl_batc
 
     for (size_t at = 0; memory != NULL && at < visitor->memory_len; at += LINE)
         __builtin_prefetch(memory + entry * visitor->memory_len + at, 1);
+    /* Trains need no headers. */
     for (uint32_t item = run->first; item < run->end && item < run->first + AHEAD; item++)
         if (visitor->train == NULL || !keys->packet[item - keys->first_item].is_usual)
             fetch_headers(batch, item);
@@ -96,7 +97,6 @@ static uint32_t visit_train(const struct sl_batch *batch, const struct sl_flow_k
 {
     const uint32_t end =
         next < ends->n ? (uint32_t)least(run->end, ends->end[next].item) : run->end;
-
     const bool knows_ends = ends->end != NULL && !ends->no_memory;
 
     if (visitor->train == NULL || run->protocol != SL_IP_TCP || (run->one_by_one && !knows_ends))

@@ -97,7 +97,8 @@ struct stream_batch {
 void stream_batch_clear(struct stream_batch *mine);
 
 /* Arranging: no packet of the batch is in a stream so far. `seams`, which are lent to the batch,
- * are of those who look at parts; NULL: nobody does. Rules may ask for facts. SL_ENOMEM. */
+ * are of those who look at parts; NULL: nobody does. Rules may ask for facts.
+ * The flows' table has n_shards, in each batch as many. SL_ENOMEM. */
 enum sl_status stream_batch_begin(struct stream_batch *mine, const struct sl_batch *batch,
                                   const struct run_seams *seams, bool asks_facts, uint32_t n_shards,
                                   struct sl_diag *diag);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include "seam_filter.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,6 +34,8 @@ struct seam_filter {
     struct place *place;
     uint32_t words_log, buckets_log;
 };
+
+_Static_assert(offsetof(struct seam_filter, pairs) == 0, "seam_filter_pairs relies on it");
 
 static uint64_t fold_8(uint64_t bytes)
 {
