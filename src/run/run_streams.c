@@ -8,7 +8,6 @@
 #include "base/diag.h"
 #include "base/least.h"
 #include "base/pages.h"
-#include "detect/match/seam_filter.h"
 #include "sluice/app.h"
 
 _Static_assert(STREAM_N_EVENTS <= 64, "a set of events is a number");
@@ -350,9 +349,8 @@ static bool adds_bytes(const struct stream_record *record)
 
 /* The part of record r, behind those of the records before it. Member by member: gcc clears a whole
  * part first. */
-static struct sl_stream_part *fill_part(const struct stream_parts *parts,
-                                        const struct stream_record *record, const uint8_t *bytes,
-                                        uint32_t r)
+static void fill_part(const struct stream_parts *parts, const struct stream_record *record,
+                      const uint8_t *bytes, uint32_t r)
 {
     struct sl_stream_part *const part = &parts->part[r];
     const uint8_t *from = record->kind == STREAM_PACKET ? bytes : parts->output.copied;
@@ -369,61 +367,6 @@ static struct sl_stream_part *fill_part(const struct stream_parts *parts,
     part->len = record->len;
     part->known = known < SL_STREAM_KNOWN ? known : SL_STREAM_KNOWN;
     part->whole = part->reversed = false;
-    return part;
-}
-
-/* ---- seams ----------------------------------------------------------------------------------- */
-
-void stream_part_copy_before(const struct sl_stream_part *part, uint8_t *to, uint32_t len)
-{
-    while (len != 0) {
-        part = part->before;
-        const uint32_t n = part->len < len ? part->len : len;
-
-        len -= n;
-        memcpy(to + len, part->bytes + part->len - n, n);
-    }
-}
-
-/* The n bytes before a part, which are known: where they lie, as most do, or in `room`. */
-static const uint8_t *bytes_before(const struct sl_stream_part *part, uint32_t n,
-                                   uint8_t room[RUN_SEAM_MAX])
-{
-    if (part->before->len >= n)
-        return part->before->bytes + part->before->len - n;
-    stream_part_copy_before(part, room, n);
-    return room;
-}
-
-/* Apart, as few places come so far. */
-__attribute__((noinline)) static bool crosses(const struct seam_filter *filter,
-                                              const struct sl_stream_part *part, uint32_t seam_len)
-{
-    const uint32_t nearest = (uint32_t)least(part->known, SEAM_BYTES);
-    const uint32_t all = (uint32_t)least(part->known, seam_len);
-    uint8_t room[RUN_SEAM_MAX];
-    const uint32_t found = seam_filter_look(filter, bytes_before(part, nearest, room), nearest,
-                                            part->bytes, (uint32_t)least(part->len, SEAM_BYTES));
-
-    return found != 0 && seam_filter_matches(filter, found, bytes_before(part, all, room), all,
-                                             part->bytes, (uint32_t)least(part->len, seam_len));
-}
-
-/* Whether something of this direction may lie across the place where the part begins. */
-static bool may_cross(const struct run_seams *seams, const struct sl_stream_part *part,
-                      uint32_t half)
-{
-    const struct seam_filter *const filter = seams->filter[half];
-
-    if (part->known == 0 || part->len == 0)
-        return false;
-    if (filter == NULL)
-        return true;
-    if (part->before->len > 1 && part->len > 1 &&
-        !seam_pairs_pass(seam_filter_pairs(filter), part->before->bytes + part->before->len - 2,
-                         part->bytes))
-        return false;
-    return crosses(filter, part, seams->len);
 }
 
 /* ---- lists of parts -------------------------------------------------------------------------- */
@@ -440,7 +383,7 @@ struct linking {
  * that gave way: no packet states how to evaluate them, so that they are counted. */
 static void link_packet(struct linking *linking, struct stream_batch *mine,
                         const struct sl_batch *batch, const struct stream_record *record,
-                        struct sl_stream_part *part)
+                        struct sl_stream_part *part, bool crosses)
 {
     const uint32_t item = record->item;
     const bool is_here = record->kind == STREAM_PACKET && record->source == item;
@@ -453,7 +396,7 @@ static void link_packet(struct linking *linking, struct stream_batch *mine,
         linking->last->next = part;
     }
     linking->last = part;
-    if (!is_here || may_cross(mine->seams, part, record->half))
+    if (!is_here || crosses)
         mine->makes[item] = 1;
     part->reversed = record->sender != 1 + record->half;
     if (is_here && record->len == batch->payload[item].len)
@@ -485,32 +428,57 @@ fetch_places(const struct stream_batch *mine, const struct stream_parts *parts, 
     __builtin_prefetch(&parts->part[r], 1);
 }
 
+/* Fills the parts of the records from `begin` on. */
+static void fill_parts(const struct stream_batch *mine, const struct stream_parts *parts,
+                       const struct sl_batch *batch, uint32_t begin, uint32_t end)
+{
+    enum { AHEAD = 12 };
+
+    for (uint32_t r = begin; r < end; r++) {
+        const struct stream_record *const record = &parts->output.record[r];
+
+        fetch_places(mine, parts, r + AHEAD);
+        if (adds_bytes(record) || record->kind == STREAM_CONTEXT)
+            fill_part(parts, record, batch->bytes, r);
+    }
+}
+
+static void link_part(struct linking *linking, struct stream_batch *mine,
+                      struct stream_parts *parts, const struct sl_batch *batch, uint32_t r,
+                      bool crosses)
+{
+    const struct stream_record *const record = &parts->output.record[r];
+    struct sl_stream_part *const part = &parts->part[r];
+
+    if (!adds_bytes(record) || record->len == 0)
+        return;
+    while (linking->ended != NULL && linking->ended->behind <= r)
+        linking->ended = linking->ended->next;
+    if (linking->ended != NULL && linking->ended->begin <= r)
+        link_ended(linking, record->half, part);
+    else if (record->sender != 0)
+        link_packet(linking, mine, batch, record, part, crosses);
+    else
+        parts->unevaluated += record->len;
+}
+
 /* Fills the parts of a shard, and lists those of each packet and each flow that ended. */
 static void link_parts(struct stream_batch *mine, struct stream_parts *parts,
                        const struct sl_batch *batch)
 {
-    enum { AHEAD = 12 };
     struct linking linking = {.ended = parts->ended};
+    uint32_t end;
 
     parts->unevaluated = 0;
-    for (uint32_t r = 1; parts->part != NULL && r < parts->output.n; r++) {
-        const struct stream_record *const record = &parts->output.record[r];
+    for (uint32_t begin = 1; parts->part != NULL && begin < parts->output.n; begin = end) {
+        end = (uint32_t)least(parts->output.n, begin + STREAM_SEAMS_MAX);
+        fill_parts(mine, parts, batch, begin, end);
 
-        fetch_places(mine, parts, r + AHEAD);
-        if (!adds_bytes(record) && record->kind != STREAM_CONTEXT)
-            continue;
-        struct sl_stream_part *const part = fill_part(parts, record, batch->bytes, r);
+        const uint32_t crossed = stream_seams_find(mine->seams, &parts->output.record[begin],
+                                                   &parts->part[begin], end - begin);
 
-        if (!adds_bytes(record) || record->len == 0)
-            continue;
-        while (linking.ended != NULL && linking.ended->behind <= r)
-            linking.ended = linking.ended->next;
-        if (linking.ended != NULL && linking.ended->begin <= r)
-            link_ended(&linking, record->half, part);
-        else if (record->sender != 0)
-            link_packet(&linking, mine, batch, record, part);
-        else
-            parts->unevaluated += record->len;
+        for (uint32_t r = begin; r < end; r++)
+            link_part(&linking, mine, parts, batch, r, (crossed >> (r - begin) & 1) != 0);
     }
 }
 
@@ -697,7 +665,8 @@ static uint32_t make_part(const struct making *making, uint32_t skip)
         const uint32_t len = part->len < seam_len ? part->len : seam_len;
 
         /* Which side sent the bytes is not known here, and few parts come so far. */
-        const bool makes = may_cross(making->seams, part, 0) || may_cross(making->seams, part, 1);
+        const bool makes = stream_seam_crosses(making->seams, part, 0) ||
+                           stream_seam_crosses(making->seams, part, 1);
 
         return !makes || make_piece(making, 0, len) ? UINT32_MAX : 0;
     }

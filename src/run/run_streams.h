@@ -10,6 +10,7 @@
 #include "run_source.h"
 #include "sluice/detect.h"
 #include "sluice/header.h"
+#include "stream_seams.h"
 
 /* The streams of all flows. */
 struct run_streams {
@@ -59,16 +60,6 @@ struct stream_parts {
     struct stream_waiting *waiting, **last_waiting; /* in their order */
     bool no_memory;
     struct app_arena arena; /* that they lie in */
-};
-
-enum { RUN_SEAM_MAX = 63 };
-_Static_assert(SL_RULE_LITERAL_MAX - 1 <= RUN_SEAM_MAX, "a seam has room for each literal");
-
-/* What may lie across the places where parts begin. */
-struct run_seams {
-    uint32_t len;                        /* one byte less than the longest; at most RUN_SEAM_MAX */
-    const struct seam_filter *filter[2]; /* of bytes to the server, and to the client; NULL: it may
-                                            lie across any place */
 };
 
 /* Of a shard, in one block with those of the other shards. */
@@ -131,9 +122,6 @@ void stream_batch_list_ended(struct stream_batch *mine, uint32_t n_shards);
 uint64_t run_streams_make(const struct sl_stream_part *const *of_item, const uint8_t *makes,
                           const struct sl_batch *batch, const struct run_seams *seams,
                           uint32_t first, struct sl_batch *to, uint64_t from);
-
-/* Copies the `len` bytes before the part, of which there are as many. */
-void stream_part_copy_before(const struct sl_stream_part *part, uint8_t *to, uint32_t len);
 
 /* The first part that a packet adds in this direction. There is one. */
 const struct sl_stream_part *stream_part_first(const struct sl_stream_part *part, bool reversed);

@@ -283,6 +283,35 @@ uint32_t seam_filter_look(const struct seam_filter *filter, const uint8_t *befor
            ways_of(n_before, n_behind);
 }
 
+void seam_filter_fetch(const struct seam_filter *filter, const uint8_t *before,
+                       const uint8_t *behind)
+{
+    const uint32_t left = nearest_before(before, SEAM_BYTES);
+    const uint32_t right = nearest_behind(behind, SEAM_BYTES);
+
+    for (uint32_t i = 0; i < SEAM_BYTES; i++)
+        __builtin_prefetch(word_of(filter, key_of(left, i + 1), right));
+}
+
+/* The bucket of a way that was found, by the bytes nearest on either side. */
+static uint32_t bucket_of_way(const struct seam_filter *filter, uint32_t way, uint32_t left,
+                              uint32_t right)
+{
+    return bucket_of(filter, key_of(left, way / SEAM_BYTES + 1),
+                     key_of(right, way % SEAM_BYTES + 1));
+}
+
+void seam_filter_fetch_places(const struct seam_filter *filter, uint32_t found,
+                              const uint8_t *before, const uint8_t *behind)
+{
+    const uint32_t left = nearest_before(before, SEAM_BYTES);
+    const uint32_t right = nearest_behind(behind, SEAM_BYTES);
+
+    for (; found != 0; found &= found - 1)
+        __builtin_prefetch(
+            &filter->first[bucket_of_way(filter, (uint32_t)__builtin_ctz(found), left, right)]);
+}
+
 /* Whether the first bytes on either side are the place's: eight, or all that it has. */
 static bool begins_alike(const struct place *place, uint64_t before, uint64_t behind)
 {
@@ -312,9 +341,7 @@ bool seam_filter_matches(const struct seam_filter *filter, uint32_t found, const
     const uint64_t right_8 = first_8(behind, n_behind);
 
     for (; found != 0; found &= found - 1) {
-        const uint32_t way = (uint32_t)__builtin_ctz(found);
-        const uint32_t bucket = bucket_of(filter, key_of(left, way / SEAM_BYTES + 1),
-                                          key_of(right, way % SEAM_BYTES + 1));
+        const uint32_t bucket = bucket_of_way(filter, (uint32_t)__builtin_ctz(found), left, right);
         const uint32_t begin = filter->first[bucket], end = filter->first[bucket + 1];
 
         if (end - begin > PLACES_MAX)

@@ -42,16 +42,29 @@ static inline uint64_t seam_pairs_has(const uint64_t *set, uint32_t bytes, uint3
     return set[bit / 64] >> bit % 64 & 1;
 }
 
-/* Whether a literal may lie across the place between two bytes at `before` and two at `behind`. */
-static inline bool seam_pairs_pass(const struct seam_pairs *pairs, const uint8_t *before,
-                                   const uint8_t *behind)
+/* The two bytes at `before`, and the two at `behind` a place. */
+static inline uint32_t seam_pair_at(const uint8_t *before, const uint8_t *behind)
 {
     uint16_t left, right;
 
     memcpy(&left, before, sizeof left);
     memcpy(&right, behind, sizeof right);
-    const uint32_t bytes = seam_fold(left | (uint32_t)right << 16);
+    return seam_fold(left | (uint32_t)right << 16);
+}
 
+/* Fetches what decides on them. Inlined by force: gcc drops calls to functions that only prefetch.
+ */
+__attribute__((always_inline)) static inline void seam_pairs_fetch(const struct seam_pairs *pairs,
+                                                                   uint32_t bytes)
+{
+    __builtin_prefetch(&pairs->both[seam_pairs_bit(bytes, pairs->both_shift) / 64]);
+    __builtin_prefetch(&pairs->one[0][seam_pairs_bit(bytes >> 8, pairs->one_shift) / 64]);
+    __builtin_prefetch(&pairs->one[1][seam_pairs_bit(bytes << 8, pairs->one_shift) / 64]);
+}
+
+/* Whether a literal may lie across a place with these bytes. */
+static inline bool seam_pairs_pass(const struct seam_pairs *pairs, uint32_t bytes)
+{
     return (seam_pairs_has(pairs->both, bytes, pairs->both_shift) |
             seam_pairs_has(pairs->one[0], bytes >> 8, pairs->one_shift) |
             seam_pairs_has(pairs->one[1], bytes << 8, pairs->one_shift)) != 0;
@@ -73,6 +86,13 @@ static inline const struct seam_pairs *seam_filter_pairs(const struct seam_filte
  * stand for more too, and j + 1 behind. 0: none does. */
 uint32_t seam_filter_look(const struct seam_filter *filter, const uint8_t *before,
                           uint32_t n_before, const uint8_t *behind, uint32_t n_behind);
+
+/* Fetches what a look reads, and, where ways were found, what the comparison does. SEAM_BYTES of
+ * either side are at hand: `before` ends at the place, and `behind` begins there. */
+void seam_filter_fetch(const struct seam_filter *filter, const uint8_t *before,
+                       const uint8_t *behind);
+void seam_filter_fetch_places(const struct seam_filter *filter, uint32_t found,
+                              const uint8_t *before, const uint8_t *behind);
 
 /* Whether a literal is written across the place, whatever the case of its letters, as `found` has
  * it. All bytes are at hand, and those of the look at three among them. True too where many

@@ -40,7 +40,7 @@ static bool matches(const struct seam_filter *filter, const uint8_t *before, uin
 {
     const uint32_t n = (uint32_t)least(n_before, SEAM_BYTES);
     if (n_before > 1 && n_behind > 1 &&
-        !seam_pairs_pass(seam_filter_pairs(filter), before + n_before - 2, behind))
+        !seam_pairs_pass(seam_filter_pairs(filter), seam_pair_at(before + n_before - 2, behind)))
         return false;
     const uint32_t found = seam_filter_look(filter, before + n_before - n, n, behind,
                                             (uint32_t)least(n_behind, SEAM_BYTES));
