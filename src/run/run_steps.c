@@ -51,7 +51,8 @@ static enum sl_status arrange(void *user, struct sl_batch *batch, struct sl_diag
                ? stream_batch_begin(&mine->streams, batch,
                                     run_policy_takes_parts(mine->policy) ? &mine->policy->seams
                                                                          : NULL,
-                                    mine->policy->asks_stream_facts, run->streams->n_shards, diag)
+                                    mine->policy->asks_stream_facts, run->viruses != NULL,
+                                    run->streams->n_shards, diag)
                : SL_OK;
 }
 

@@ -15,7 +15,9 @@ _Static_assert(STREAM_N_EVENTS <= 64, "a set of events is a number");
 enum {
     PIECE = 1024 - SL_BATCH_ALIGN - RUN_SEAM_MAX, /* of a part: made items have 1,024 bytes */
     MAKES_AT_ONCE = 8,                            /* items that are looked at */
-    TCP_SYN = 2
+    TCP_SYN = 2,
+    LINE = 64,
+    RECORDS_NEAR = 1024 /* of a shard, which are collected in a core's cache */
 };
 
 /* A packet whose payload waits for bytes before it or, beside a SYN that opens fast, for the other
@@ -97,30 +99,42 @@ static bool begin_facts(struct stream_batch *mine, const struct sl_batch *batch)
     return mine->max_facts >= batch->n_items;
 }
 
-static void free_parts(const struct stream_parts *parts)
+/* ---- room ------------------------------------------------------------------------------------ */
+
+enum {
+    COPIED_LEN = 16 << 10, /* bytes, of a shard: enough for most */
+    RECORDS_MORE = 4096    /* of a batch, beside one for each packet */
+};
+
+static bool open_rooms(struct stream_batch *mine, const struct sl_batch *batch, uint32_t n_shards)
 {
-    if (parts->part != parts->lent)
-        free(parts->part);
+    const size_t n = (size_t)batch->max_items + RECORDS_MORE;
+
+    mine->room.len = n * (sizeof(struct sl_stream_part) + sizeof(struct stream_record));
+    mine->copied_len = (size_t)n_shards * COPIED_LEN;
+    mine->room.bytes = pages_alloc(mine->room.len);
+    mine->copied = pages_alloc(mine->copied_len);
+    for (uint32_t i = 0; mine->copied != NULL && i < n_shards; i++)
+        stream_output_lend_copied(&mine->shard[i].output, mine->copied + (size_t)i * COPIED_LEN,
+                                  COPIED_LEN);
+    return mine->room.bytes != NULL && mine->copied != NULL;
 }
 
-static bool lend_rooms(struct stream_batch *mine, uint32_t n_shards)
+/* NULL: there is no more. */
+static void *room_take(struct stream_room *room, size_t len)
 {
-    mine->room = pages_alloc(n_shards * sizeof *mine->room);
-    mine->n_rooms = mine->room != NULL ? n_shards : 0;
-    for (uint32_t i = 0; i < mine->n_rooms; i++) {
-        struct stream_parts *const parts = &mine->shard[i];
+    const size_t lines = (len + LINE - 1) / LINE * LINE;
+    const size_t at = atomic_fetch_add(&room->used, lines);
 
-        stream_output_lend(&parts->output, mine->room[i].output);
-        parts->part = parts->lent = mine->room[i].part;
-        parts->max = STREAM_ROOM_RECORDS;
-    }
-    return mine->room != NULL;
+    return at < room->len && room->len - at >= lines ? room->bytes + at : NULL;
 }
 
 enum sl_status stream_batch_begin(struct stream_batch *mine, const struct sl_batch *batch,
-                                  const struct run_seams *seams, bool asks_facts, uint32_t n_shards,
-                                  struct sl_diag *diag)
+                                  const struct run_seams *seams, bool asks_facts,
+                                  bool keeps_records, uint32_t n_shards, struct sl_diag *diag)
 {
+    mine->keeps_records = keeps_records;
+    mine->room.used = 0;
     mine->seams = seams;
     mine->facts = NULL;
     if (mine->max_items < batch->n_items) {
@@ -131,7 +145,7 @@ enum sl_status stream_batch_begin(struct stream_batch *mine, const struct sl_bat
         mine->max_items = mine->of_item != NULL && mine->makes != NULL ? batch->max_items : 0;
     }
     if (mine->max_items < batch->n_items || (asks_facts && !begin_facts(mine, batch)) ||
-        (mine->room == NULL && !lend_rooms(mine, n_shards)))
+        (mine->room.bytes == NULL && !open_rooms(mine, batch, n_shards)))
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for the streams of a batch");
     if (batch->n_items == 0)
         return SL_OK;
@@ -145,9 +159,10 @@ void stream_batch_clear(struct stream_batch *mine)
     for (uint32_t i = 0; i < RUN_SHARDS_MAX; i++) {
         stream_output_free(&mine->shard[i].output);
         app_arena_free(&mine->shard[i].arena);
-        free_parts(&mine->shard[i]);
+        free(mine->shard[i].own);
     }
-    pages_free(mine->room, mine->n_rooms * sizeof *mine->room);
+    pages_free(mine->room.bytes, mine->room.len);
+    pages_free(mine->copied, mine->copied_len);
     name_batch_clear(&mine->names);
     free(mine->of_item);
     free(mine->makes);
@@ -332,13 +347,20 @@ static void begin_ended(struct stream_parts *parts)
 
 /* ---- parts ----------------------------------------------------------------------------------- */
 
-static bool reserve(struct stream_parts *parts)
+/* A part for each record. */
+static bool reserve(struct stream_room *room, struct stream_parts *parts)
 {
-    if (parts->output.max <= parts->max)
+    const uint32_t n = parts->output.n;
+
+    parts->part = room_take(room, n * sizeof *parts->part);
+    if (parts->part != NULL)
         return true;
-    free_parts(parts);
-    parts->part = malloc(parts->output.max * sizeof *parts->part);
-    parts->max = parts->part != NULL ? parts->output.max : 0;
+    if (parts->max < n) {
+        free(parts->own);
+        parts->own = malloc(n * sizeof *parts->own);
+        parts->max = parts->own != NULL ? n : 0;
+    }
+    parts->part = parts->own;
     return parts->part != NULL;
 }
 
@@ -383,7 +405,7 @@ struct linking {
  * that gave way: no packet states how to evaluate them, so that they are counted. */
 static void link_packet(struct linking *linking, struct stream_batch *mine,
                         const struct sl_batch *batch, const struct stream_record *record,
-                        struct sl_stream_part *part, bool crosses)
+                        struct sl_stream_part *part)
 {
     const uint32_t item = record->item;
     const bool is_here = record->kind == STREAM_PACKET && record->source == item;
@@ -396,7 +418,7 @@ static void link_packet(struct linking *linking, struct stream_batch *mine,
         linking->last->next = part;
     }
     linking->last = part;
-    if (!is_here || crosses)
+    if (!is_here)
         mine->makes[item] = 1;
     part->reversed = record->sender != 1 + record->half;
     if (is_here && record->len == batch->payload[item].len)
@@ -428,57 +450,56 @@ fetch_places(const struct stream_batch *mine, const struct stream_parts *parts, 
     __builtin_prefetch(&parts->part[r], 1);
 }
 
-/* Fills the parts of the records from `begin` on. */
-static void fill_parts(const struct stream_batch *mine, const struct stream_parts *parts,
-                       const struct sl_batch *batch, uint32_t begin, uint32_t end)
-{
-    enum { AHEAD = 12 };
-
-    for (uint32_t r = begin; r < end; r++) {
-        const struct stream_record *const record = &parts->output.record[r];
-
-        fetch_places(mine, parts, r + AHEAD);
-        if (adds_bytes(record) || record->kind == STREAM_CONTEXT)
-            fill_part(parts, record, batch->bytes, r);
-    }
-}
-
 static void link_part(struct linking *linking, struct stream_batch *mine,
-                      struct stream_parts *parts, const struct sl_batch *batch, uint32_t r,
-                      bool crosses)
+                      struct stream_parts *parts, const struct sl_batch *batch, uint32_t r)
 {
     const struct stream_record *const record = &parts->output.record[r];
     struct sl_stream_part *const part = &parts->part[r];
 
-    if (!adds_bytes(record) || record->len == 0)
-        return;
     while (linking->ended != NULL && linking->ended->behind <= r)
         linking->ended = linking->ended->next;
     if (linking->ended != NULL && linking->ended->begin <= r)
         link_ended(linking, record->half, part);
     else if (record->sender != 0)
-        link_packet(linking, mine, batch, record, part, crosses);
+        link_packet(linking, mine, batch, record, part);
     else
         parts->unevaluated += record->len;
+}
+
+/* Packets whose parts of these records something may lie across. */
+static void mark_crossed(struct stream_batch *mine, const struct stream_record *record,
+                         uint32_t crossed)
+{
+    for (; crossed != 0; crossed &= crossed - 1) {
+        const struct stream_record *const at = &record[__builtin_ctz(crossed)];
+
+        if (at->sender != 0)
+            mine->makes[at->item] = 1;
+    }
 }
 
 /* Fills the parts of a shard, and lists those of each packet and each flow that ended. */
 static void link_parts(struct stream_batch *mine, struct stream_parts *parts,
                        const struct sl_batch *batch)
 {
+    enum { AHEAD = 12 };
+    const struct stream_record *const record = parts->output.record;
     struct linking linking = {.ended = parts->ended};
-    uint32_t end;
+    uint32_t begin = 1;
 
     parts->unevaluated = 0;
-    for (uint32_t begin = 1; parts->part != NULL && begin < parts->output.n; begin = end) {
-        end = (uint32_t)least(parts->output.n, begin + STREAM_SEAMS_MAX);
-        fill_parts(mine, parts, batch, begin, end);
-
-        const uint32_t crossed = stream_seams_find(mine->seams, &parts->output.record[begin],
-                                                   &parts->part[begin], end - begin);
-
-        for (uint32_t r = begin; r < end; r++)
-            link_part(&linking, mine, parts, batch, r, (crossed >> (r - begin) & 1) != 0);
+    for (uint32_t r = 1; parts->part != NULL && r < parts->output.n; r++) {
+        fetch_places(mine, parts, r + AHEAD);
+        if (adds_bytes(&record[r]) || record[r].kind == STREAM_CONTEXT)
+            fill_part(parts, &record[r], batch->bytes, r);
+        if (adds_bytes(&record[r]) && record[r].len != 0)
+            link_part(&linking, mine, parts, batch, r);
+        if (r + 1 - begin < STREAM_SEAMS_MAX && r + 1 < parts->output.n)
+            continue;
+        mark_crossed(
+            mine, &record[begin],
+            stream_seams_find(mine->seams, &record[begin], &parts->part[begin], r + 1 - begin));
+        begin = r + 1;
     }
 }
 
@@ -496,11 +517,36 @@ static void list_parts(struct stream_batch *mine, const struct sl_batch *batch, 
 {
     struct stream_parts *const parts = &mine->shard[shard];
 
-    parts->no_memory |= !reserve(parts);
+    parts->no_memory |= !reserve(&mine->room, parts);
     if (!parts->no_memory && !parts->output.no_memory)
         link_parts(mine, parts, batch);
     if (mine->facts != NULL)
         note_events(mine, &parts->output);
+}
+
+/* Records lie in this core's cache, but for those of a shard with many. Those that are read later
+ * move to the batch's room. */
+static void keep_records(struct stream_batch *mine, struct stream_parts *parts)
+{
+    struct stream_output *const output = &parts->output;
+    const size_t len = output->n * sizeof *output->record;
+
+    if (mine->keeps_records && output->record == output->lent_record) {
+        struct stream_record *const room = room_take(&mine->room, len);
+
+        parts->record = room != NULL ? room : malloc(len);
+        parts->no_memory |= parts->record == NULL;
+        if (parts->record != NULL)
+            memcpy(parts->record, output->record, len);
+        stream_output_return_records(output);
+        if (room == NULL) { /* it is the output's */
+            output->record = parts->record;
+            output->max = parts->record != NULL ? output->n : 0;
+        }
+        return;
+    }
+    stream_output_return_records(output);
+    parts->record = output->record;
 }
 
 /* ---- a shard --------------------------------------------------------------------------------- */
@@ -531,15 +577,19 @@ void stream_batch_collect(struct stream_batch *mine, struct run_streams *streams
                                             .memory = collecting.of_flow,
                                             .memory_len = sizeof(struct run_flow)};
 
+    struct stream_record near[RECORDS_NEAR];
+
     if (streams->names != NULL)
         collecting.names =
             name_batch_begin(&mine->names, streams->names, streams->of_flow[shard], batch, shard);
     begin_ended(&mine->shard[shard]);
+    stream_output_lend_records(&mine->shard[shard].output, near, RECORDS_NEAR);
     stream_shard_begin(collecting.shard, &mine->shard[shard].output, batch->bytes);
     sl_flow_visit_shard(streams->flows, batch, keys, shard, &visitor);
     stream_shard_end(collecting.shard);
     if (mine->seams != NULL)
         list_parts(mine, batch, shard);
+    keep_records(mine, &mine->shard[shard]);
 }
 
 /* ---- the end of a run ------------------------------------------------------------------------ */
@@ -552,6 +602,7 @@ enum sl_status run_streams_finish(struct run_streams *streams, const struct run_
     struct sl_batch empty = {.n_items = 1, .max_items = 1};
 
     mine->seams = &any;
+    mine->keeps_records = true;
     for (uint32_t i = 0; i < streams->n_shards; i++) {
         struct app_collecting collecting = {0};
 

@@ -4,6 +4,7 @@
 #define RUN_STREAMS_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 
 #include "name_segments.h"
 #include "run_apps.h"
@@ -51,21 +52,23 @@ struct stream_waiting {
 struct stream_parts {
     struct stream_output output;
     struct sl_stream_part *part; /* one for each of its records */
-    struct sl_stream_part *lent; /* the room for the first of them */
+    struct sl_stream_part *own;  /* memory for `max` of them, where the batch has none */
     uint32_t max;
-    uint64_t unevaluated;       /* bytes of flows that gave way */
-    struct stream_ended *ended; /* in their order: flows that may have something to say */
-    struct stream_ended **last; /* where the next of them belongs */
+    struct stream_record *record; /* of the batch, where those are kept; NULL: they are not */
+    uint64_t unevaluated;         /* bytes of flows that gave way */
+    struct stream_ended *ended;   /* in their order: flows that may have something to say */
+    struct stream_ended **last;   /* where the next of them belongs */
     uint32_t n_ended;
     struct stream_waiting *waiting, **last_waiting; /* in their order */
     bool no_memory;
     struct app_arena arena; /* that they lie in */
 };
 
-/* Of a shard, in one block with those of the other shards. */
+/* Memory that shards take parts of at the same time, until the next batch. */
 struct stream_room {
-    _Alignas(64) uint8_t output[STREAM_ROOM_LEN];
-    struct sl_stream_part part[STREAM_ROOM_RECORDS];
+    uint8_t *bytes;
+    size_t len;
+    _Atomic size_t used;
 };
 
 /* The parts of a batch. Zeroed at first. */
@@ -76,8 +79,10 @@ struct stream_batch {
     struct sl_stream_facts *facts_memory;
     const struct run_seams *seams; /* NULL: nobody looks at parts */
     uint32_t max_items, max_facts;
-    struct stream_room *room; /* of the shards */
-    uint32_t n_rooms;
+    struct stream_room room; /* of the shards' parts, and of their records where those are kept */
+    bool keeps_records;
+    uint8_t *copied; /* room of the shards */
+    size_t copied_len;
     struct late_flow **ended; /* in the order of late_flow_compare */
     uint32_t n_ended, max_ended;
     struct name_batch names;
@@ -91,8 +96,8 @@ void stream_batch_clear(struct stream_batch *mine);
  * are of those who look at parts; NULL: nobody does. Rules may ask for facts.
  * The flows' table has n_shards, in each batch as many. SL_ENOMEM. */
 enum sl_status stream_batch_begin(struct stream_batch *mine, const struct sl_batch *batch,
-                                  const struct run_seams *seams, bool asks_facts, uint32_t n_shards,
-                                  struct sl_diag *diag);
+                                  const struct run_seams *seams, bool asks_facts,
+                                  bool keeps_records, uint32_t n_shards, struct sl_diag *diag);
 
 /* Collecting, after flows were tracked: lists the parts of each packet and of flows that ended.
  * Segments with a wrong checksum are left out, unless `checks` is NULL. The parts that streams get

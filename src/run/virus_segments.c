@@ -89,21 +89,21 @@ static void leave_out_parts(struct virus_shard *shard, const struct stream_parts
 {
     for (const struct stream_ended *ended = parts->ended; ended != NULL; ended = ended->next)
         for (uint32_t r = ended->begin; r < ended->behind; r++)
-            shard->left_out += virus_adds_bytes(&parts->output.record[r]) &&
-                               !ended->only_syn[parts->output.record[r].half];
+            shard->left_out +=
+                virus_adds_bytes(&parts->record[r]) && !ended->only_syn[parts->record[r].half];
 }
 
 void run_viruses_finish(struct run_viruses *viruses, const struct stream_batch *streams)
 {
     for (uint32_t i = 0; viruses != NULL && i < viruses->n_shards; i++) {
         struct virus_shard *const shard = &viruses->shard[i];
-        const struct stream_output *const output = &streams->shard[i].output;
+        const struct stream_parts *const parts = &streams->shard[i];
 
-        leave_out_parts(shard, &streams->shard[i]);
-        for (uint32_t r = 1; r < output->n; r++)
-            if (output->record[r].kind == STREAM_END)
-                take_end(shard, virus_entry_of(viruses->streams->of_flow[i], &output->record[r]),
-                         &output->record[r]);
+        leave_out_parts(shard, parts);
+        for (uint32_t r = 1; r < parts->output.n; r++)
+            if (parts->record[r].kind == STREAM_END)
+                take_end(shard, virus_entry_of(viruses->streams->of_flow[i], &parts->record[r]),
+                         &parts->record[r]);
     }
 }
 
@@ -130,7 +130,7 @@ static void take_waiting(const struct virus_settling *settling,
 
 static bool take_record(struct virus_settling *settling, uint32_t r)
 {
-    const struct stream_record *const record = &settling->parts->output.record[r];
+    const struct stream_record *const record = &settling->parts->record[r];
 
     if (virus_adds_bytes(record))
         return virus_part_take(settling, r);
@@ -167,7 +167,7 @@ void virus_batch_settle(struct virus_batch *mine, struct run_viruses *viruses,
         payload_scan_alone(scan)->n == 0)
         return;
     for (uint32_t r = 1; r < parts->output.n && !output->no_memory; r++) {
-        const struct stream_record *record = &parts->output.record[r];
+        const struct stream_record *record = &parts->record[r];
 
         for (; waiting != NULL && waiting->item < record->item; waiting = waiting->next)
             take_waiting(&settling, waiting);

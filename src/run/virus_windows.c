@@ -387,7 +387,7 @@ static bool is_in_run(const struct virus_settling *settling, const struct stream
 
     if (part->before == NULL || stream_part_in_packet(settling->batch, item, part))
         return false;
-    const struct stream_record *const before = &parts->output.record[part->before - parts->part];
+    const struct stream_record *const before = &parts->record[part->before - parts->part];
     return before->item == item && virus_adds_bytes(before) &&
            !stream_part_in_packet(settling->batch, item, part->before);
 }
@@ -395,7 +395,7 @@ static bool is_in_run(const struct virus_settling *settling, const struct stream
 /* Bytes of another flow than the packet's came when their flow ended. */
 bool virus_part_take(struct virus_settling *settling, uint32_t r)
 {
-    const struct stream_record *const record = &settling->parts->output.record[r];
+    const struct stream_record *const record = &settling->parts->record[r];
     const struct sl_stream_part *const part = &settling->parts->part[r];
     struct virus_shard *const shard = settling->shard;
     bool done = true;

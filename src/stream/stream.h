@@ -127,18 +127,19 @@ struct stream_output {
     uint8_t *copied;
     uint32_t copied_len, copied_max;
     bool no_memory; /* records are missing: the caller fails with SL_ENOMEM */
-    void *room;     /* that was lent */
+    struct stream_record *lent_record;
+    uint8_t *lent_copied;
     struct sl_stream_stats stats;
 };
 
-enum { STREAM_ROOM_RECORDS = 2048, STREAM_ROOM_COPIED = 16 << 10 };
+/* Lends memory to an output without records, for n of them, until stream_output_return. What it
+ * lacks, the output takes from the heap, and keeps. */
+void stream_output_lend_records(struct stream_output *output, struct stream_record *record,
+                                uint32_t n);
+void stream_output_return_records(struct stream_output *output);
 
-/* Bytes of the room, which is aligned to 8: enough for the shards of most batches. */
-#define STREAM_ROOM_LEN (STREAM_ROOM_RECORDS * sizeof(struct stream_record) + STREAM_ROOM_COPIED)
-
-/* Lends room to a zeroed output until that is freed: outputs that ask for memory one by one wait
- * for each other. What it lacks, the output takes from the heap. */
-void stream_output_lend(struct stream_output *output, void *room);
+/* The same for copied bytes of a zeroed output, until it is freed. */
+void stream_output_lend_copied(struct stream_output *output, uint8_t *copied, uint32_t len);
 
 void stream_output_free(struct stream_output *output);
 

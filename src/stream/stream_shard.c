@@ -10,7 +10,9 @@
 enum {
     SHARD_MEMORY_MIN = 128 << 10,
     BLOCKS_MAX = (1 << STREAM_BLOCK_BITS) - STREAM_CLAIMS_MAX,
-    UNACKED_MAX = 1 << 30 /* bytes */
+    UNACKED_MAX = 1 << 30, /* bytes */
+    FIRST_RECORDS = 2048,  /* that an output takes memory for */
+    FIRST_COPIED = 16 << 10
 };
 
 void stream_config_init(struct stream_config *config)
@@ -100,24 +102,33 @@ uint64_t stream_shard_held(const struct stream_shard *shard)
     return stream_arena_held(&shard->arena);
 }
 
-static uint8_t *room_for_copied(void *room)
+void stream_output_lend_records(struct stream_output *output, struct stream_record *record,
+                                uint32_t n)
 {
-    return (uint8_t *)room + STREAM_ROOM_RECORDS * sizeof(struct stream_record);
+    if (output->record != NULL)
+        return;
+    output->record = output->lent_record = record;
+    output->max = n;
 }
 
-void stream_output_lend(struct stream_output *output, void *room)
+void stream_output_return_records(struct stream_output *output)
 {
-    output->room = room;
-    output->record = (struct stream_record *)room;
-    output->max = STREAM_ROOM_RECORDS;
-    output->copied = room_for_copied(room);
-    output->copied_max = STREAM_ROOM_COPIED;
+    if (output->record == output->lent_record) {
+        output->record = NULL;
+        output->max = 0;
+    }
+    output->lent_record = NULL;
+}
+
+void stream_output_lend_copied(struct stream_output *output, uint8_t *copied, uint32_t len)
+{
+    output->copied = output->lent_copied = copied;
+    output->copied_max = len;
 }
 
 static bool is_lent(const struct stream_output *output, const void *memory)
 {
-    return output->room != NULL &&
-           (memory == output->room || memory == room_for_copied(output->room));
+    return memory != NULL && (memory == output->lent_record || memory == output->lent_copied);
 }
 
 static void release(const struct stream_output *output, void *memory)
@@ -184,8 +195,8 @@ struct stream_record *stream_record_make(struct stream_output *output)
 {
     static _Thread_local struct stream_record lost;
 
-    if (grow(output, (void **)&output->record, &output->max, STREAM_ROOM_RECORDS,
-             (uint64_t)output->n + 1, sizeof *output->record))
+    if (grow(output, (void **)&output->record, &output->max, FIRST_RECORDS, (uint64_t)output->n + 1,
+             sizeof *output->record))
         return &output->record[output->n++];
     output->no_memory = true;
     return &lost;
@@ -196,8 +207,8 @@ uint8_t *stream_output_copy(struct stream_shard *shard, uint32_t len)
     struct stream_output *output = shard->output;
     const uint64_t wanted = (uint64_t)output->copied_len + len;
 
-    if (wanted > output->copied_max && !grow(output, (void **)&output->copied, &output->copied_max,
-                                             STREAM_ROOM_COPIED, wanted, 1)) {
+    if (wanted > output->copied_max &&
+        !grow(output, (void **)&output->copied, &output->copied_max, FIRST_COPIED, wanted, 1)) {
         output->no_memory = true;
         return NULL;
     }
