@@ -52,9 +52,9 @@ struct stream_waiting {
 struct stream_parts {
     struct stream_output output;
     struct sl_stream_part *part; /* one for each of its records */
-    struct sl_stream_part *own;  /* memory for `max` of them, where the batch has none */
+    struct sl_stream_part *own;  /* memory for `max` of them, where the batch's room has none */
     uint32_t max;
-    struct stream_record *record; /* of the batch, where those are kept; NULL: they are not */
+    struct stream_record *record; /* once collected, where they are kept */
     uint64_t unevaluated;         /* bytes of flows that gave way */
     struct stream_ended *ended;   /* in their order: flows that may have something to say */
     struct stream_ended **last;   /* where the next of them belongs */
@@ -64,7 +64,9 @@ struct stream_parts {
     struct app_arena arena; /* that they lie in */
 };
 
-/* Memory that shards take parts of at the same time, until the next batch. */
+enum { STREAM_MAKES_AT_ONCE = 8 }; /* items that are looked at */
+
+/* Memory that many shards at once take some of, until the next batch begins. */
 struct stream_room {
     uint8_t *bytes;
     size_t len;
@@ -74,14 +76,15 @@ struct stream_room {
 /* The parts of a batch. Zeroed at first. */
 struct stream_batch {
     const struct sl_stream_part **of_item; /* see sl_evaluator_set_streams; NULL: no streams */
-    uint8_t *makes; /* of each item, and of the 8 behind the last: 0 where no made item is of it */
+    uint8_t *makes; /* of each item, and of STREAM_MAKES_AT_ONCE behind the last: 0 where no made
+                       item is of it */
     struct sl_stream_facts *facts; /* of each item; NULL: no rule asks */
     struct sl_stream_facts *facts_memory;
     const struct run_seams *seams; /* NULL: nobody looks at parts */
     uint32_t max_items, max_facts;
-    struct stream_room room; /* of the shards' parts, and of their records where those are kept */
+    struct stream_room room; /* of parts, and of records that are kept */
     bool keeps_records;
-    uint8_t *copied; /* room of the shards */
+    uint8_t *copied; /* room of `copied_len` bytes for what the shards' outputs copy */
     size_t copied_len;
     struct late_flow **ended; /* in the order of late_flow_compare */
     uint32_t n_ended, max_ended;
@@ -93,8 +96,8 @@ struct stream_batch {
 void stream_batch_clear(struct stream_batch *mine);
 
 /* Arranging: no packet of the batch is in a stream so far. `seams`, which are lent to the batch,
- * are of those who look at parts; NULL: nobody does. Rules may ask for facts.
- * The flows' table has n_shards, in each batch as many. SL_ENOMEM. */
+ * are of those who look at parts; NULL: nobody does. Rules may ask for facts. Records are kept for
+ * those who read them later. The flows' table has n_shards, in each batch as many. SL_ENOMEM. */
 enum sl_status stream_batch_begin(struct stream_batch *mine, const struct sl_batch *batch,
                                   const struct run_seams *seams, bool asks_facts,
                                   bool keeps_records, uint32_t n_shards, struct sl_diag *diag);

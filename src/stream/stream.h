@@ -132,8 +132,9 @@ struct stream_output {
     struct sl_stream_stats stats;
 };
 
-/* Lends memory to an output without records, for n of them, until stream_output_return. What it
- * lacks, the output takes from the heap, and keeps. */
+/* Lends memory for n records, until it is returned, with all records. Where there are more, the
+ * output takes memory from the heap, which has all of them, keeps it, and needs none that is lent.
+ */
 void stream_output_lend_records(struct stream_output *output, struct stream_record *record,
                                 uint32_t n);
 void stream_output_return_records(struct stream_output *output);

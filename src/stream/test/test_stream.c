@@ -908,25 +908,47 @@ static void test_operations(void **state)
     assert_true(n_trained > (uint64_t)n);
 }
 
-/* What the room lacks comes from the heap, with what was there. */
-static void test_lent_room(void **state)
+/* What the lent memory lacks comes from the heap, with what was there. */
+static void test_lent_memory(void **state)
 {
-    enum { SEGMENTS = STREAM_ROOM_RECORDS + 10 };
+    enum { N_RECORDS = 100, LEN_COPIED = 16, SEGMENTS = N_RECORDS + 10 };
     struct trial *trial = trial_new(NULL, 0);
-    uint8_t *const room = malloc(STREAM_ROOM_LEN);
+    struct stream_record record[N_RECORDS];
+    uint8_t copied[LEN_COPIED];
 
     (void)state;
-    assert_non_null(room);
-    stream_output_lend(&trial->output, room);
-    for (int batch = 0; batch < 2; batch++) {
-        for (uint32_t i = 0; i < SEGMENTS; i++)
-            send_text(trial, CLIENT, (uint32_t)batch * SEGMENTS + i, 0, "a");
-        assert_true((const uint8_t *)trial->output.record != room);
+    stream_output_lend_copied(&trial->output, copied, sizeof copied);
+    stream_output_lend_records(&trial->output, record, N_RECORDS);
+    for (uint32_t batch = 0; batch < 3; batch++) {
+        const uint32_t n = batch == 0 ? N_RECORDS / 4 : SEGMENTS;
+
+        for (uint32_t i = 0; i < n; i++)
+            send_text(trial, CLIENT, trial->half[CLIENT].len + i, 0, "a");
+        assert_int_equal(trial->output.record == record, batch == 0);
         trial_flush(trial);
     }
-    assert_int_equal(trial->half[CLIENT].len, 2 * SEGMENTS);
+    assert_int_equal(trial->half[CLIENT].len, N_RECORDS / 4 + 2 * SEGMENTS);
+    assert_true(trial->output.copied != copied);
     finish(trial);
-    free(room);
+}
+
+/* Records that were lent are gone with their memory; others stay the output's. */
+static void test_returned_memory(void **state)
+{
+    struct stream_record few[4], *const many = malloc(sizeof few);
+    struct stream_output output = {0};
+
+    (void)state;
+    stream_output_lend_records(&output, few, 4);
+    assert_true(output.record == few && output.max == 4);
+    stream_output_return_records(&output);
+    assert_true(output.record == NULL && output.max == 0);
+    output.record = many;
+    output.max = 4;
+    stream_output_lend_records(&output, few, 4);
+    stream_output_return_records(&output);
+    assert_true(output.record == many && output.max == 4);
+    stream_output_free(&output);
 }
 
 /* ---- flows that share memory ---- */
@@ -1125,7 +1147,8 @@ int main(void)
         cmocka_unit_test(test_memory_range),
         cmocka_unit_test(test_memory_bound),
         cmocka_unit_test(test_operations),
-        cmocka_unit_test(test_lent_room),
+        cmocka_unit_test(test_lent_memory),
+        cmocka_unit_test(test_returned_memory),
         cmocka_unit_test(test_shared_memory),
         cmocka_unit_test(test_pieces_leave_no_room_for_a_context),
         cmocka_unit_test(test_names),

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/* The parts of streams, of packets and of flows that ended. */
+#include "stream_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/least.h"
+
+_Static_assert(STREAM_N_EVENTS <= 64, "a set of events is a number");
+
+/* ---- room ------------------------------------------------------------------------------------ */
+
+enum { LINE = 64 };
+
+/* NULL: there is no more. */
+static void *take_room(struct stream_room *room, size_t len)
+{
+    const size_t lines = (len + LINE - 1) / LINE * LINE;
+    const size_t at = atomic_fetch_add(&room->used, lines);
+
+    return at < room->len && room->len - at >= lines ? room->bytes + at : NULL;
+}
+
+/* ---- parts ----------------------------------------------------------------------------------- */
+
+/* A part for each record. */
+static bool reserve(struct stream_room *room, struct stream_parts *parts)
+{
+    const uint32_t n = parts->output.n;
+
+    parts->part = take_room(room, n * sizeof *parts->part);
+    if (parts->part != NULL)
+        return true;
+    if (parts->max < n) {
+        free(parts->own);
+        parts->own = malloc(n * sizeof *parts->own);
+        parts->max = parts->own != NULL ? n : 0;
+    }
+    parts->part = parts->own;
+    return parts->part != NULL;
+}
+
+static bool adds_bytes(const struct stream_record *record)
+{
+    return record->kind <= STREAM_COPIED;
+}
+
+/* The part of record r, behind those of the records before it. Member by member: gcc clears a whole
+ * part first. */
+static void fill_part(const struct stream_parts *parts, const struct stream_record *record,
+                      const uint8_t *bytes, uint32_t r)
+{
+    struct sl_stream_part *const part = &parts->part[r];
+    const uint8_t *from = record->kind == STREAM_PACKET ? bytes : parts->output.copied;
+    const struct sl_stream_part *before =
+        record->previous != 0 ? &parts->part[record->previous] : NULL;
+    /* A record's number is above that of the one before it: that part is filled.
+     * NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
+    const uint32_t known = before != NULL ? before->known + before->len : 0;
+
+    part->bytes = record->len != 0 ? from + record->at : NULL;
+    part->offset = record->offset;
+    part->before = before;
+    part->next = NULL;
+    part->len = record->len;
+    part->known = known < SL_STREAM_KNOWN ? known : SL_STREAM_KNOWN;
+    part->whole = part->reversed = false;
+}
+
+/* ---- lists of parts -------------------------------------------------------------------------- */
+
+/* The parts of a shard while they are listed. */
+struct linking {
+    struct stream_ended *ended;          /* the first whose records are not behind us */
+    uint32_t item;                       /* the packet at hand, */
+    struct sl_stream_part *first, *last; /* and its parts; NULL: there was none */
+    struct sl_stream_part *last_of[2];   /* of the flow that ended, by half */
+};
+
+/* A part that the packet of its record adds. Bytes of another flow than the packet's are of flows
+ * that gave way: no packet states how to evaluate them, so that they are counted. */
+static void link_packet(struct linking *linking, struct stream_batch *mine,
+                        const struct sl_batch *batch, const struct stream_record *record,
+                        struct sl_stream_part *part)
+{
+    const uint32_t item = record->item;
+    const bool is_here = record->kind == STREAM_PACKET && record->source == item;
+
+    if (linking->last == NULL || linking->item != item) {
+        linking->first = part;
+        linking->item = item;
+        mine->of_item[item] = part;
+    } else {
+        linking->last->next = part;
+    }
+    linking->last = part;
+    if (!is_here)
+        mine->makes[item] = 1;
+    part->reversed = record->sender != 1 + record->half;
+    if (is_here && record->len == batch->payload[item].len)
+        linking->first->whole = true;
+}
+
+/* A part that a flow got when it ended. */
+static void link_ended(struct linking *linking, uint8_t half, struct sl_stream_part *part)
+{
+    struct late_flow *const flow = &linking->ended->flow;
+
+    if (linking->ended->only_syn[half])
+        return;
+    if (flow->part[half] == NULL)
+        flow->part[half] = part;
+    else
+        linking->last_of[half]->next = part;
+    linking->last_of[half] = part;
+}
+
+/* Fetches what a later part is written to, as other cores wrote there last. Inlined by force: gcc
+ * drops calls to functions that only prefetch. */
+__attribute__((always_inline)) static inline void
+fetch_places(const struct stream_batch *mine, const struct stream_parts *parts, uint32_t r)
+{
+    if (r >= parts->output.n || parts->output.record[r].kind != STREAM_PACKET)
+        return;
+    __builtin_prefetch(&mine->of_item[parts->output.record[r].item], 1);
+    __builtin_prefetch(&parts->part[r], 1);
+}
+
+static void link_part(struct linking *linking, struct stream_batch *mine,
+                      struct stream_parts *parts, const struct sl_batch *batch, uint32_t r)
+{
+    const struct stream_record *const record = &parts->output.record[r];
+    struct sl_stream_part *const part = &parts->part[r];
+
+    while (linking->ended != NULL && linking->ended->behind <= r)
+        linking->ended = linking->ended->next;
+    if (linking->ended != NULL && linking->ended->begin <= r)
+        link_ended(linking, record->half, part);
+    else if (record->sender != 0)
+        link_packet(linking, mine, batch, record, part);
+    else
+        parts->unevaluated += record->len;
+}
+
+/* Packets whose parts of these records something may lie across. */
+static void mark_crossed(struct stream_batch *mine, const struct stream_record *record,
+                         uint32_t crossed)
+{
+    for (; crossed != 0; crossed &= crossed - 1) {
+        const struct stream_record *const at = &record[__builtin_ctz(crossed)];
+
+        if (at->sender != 0)
+            mine->makes[at->item] = 1;
+    }
+}
+
+/* Fills the parts of a shard, and lists those of each packet and each flow that ended. */
+static void link_parts(struct stream_batch *mine, struct stream_parts *parts,
+                       const struct sl_batch *batch)
+{
+    enum { AHEAD = 12 };
+    const struct stream_record *const record = parts->output.record;
+    struct linking linking = {.ended = parts->ended};
+    uint32_t begin = 1;
+
+    parts->unevaluated = 0;
+    for (uint32_t r = 1; parts->part != NULL && r < parts->output.n; r++) {
+        fetch_places(mine, parts, r + AHEAD);
+        if (adds_bytes(&record[r]) || record[r].kind == STREAM_CONTEXT)
+            fill_part(parts, &record[r], batch->bytes, r);
+        if (adds_bytes(&record[r]) && record[r].len != 0)
+            link_part(&linking, mine, parts, batch, r);
+        if (r + 1 - begin < STREAM_SEAMS_MAX && r + 1 < parts->output.n)
+            continue;
+        mark_crossed(
+            mine, &record[begin],
+            stream_seams_find(mine->seams, &record[begin], &parts->part[begin], r + 1 - begin));
+        begin = r + 1;
+    }
+}
+
+static void note_events(const struct stream_batch *mine, const struct stream_output *output)
+{
+    for (uint32_t r = 1; r < output->n; r++) {
+        const struct stream_record *record = &output->record[r];
+
+        if (record->kind == STREAM_EVENT && record->sender != 0)
+            mine->facts[record->item].events |= UINT64_C(1) << record->cause;
+    }
+}
+
+void stream_parts_list(struct stream_batch *mine, const struct sl_batch *batch, uint32_t shard)
+{
+    struct stream_parts *const parts = &mine->shard[shard];
+
+    parts->no_memory |= !reserve(&mine->room, parts);
+    if (!parts->no_memory && !parts->output.no_memory)
+        link_parts(mine, parts, batch);
+    if (mine->facts != NULL)
+        note_events(mine, &parts->output);
+}
+
+void stream_parts_keep(struct stream_batch *mine, uint32_t shard)
+{
+    struct stream_parts *const parts = &mine->shard[shard];
+    struct stream_output *const output = &parts->output;
+    const struct stream_record *const record = output->record;
+    const bool is_lent = record == output->lent_record;
+
+    stream_output_return_records(output);
+    parts->record = output->record;
+    if (!is_lent || !mine->keeps_records)
+        return;
+    parts->record = take_room(&mine->room, output->n * sizeof *record);
+    if (parts->record == NULL) { /* the output has it for later batches */
+        parts->record = output->record = malloc(output->n * sizeof *record);
+        output->max = output->record != NULL ? output->n : 0;
+    }
+    if (parts->record != NULL)
+        memcpy(parts->record, record, output->n * sizeof *record);
+    parts->no_memory |= parts->record == NULL;
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/* Parts and records of shards lie in the batch's room, and where that is full in memory of their
+ * own. */
+#include "run/stream_parts.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "test.h"
+
+enum { N_ITEMS = 20, LEN = 8, N_SHARDS = 3, ROUNDS = 4 };
+
+/* Packets of one flow, each with the next bytes of its stream, in every shard. */
+struct batch {
+    uint8_t bytes[N_ITEMS * LEN];
+    struct sl_span payload[N_ITEMS];
+    struct sl_batch batch;
+    struct stream_record lent[N_ITEMS + 1];
+    struct stream_batch mine;
+};
+
+static struct batch *make(size_t room_len)
+{
+    static const struct run_seams any = {.len = RUN_SEAM_MAX};
+    struct batch *const made = calloc(1, sizeof *made);
+
+    assert_non_null(made);
+    for (uint32_t i = 0; i < N_ITEMS; i++)
+        made->payload[i] = (struct sl_span){i * LEN, LEN};
+    made->batch =
+        (struct sl_batch){.bytes = made->bytes, .payload = made->payload, .n_items = N_ITEMS};
+    made->mine.seams = &any;
+    made->mine.of_item = calloc(N_ITEMS, sizeof(const struct sl_stream_part *));
+    made->mine.makes = calloc(1, N_ITEMS + STREAM_MAKES_AT_ONCE);
+    made->mine.room.len = room_len;
+    made->mine.room.bytes = aligned_alloc(64, room_len);
+    assert_true(made->mine.of_item != NULL && made->mine.makes != NULL &&
+                made->mine.room.bytes != NULL);
+    memset(made->mine.room.bytes, 0xEE, room_len);
+    return made;
+}
+
+static void discard(struct batch *made)
+{
+    for (uint32_t i = 0; i < N_SHARDS; i++) {
+        stream_output_free(&made->mine.shard[i].output);
+        free(made->mine.shard[i].own);
+    }
+    free(made->mine.of_item);
+    free(made->mine.makes);
+    free(made->mine.room.bytes);
+    free(made);
+}
+
+/* Shard i has the items i, i + N_SHARDS, ... */
+static void collect(struct batch *made, uint32_t shard)
+{
+    struct stream_output *const output = &made->mine.shard[shard].output;
+
+    stream_output_lend_records(output, made->lent, N_ITEMS + 1);
+    output->n = 1;
+    for (uint32_t item = shard; item < N_ITEMS; item += N_SHARDS, output->n++)
+        output->record[output->n] = (struct stream_record){.offset = (output->n - 1) * LEN,
+                                                           .item = item,
+                                                           .source = item,
+                                                           .at = item * LEN,
+                                                           .len = LEN,
+                                                           .previous = output->n - 1,
+                                                           .kind = STREAM_PACKET,
+                                                           .sender = 1};
+    stream_parts_list(&made->mine, &made->batch, shard);
+    stream_parts_keep(&made->mine, shard);
+    memset(made->lent, 0xEE, sizeof made->lent);
+}
+
+/* Whether the memory is of the batch's room, within it. */
+static bool is_in_room(const struct batch *made, const void *at, size_t len)
+{
+    const struct stream_room *const room = &made->mine.room;
+    const uint8_t *const from = at;
+
+    return from >= room->bytes && from + len <= room->bytes + room->len;
+}
+
+static void check(const struct batch *made, uint32_t shard)
+{
+    const struct stream_parts *const parts = &made->mine.shard[shard];
+
+    assert_false(parts->no_memory);
+    for (uint32_t r = 1; r < parts->output.n; r++) {
+        const struct sl_stream_part *const part = &parts->part[r];
+        const uint32_t item = shard + (r - 1) * N_SHARDS;
+
+        assert_ptr_equal(made->mine.of_item[item], part);
+        assert_ptr_equal(part->bytes, made->bytes + (size_t)item * LEN);
+        assert_ptr_equal(part->before, r > 1 ? &parts->part[r - 1] : NULL);
+        assert_int_equal(part->known, (r - 1) * LEN);
+        assert_int_equal(made->mine.makes[item], r > 1);
+        assert_true(part->whole && part->next == NULL);
+        if (made->mine.keeps_records)
+            assert_int_equal(parts->record[r].item, item);
+    }
+}
+
+/* Plays some batches. Returns how many shards had all that they have in the room. */
+static uint32_t play(size_t room_len, bool keeps_records)
+{
+    struct batch *const made = make(room_len);
+    uint32_t n_in_room = 0;
+
+    for (int round = 0; round < ROUNDS; round++) {
+        made->mine.room.used = 0;
+        made->mine.keeps_records = keeps_records;
+        for (uint32_t shard = 0; shard < N_SHARDS; shard++)
+            collect(made, shard);
+        for (uint32_t shard = 0; shard < N_SHARDS; shard++) {
+            const struct stream_parts *const parts = &made->mine.shard[shard];
+            const uint32_t n = parts->output.n;
+
+            check(made, shard);
+            assert_int_equal(parts->record != NULL, keeps_records);
+            n_in_room +=
+                is_in_room(made, parts->part, n * sizeof *parts->part) &&
+                (!keeps_records || is_in_room(made, parts->record, n * sizeof *parts->record));
+        }
+    }
+    discard(made);
+    return n_in_room;
+}
+
+static void test_rooms_of_all_lengths(void **state)
+{
+    enum { ROOMY = 1 << 16 };
+
+    (void)state;
+    for (int keeps = 0; keeps < 2; keeps++) {
+        assert_int_equal(play(ROOMY, keeps), ROUNDS * N_SHARDS);
+        assert_int_equal(play(64, keeps), 0);
+        for (size_t len = 128; len < 4096; len += 64)
+            (void)play(len, keeps);
+        const uint32_t n = play(832, keeps);
+
+        assert_true(n > 0 && n < ROUNDS * N_SHARDS);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_rooms_of_all_lengths),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
