@@ -46,20 +46,16 @@ static bool adds_bytes(const struct stream_record *record)
     return record->kind <= STREAM_COPIED;
 }
 
-/* The part of record r, behind those of the records before it. Member by member: gcc clears a whole
- * part first. */
-static void fill_part(const struct stream_parts *parts, const struct stream_record *record,
-                      const uint8_t *bytes, uint32_t r)
+/* Fills the part of a record behind another part, or behind none. Member by member: gcc clears a
+ * whole part first. */
+static inline void fill_part(struct sl_stream_part *part, const struct stream_record *record,
+                             const uint8_t *bytes, const struct sl_stream_part *before)
 {
-    struct sl_stream_part *const part = &parts->part[r];
-    const uint8_t *from = record->kind == STREAM_PACKET ? bytes : parts->output.copied;
-    const struct sl_stream_part *before =
-        record->previous != 0 ? &parts->part[record->previous] : NULL;
-    /* A record's number is above that of the one before it: that part is filled.
+    /* The part before it is filled: a record's number is above that of the one before it.
      * NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult) */
     const uint32_t known = before != NULL ? before->known + before->len : 0;
 
-    part->bytes = record->len != 0 ? from + record->at : NULL;
+    part->bytes = record->len != 0 ? bytes + record->at : NULL;
     part->offset = record->offset;
     part->before = before;
     part->next = NULL;
@@ -127,12 +123,28 @@ fetch_places(const struct stream_batch *mine, const struct stream_parts *parts, 
     __builtin_prefetch(&parts->part[r], 1);
 }
 
-static void link_part(struct linking *linking, struct stream_batch *mine,
-                      struct stream_parts *parts, const struct sl_batch *batch, uint32_t r)
+/* The part of a record that a train had, which is all of its packet's payload. */
+static inline void link_payload(struct stream_batch *mine, const struct stream_parts *parts,
+                                const uint8_t *bytes, uint32_t r)
 {
     const struct stream_record *const record = &parts->output.record[r];
     struct sl_stream_part *const part = &parts->part[r];
 
+    fill_part(part, record, bytes, &parts->part[record->previous]);
+    part->whole = true;
+    mine->of_item[record->item] = part;
+}
+
+static void link_any(struct linking *linking, struct stream_batch *mine, struct stream_parts *parts,
+                     const struct sl_batch *batch, uint32_t r)
+{
+    const struct stream_record *const record = &parts->output.record[r];
+    struct sl_stream_part *const part = &parts->part[r];
+
+    fill_part(part, record, record->kind == STREAM_PACKET ? batch->bytes : parts->output.copied,
+              record->previous != 0 ? &parts->part[record->previous] : NULL);
+    if (!adds_bytes(record) || record->len == 0)
+        return;
     while (linking->ended != NULL && linking->ended->behind <= r)
         linking->ended = linking->ended->next;
     if (linking->ended != NULL && linking->ended->begin <= r)
@@ -167,10 +179,10 @@ static void link_parts(struct stream_batch *mine, struct stream_parts *parts,
     parts->unevaluated = 0;
     for (uint32_t r = 1; parts->part != NULL && r < parts->output.n; r++) {
         fetch_places(mine, parts, r + AHEAD);
-        if (adds_bytes(&record[r]) || record[r].kind == STREAM_CONTEXT)
-            fill_part(parts, &record[r], batch->bytes, r);
-        if (adds_bytes(&record[r]) && record[r].len != 0)
-            link_part(&linking, mine, parts, batch, r);
+        if (record[r].kind == STREAM_PACKET && record[r].cause != 0)
+            link_payload(mine, parts, batch->bytes, r);
+        else if (adds_bytes(&record[r]) || record[r].kind == STREAM_CONTEXT)
+            link_any(&linking, mine, parts, batch, r);
         if (r + 1 - begin < STREAM_SEAMS_MAX && r + 1 < parts->output.n)
             continue;
         mark_crossed(

@@ -115,7 +115,8 @@ struct stream_record {
                           kinds or CONTEXT; 0: there are none, as at a begin or behind a gap */
     uint8_t kind;      /* enum stream_record_kind */
     uint8_t half;
-    uint8_t cause;  /* GAP: enum sl_stream_gap; EVENT: enum stream_event */
+    uint8_t cause;  /* GAP: enum sl_stream_gap; EVENT: enum stream_event; PACKET: 1 where a train
+                       had it. It is the packet's only record then, with all of its payload */
     uint8_t sender; /* of the packet: 1 + its half; 0: the packet is none of this flow, which ended
                        or gave way */
 };

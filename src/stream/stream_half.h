@@ -70,8 +70,9 @@ static inline void stream_count_bytes(const struct stream_site *site, struct str
 }
 
 /* As stream_report, where the half has a record in this batch and no urgent byte is to come. */
-static inline void stream_report_next(const struct stream_site *site, uint32_t half,
-                                      enum stream_record_kind kind, uint32_t at, uint32_t len)
+static inline struct stream_record *stream_report_next(const struct stream_site *site,
+                                                       uint32_t half, enum stream_record_kind kind,
+                                                       uint32_t at, uint32_t len)
 {
     struct stream_half *h = stream_half_of(site, half);
     struct stream_record *record = stream_record_at(site, half, kind, len);
@@ -80,6 +81,7 @@ static inline void stream_report_next(const struct stream_site *site, uint32_t h
     record->previous = h->last;
     h->last = site->shard->output->n - 1;
     stream_count_bytes(site, h, len);
+    return record;
 }
 
 /* The next len bytes of the half lie at `at`, as the kind says. An urgent byte is taken out. */

@@ -50,7 +50,7 @@ static void add_bytes(const struct stream_site *site, uint32_t half, enum stream
         site->shard->output->record[h->last].len += len;
         stream_count_bytes(site, h, len);
     } else {
-        stream_report_next(site, half, kind, at, len);
+        (void)stream_report_next(site, half, kind, at, len);
     }
 }
 

@@ -95,7 +95,6 @@ static inline struct stream_record *stream_record_add(struct stream_shard *shard
     struct stream_record *record =
         output->n < output->max ? &output->record[output->n++] : stream_record_make(output);
 
-    __builtin_prefetch(record + 1, 1); /* the last batch that was here is long gone */
     *record = (struct stream_record){.kind = (uint8_t)kind};
     return record;
 }

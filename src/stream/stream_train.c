@@ -75,7 +75,7 @@ static inline void take_bytes(struct stream_shard *shard, struct stream *stream,
 
     fetch_ends(shard->bytes + bytes.offset, bytes.len);
     if (stream->half[half].last != 0 && stream_has(&stream->half[half], STREAM_CONTEXT_HELD))
-        stream_report_next(&site, half, STREAM_PACKET, bytes.offset, bytes.len);
+        stream_report_next(&site, half, STREAM_PACKET, bytes.offset, bytes.len)->cause = 1;
     else
         take_first(shard, stream, flow, item, half, bytes);
 }

@@ -10,17 +10,24 @@
 #include "run/run_internal.h"
 
 enum { SYN = 2, ACK = 16, N_PACKETS = 7, ETHERNET = 14, IP_LEN = 20 };
+enum { FILLERS = 9, FILLER_LEN = 1000 };
 
 static const char rules_text[] =
     "alert tcp-stream any any -> any any (content:\"needle\"; sid:1;)\n";
 static const char facts_text[] =
     "alert tcp any any -> any any (content:\"needle\"; stream_size:client,>,50; sid:1;)\n";
 
+/* Ends of a payload, not of the stream. */
+static const char payload_text[] =
+    "alert tcp any any -> any any (content:\"needle\"; isdataat:!40; sid:1;)\n";
+
 struct scene {
     const char *rules; /* NULL: none */
     const char *names; /* a table of names; NULL: none */
     bool checks;       /* checksums count, */
     bool is_wrong;     /* and the last segment's is wrong */
+    bool alone;        /* packets are looked at alone */
+    bool is_long;      /* the stream has more than is kept of it */
     uint32_t n_found;
 };
 
@@ -46,40 +53,54 @@ static void seal(struct frame *f, bool is_wrong)
     store_be16(tcp + 16, sum_of(tcp, len, pseudo) ^ (is_wrong ? 1 : 0));
 }
 
+struct packet {
+    bool answers;
+    uint8_t flags;
+    const char *text;
+};
+
+static void add(struct sl_batch *batch, const struct packet *packet, uint32_t seq[2], bool is_wrong)
+{
+    const uint32_t half = packet->answers ? 1 : 0;
+    const uint32_t len = (uint32_t)strlen(packet->text);
+    static struct frame f;
+
+    frame_segment(&f, &(struct frame_segment){.src = half != 0 ? 0xC0A80001 : 0x0A000001,
+                                              .dst = half != 0 ? 0x0A000001 : 0xC0A80001,
+                                              .src_port = half != 0 ? 80 : 20000,
+                                              .dst_port = half != 0 ? 20000 : 80,
+                                              .flags = packet->flags,
+                                              .seq = seq[half],
+                                              .ack = packet->flags == SYN ? 0 : seq[half ^ 1],
+                                              .bytes = packet->text,
+                                              .len = len});
+    seal(&f, is_wrong);
+    seq[half] += (packet->flags & SYN) != 0 ? 1 : len;
+    assert_true(sl_run_add_packet(batch, f.byte, f.len, INT64_C(1700000000000000000), 1));
+}
+
 static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *diag)
 {
-    static const struct {
-        bool answers;
-        uint8_t flags;
-        const char *text;
-    } packets[N_PACKETS] = {{false, SYN, ""},
-                            {true, SYN | ACK, ""},
-                            {false, ACK, "GET / HTTP/1.1\r\n"},
-                            {true, ACK, ""},
-                            {false, ACK, "A: a\r\n"},
-                            {false, ACK, "Host: a.ads.te"},
-                            {false, ACK, "st\r\nNeedle: a needle\r\n\r\n"}};
+    static const struct packet packets[N_PACKETS] = {
+        {false, SYN, ""},
+        {true, SYN | ACK, ""},
+        {false, ACK, "GET / HTTP/1.1\r\n"},
+        {true, ACK, ""},
+        {false, ACK, "A: a\r\n"},
+        {false, ACK, "Host: a.ads.te"},
+        {false, ACK, "st\r\nNeedle: a needle\r\n\r\n"}};
+    static char text[FILLER_LEN + 1];
+    const struct packet filler = {false, ACK, memset(text, 'x', FILLER_LEN)};
     const struct scene *scene = user;
     uint32_t seq[2] = {1000, 5000};
-    static struct frame f;
 
     (void)diag;
     for (uint32_t i = 0; i < N_PACKETS; i++) {
-        const uint32_t half = packets[i].answers ? 1 : 0;
-        const uint32_t len = (uint32_t)strlen(packets[i].text);
+        const bool is_last = i == N_PACKETS - 1;
 
-        frame_segment(&f, &(struct frame_segment){.src = half != 0 ? 0xC0A80001 : 0x0A000001,
-                                                  .dst = half != 0 ? 0x0A000001 : 0xC0A80001,
-                                                  .src_port = half != 0 ? 80 : 20000,
-                                                  .dst_port = half != 0 ? 20000 : 80,
-                                                  .flags = packets[i].flags,
-                                                  .seq = seq[half],
-                                                  .ack = i == 0 ? 0 : seq[half ^ 1],
-                                                  .bytes = packets[i].text,
-                                                  .len = len});
-        seal(&f, scene->is_wrong && i == N_PACKETS - 1);
-        seq[half] += (packets[i].flags & SYN) != 0 ? 1 : len;
-        assert_true(sl_run_add_packet(batch, f.byte, f.len, INT64_C(1700000000000000000), 1));
+        for (uint32_t n = 0; scene->is_long && is_last && n < FILLERS; n++)
+            add(batch, &filler, seq, false);
+        add(batch, &packets[i], seq, scene->is_wrong && is_last);
     }
     return SL_END;
 }
@@ -120,6 +141,8 @@ static uint32_t run(struct scene scene)
     config.event = on_event;
     config.user = &scene;
     config.flow_memory = 1 << 20;
+    if (scene.alone)
+        config.stream_memory = 0;
     assert_int_equal(sl_run_create(&sluice, &config, &diag), SL_OK);
     if (sl_run_execute(sluice, &diag) != SL_OK)
         fail_msg("%s", diag.text);
@@ -135,6 +158,19 @@ static void test_checksums(void **state)
     assert_int_equal(run((struct scene){.rules = rules_text, .is_wrong = true}), 1);
     assert_int_equal(run((struct scene){.rules = rules_text, .checks = true}), 1);
     assert_int_equal(run((struct scene){.rules = rules_text, .checks = true, .is_wrong = true}), 0);
+}
+
+/* All of a train's payloads are in the stream: no rule looks at them again. */
+static void test_payloads(void **state)
+{
+    (void)state;
+    for (int is_long = 0; is_long < 2; is_long++) {
+        struct scene scene = {.rules = payload_text, .is_long = is_long};
+
+        assert_int_equal(run(scene), 0);
+        scene.alone = true;
+        assert_int_equal(run(scene), 1);
+    }
 }
 
 static void test_facts(void **state)
@@ -161,6 +197,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_checksums),
+        cmocka_unit_test(test_payloads),
         cmocka_unit_test(test_facts),
         cmocka_unit_test(test_names),
     };
