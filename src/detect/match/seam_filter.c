@@ -8,11 +8,10 @@
 #include "base/least.h"
 
 enum {
-    WORDS_LOG = 13, /* of the Bloom filter, as of some thousand literals: 64 KiB */
-    WORDS_LOG_MAX = 17,
-    PAIRS_LOG_MIN = 15, /* of the bits of a set of pairs: 16 a place, or 64 a literal */
-    PAIRS_LOG_MAX = 21,
-    PLACES_MAX = 16 /* literals that are compared at one place */
+    SET_LOG_MIN = 12, /* of the bits of a set: 32 a place */
+    SET_LOG_MAX = 22,
+    ANY_LOG = 16,   /* of all keys of two bytes */
+    PLACES_MAX = 32 /* literals that are compared at one place */
 };
 
 /* Where a literal can be cut, with up to eight bytes on either side, folded: most places that are
@@ -23,19 +22,16 @@ struct place {
     uint16_t n_before, n_behind; /* bytes of the literal on either side */
 };
 
-/* The pairs of bytes next to each place. A Bloom filter of the places, which have
- * three bits of one word (Putze, Sanders and Singler, Cache-, Hash- and Space-Efficient Bloom
- * Filters, 2007). The places by their hash. */
+/* The places by the hash of their key, and sets of their keys. */
 struct seam_filter {
-    struct seam_pairs pairs;
+    struct seam_sets sets;
     struct sl_literal *literal;
-    uint64_t *word;
     uint32_t *first; /* place of each bucket; one more ends them */
     struct place *place;
-    uint32_t words_log, buckets_log;
+    uint32_t buckets_log;
 };
 
-_Static_assert(offsetof(struct seam_filter, pairs) == 0, "seam_filter_pairs relies on it");
+_Static_assert(offsetof(struct seam_filter, sets) == 0, "seam_filter_sets relies on it");
 
 static uint64_t fold_8(uint64_t bytes)
 {
@@ -65,64 +61,20 @@ static uint64_t first_8(const uint8_t *behind, uint32_t n)
     return fold_8(bytes);
 }
 
-/* The key of the first n bytes next to a place, the nearest one lowest. */
-static uint32_t key_of(uint32_t nearest, uint32_t n)
+static struct seam_near near_of(uint64_t before, uint64_t behind)
 {
-    return (nearest & ((UINT32_C(1) << 8 * n) - 1)) | n << 24;
+    return (struct seam_near){(uint32_t)(before >> 32), (uint32_t)behind};
 }
 
-/* Up to SEAM_BYTES bytes of `before`, and of `behind`, for keys. */
-static uint32_t nearest_before(const uint8_t *end, uint32_t n)
+static uint32_t bucket_of(const struct seam_filter *filter, enum seam_way way,
+                          struct seam_near near)
 {
-    const uint32_t second = n > 1 ? *(end - 2) : 0, third = n > 2 ? *(end - 3) : 0;
+    const uint64_t key = seam_key(way, near) | (uint64_t)way << 32;
 
-    return seam_fold(*(end - 1) | second << 8 | third << 16);
-}
-
-static uint32_t nearest_behind(const uint8_t *behind, uint32_t n)
-{
-    const uint32_t second = n > 1 ? behind[1] : 0, third = n > 2 ? behind[2] : 0;
-
-    return seam_fold(behind[0] | second << 8 | third << 16);
-}
-
-/* The word of a place, by the key before it and the first byte behind it. */
-static uint64_t *word_of(const struct seam_filter *filter, uint32_t before, uint32_t behind)
-{
-    const uint64_t hash = ((uint64_t)before << 8 | (behind & 0xFF)) * UINT64_C(0x9E3779B97F4A7C15);
-
-    return &filter->word[hash >> (64 - filter->words_log)];
-}
-
-/* Its bits there, by the key behind it. */
-static uint64_t bits_of(uint32_t behind)
-{
-    const uint64_t hash = behind * UINT64_C(0xC2B2AE3D27D4EB4F);
-
-    return UINT64_C(1) << (hash >> 58) | UINT64_C(1) << (hash >> 52 & 63) |
-           UINT64_C(1) << (hash >> 46 & 63);
-}
-
-static uint32_t bucket_of(const struct seam_filter *filter, uint32_t before, uint32_t behind)
-{
-    const uint64_t hash =
-        (before ^ behind * UINT64_C(0xC2B2AE3D27D4EB4F)) * UINT64_C(0x9E3779B97F4A7C15);
-
-    return (uint32_t)(hash >> (64 - filter->buckets_log));
+    return (uint32_t)(key * UINT64_C(0x9E3779B97F4A7C15) >> (64 - filter->buckets_log));
 }
 
 /* ---- making ---------------------------------------------------------------------------------- */
-
-/* The keys on either side of a cut. */
-static void read_keys(const struct sl_literal *literal, uint32_t cut, uint32_t *before,
-                      uint32_t *behind)
-{
-    const uint32_t n_before = (uint32_t)least(cut, SEAM_BYTES);
-    const uint32_t n_behind = (uint32_t)least(literal->len - cut, SEAM_BYTES);
-
-    *before = key_of(nearest_before(literal->bytes + cut, n_before), n_before);
-    *behind = key_of(nearest_behind(literal->bytes + cut, n_behind), n_behind);
-}
 
 static struct place place_of(const struct sl_literal *literal, uint32_t id, uint32_t cut)
 {
@@ -133,50 +85,50 @@ static struct place place_of(const struct sl_literal *literal, uint32_t id, uint
                           (uint16_t)n_behind};
 }
 
-static void put_bit(uint64_t *set, uint32_t bit)
+static enum seam_way way_of(uint32_t n_before, uint32_t n_behind)
 {
-    set[bit / 64] |= UINT64_C(1) << bit % 64;
+    if (n_before > 1 && n_behind > 1)
+        return SEAM_BOTH;
+    if (n_before > 2 || n_behind > 2)
+        return n_before == 1 ? SEAM_ONE_BEFORE : SEAM_ONE_BEHIND;
+    return SEAM_FEW;
 }
 
-/* Where a literal has a byte on either side alone, any byte may follow it. */
-static void put_pairs(struct seam_pairs *pairs, const struct sl_literal *literal, uint32_t cut)
+static uint32_t bucket_of_place(const struct seam_filter *filter, const struct place *place)
 {
-    const uint32_t n_behind = literal->len - cut;
-    const uint8_t *const at = literal->bytes + cut;
-    const uint32_t first = cut > 1 ? *(at - 2) : 0, last = n_behind > 1 ? at[1] : 0;
-    const uint32_t bytes =
-        seam_fold(first | (uint32_t) * (at - 1) << 8 | (uint32_t)at[0] << 16 | last << 24);
+    return bucket_of(filter, way_of(place->n_before, place->n_behind),
+                     near_of(place->before, place->behind));
+}
 
-    if (cut > 1 && n_behind > 1)
-        put_bit(pairs->both, seam_pairs_bit(bytes, pairs->both_shift));
-    else if (cut > 1)
-        put_bit(pairs->one[1], seam_pairs_bit(bytes << 8, pairs->one_shift));
-    else if (n_behind > 1)
-        put_bit(pairs->one[0], seam_pairs_bit(bytes >> 8, pairs->one_shift));
-    for (uint32_t any = 0; literal->len == 2 && any < 256; any++)
-        put_bit(pairs->one[0], seam_pairs_bit(bytes >> 8 | seam_fold(any) << 16, pairs->one_shift));
+static void put_bit(struct seam_sets *sets, const struct place *place)
+{
+    const struct seam_near near = near_of(place->before, place->behind);
+    const enum seam_way way = way_of(place->n_before, place->n_behind);
+    const uint32_t bit = seam_bit(sets, way, near), any = seam_key(SEAM_FEW, near);
+
+    sets->set[way][bit / 64] |= UINT64_C(1) << bit % 64;
+    sets->any[any / 64] |= UINT64_C(1) << any % 64;
 }
 
 /* Buckets hold the places of their hash: counted, then laid from their ends down. */
 static void fill(struct seam_filter *filter, uint32_t n_literals)
 {
     const uint32_t n_buckets = UINT32_C(1) << filter->buckets_log;
-    uint32_t before, behind;
 
     for (uint32_t id = 0; id < n_literals; id++)
         for (uint32_t cut = 1; cut < filter->literal[id].len; cut++) {
-            read_keys(&filter->literal[id], cut, &before, &behind);
-            put_pairs(&filter->pairs, &filter->literal[id], cut);
-            *word_of(filter, before, behind) |= bits_of(behind);
-            filter->first[bucket_of(filter, before, behind)]++;
+            const struct place place = place_of(&filter->literal[id], id, cut);
+
+            put_bit(&filter->sets, &place);
+            filter->first[bucket_of_place(filter, &place)]++;
         }
     for (uint32_t i = 0; i < n_buckets; i++)
         filter->first[i + 1] += filter->first[i];
     for (uint32_t id = 0; id < n_literals; id++)
         for (uint32_t cut = 1; cut < filter->literal[id].len; cut++) {
-            read_keys(&filter->literal[id], cut, &before, &behind);
-            filter->place[--filter->first[bucket_of(filter, before, behind)]] =
-                place_of(&filter->literal[id], id, cut);
+            const struct place place = place_of(&filter->literal[id], id, cut);
+
+            filter->place[--filter->first[bucket_of_place(filter, &place)]] = place;
         }
 }
 
@@ -188,30 +140,29 @@ static uint32_t log_of(uint64_t n, uint32_t from)
     return from;
 }
 
-static uint64_t *reserve_pairs(uint64_t n, uint32_t *shift)
+static bool reserve_set(struct seam_sets *sets, enum seam_way way, uint32_t log)
 {
-    const uint32_t log = (uint32_t)least(log_of(16 * n, PAIRS_LOG_MIN), PAIRS_LOG_MAX);
-
-    *shift = 32 - log;
-    return calloc((size_t)1 << log >> 6, sizeof(uint64_t));
+    sets->shift[way] = 32 - log;
+    sets->set[way] = calloc((size_t)1 << log >> 6, sizeof(uint64_t));
+    return sets->set[way] != NULL;
 }
 
 static bool reserve(struct seam_filter *filter, uint32_t n_literals, size_t n_places)
 {
-    struct seam_pairs *const pairs = &filter->pairs;
+    struct seam_sets *const sets = &filter->sets;
+    const uint32_t both = log_of(32 * (uint64_t)n_places, SET_LOG_MIN);
+    const uint32_t one = log_of(32 * (uint64_t)n_literals, SET_LOG_MIN);
 
-    pairs->both = reserve_pairs(n_places, &pairs->both_shift);
-    for (int i = 0; i < 2; i++)
-        pairs->one[i] = reserve_pairs(4 * (uint64_t)n_literals, &pairs->one_shift);
-    filter->words_log = (uint32_t)least(log_of(n_places / 4, WORDS_LOG), WORDS_LOG_MAX);
+    sets->any = calloc((size_t)1 << ANY_LOG >> 6, sizeof(uint64_t));
     filter->buckets_log = log_of(n_places, 1);
     filter->literal = malloc((n_literals + 1) * sizeof *filter->literal);
-    filter->word = calloc((size_t)1 << filter->words_log, sizeof *filter->word);
     filter->first = calloc(((size_t)1 << filter->buckets_log) + 1, sizeof *filter->first);
     filter->place = malloc((n_places + 1) * sizeof *filter->place);
-    return filter->literal != NULL && filter->word != NULL && filter->first != NULL &&
-           filter->place != NULL && pairs->both != NULL && pairs->one[0] != NULL &&
-           pairs->one[1] != NULL;
+    return reserve_set(sets, SEAM_BOTH, (uint32_t)least(both, SET_LOG_MAX)) &&
+           reserve_set(sets, SEAM_ONE_BEFORE, (uint32_t)least(one, SET_LOG_MAX)) &&
+           reserve_set(sets, SEAM_ONE_BEHIND, (uint32_t)least(one, SET_LOG_MAX)) &&
+           reserve_set(sets, SEAM_FEW, SET_LOG_MIN) && sets->any != NULL &&
+           filter->literal != NULL && filter->first != NULL && filter->place != NULL;
 }
 
 struct seam_filter *seam_filter_create(const struct sl_literal *literals, uint32_t n)
@@ -236,80 +187,45 @@ void seam_filter_free(struct seam_filter *filter)
     if (filter == NULL)
         return;
     free(filter->literal);
-    free(filter->word);
     free(filter->first);
     free(filter->place);
-    free(filter->pairs.both);
-    free(filter->pairs.one[0]);
-    free(filter->pairs.one[1]);
+    free(filter->sets.any);
+    for (int way = 0; way < SEAM_WAYS; way++)
+        free(filter->sets.set[way]);
     free(filter);
 }
 
 /* ---- looking --------------------------------------------------------------------------------- */
 
-/* Ways that a place of fewer bytes has. */
+/* Ways for which so many bytes are at hand. */
 static uint32_t ways_of(uint32_t n_before, uint32_t n_behind)
 {
-    const uint32_t row = (1u << n_behind) - 1;
-
-    return (row | row << SEAM_BYTES | row << 2 * SEAM_BYTES) & ((1u << SEAM_BYTES * n_before) - 1);
-}
-
-/* Without a branch for each way: what is found is hard to foresee. */
-static uint32_t look_closely(const struct seam_filter *filter, uint32_t left, uint32_t right)
-{
-    uint64_t bits[SEAM_BYTES];
-    uint32_t found = 0;
-
-#pragma GCC unroll 3
-    for (uint32_t j = 0; j < SEAM_BYTES; j++)
-        bits[j] = bits_of(key_of(right, j + 1));
-#pragma GCC unroll 3
-    for (uint32_t i = 0; i < SEAM_BYTES; i++) {
-        const uint64_t lacks = ~*word_of(filter, key_of(left, i + 1), right);
-
-#pragma GCC unroll 3
-        for (uint32_t j = 0; j < SEAM_BYTES; j++)
-            found |= (uint32_t)((lacks & bits[j]) == 0) << (SEAM_BYTES * i + j);
-    }
-    return found;
+    return (uint32_t)(n_before > 1 && n_behind > 1) << SEAM_BOTH |
+           (uint32_t)(n_behind > 2) << SEAM_ONE_BEFORE |
+           (uint32_t)(n_before > 2) << SEAM_ONE_BEHIND | 1u << SEAM_FEW;
 }
 
 uint32_t seam_filter_look(const struct seam_filter *filter, const uint8_t *before,
                           uint32_t n_before, const uint8_t *behind, uint32_t n_behind)
 {
-    return look_closely(filter, nearest_before(before + n_before, n_before),
-                        nearest_behind(behind, n_behind)) &
+    return seam_sets_look(&filter->sets,
+                          near_of(last_8(before, n_before), first_8(behind, n_behind))) &
            ways_of(n_before, n_behind);
 }
 
-void seam_filter_fetch(const struct seam_filter *filter, const uint8_t *before,
-                       const uint8_t *behind)
+void seam_filter_fetch(const struct seam_filter *filter, uint32_t ways, struct seam_near near)
 {
-    const uint32_t left = nearest_before(before, SEAM_BYTES);
-    const uint32_t right = nearest_behind(behind, SEAM_BYTES);
-
-    for (uint32_t i = 0; i < SEAM_BYTES; i++)
-        __builtin_prefetch(word_of(filter, key_of(left, i + 1), right));
-}
-
-/* The bucket of a way that was found, by the bytes nearest on either side. */
-static uint32_t bucket_of_way(const struct seam_filter *filter, uint32_t way, uint32_t left,
-                              uint32_t right)
-{
-    return bucket_of(filter, key_of(left, way / SEAM_BYTES + 1),
-                     key_of(right, way % SEAM_BYTES + 1));
-}
-
-void seam_filter_fetch_places(const struct seam_filter *filter, uint32_t found,
-                              const uint8_t *before, const uint8_t *behind)
-{
-    const uint32_t left = nearest_before(before, SEAM_BYTES);
-    const uint32_t right = nearest_behind(behind, SEAM_BYTES);
-
-    for (; found != 0; found &= found - 1)
+    for (; ways != 0; ways &= ways - 1)
         __builtin_prefetch(
-            &filter->first[bucket_of_way(filter, (uint32_t)__builtin_ctz(found), left, right)]);
+            &filter->first[bucket_of(filter, (enum seam_way)__builtin_ctz(ways), near)]);
+}
+
+void seam_filter_fetch_places(const struct seam_filter *filter, uint32_t ways,
+                              struct seam_near near)
+{
+    for (; ways != 0; ways &= ways - 1)
+        __builtin_prefetch(&filter->place[filter->first[bucket_of(
+            filter, (enum seam_way)__builtin_ctz(ways), near)]]);
 }
 
 /* Whether the first bytes on either side are the place's: eight, or all that it has. */
@@ -332,16 +248,15 @@ static bool is_written(const struct sl_literal *literal, uint32_t cut, const uin
     return true;
 }
 
-bool seam_filter_matches(const struct seam_filter *filter, uint32_t found, const uint8_t *before,
+bool seam_filter_matches(const struct seam_filter *filter, uint32_t ways, const uint8_t *before,
                          uint32_t n_before, const uint8_t *behind, uint32_t n_behind)
 {
-    const uint32_t left = nearest_before(before + n_before, (uint32_t)least(n_before, SEAM_BYTES));
-    const uint32_t right = nearest_behind(behind, (uint32_t)least(n_behind, SEAM_BYTES));
     const uint64_t left_8 = last_8(before + n_before, n_before);
     const uint64_t right_8 = first_8(behind, n_behind);
 
-    for (; found != 0; found &= found - 1) {
-        const uint32_t bucket = bucket_of_way(filter, (uint32_t)__builtin_ctz(found), left, right);
+    for (; ways != 0; ways &= ways - 1) {
+        const uint32_t bucket =
+            bucket_of(filter, (enum seam_way)__builtin_ctz(ways), near_of(left_8, right_8));
         const uint32_t begin = filter->first[bucket], end = filter->first[bucket + 1];
 
         if (end - begin > PLACES_MAX)

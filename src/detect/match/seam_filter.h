@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /* Places between two segments of a stream that no literal lies across. One that does has at least a
- * byte on either side: the bytes next to the place are its own, up to three of each.
+ * byte on either side. The bytes next to the place are its own.
  *
- * A filter answers three times. Two bytes on either side decide most places. Then a look at three
- * finds some in vain. The last one compares literals. */
+ * A filter answers twice. A look at four bytes finds some places in vain. Then literals are
+ * compared with all bytes. */
 #ifndef DETECT_SEAM_FILTER_H
 #define DETECT_SEAM_FILTER_H
 
@@ -13,15 +13,30 @@
 
 #include "sluice/mpm.h"
 
-enum { SEAM_BYTES = 3 };
+enum { SEAM_NEAR = 4 }; /* bytes on either side that a usual look reads */
+
+/* How a literal lies across, by its bytes before the place and behind it. */
+enum seam_way {
+    SEAM_BOTH,       /* two or more of each */
+    SEAM_ONE_BEFORE, /* one, and three or more */
+    SEAM_ONE_BEHIND, /* three or more, and one */
+    SEAM_FEW,        /* one of either, and at most two of the other */
+    SEAM_WAYS
+};
 
 struct seam_filter;
 
-/* Sets of the two bytes on either side of a place. `both` has places with two bytes of a literal,
- * or more, on both sides. `one` has those with one alone before, or behind: three bytes count. */
-struct seam_pairs {
-    uint64_t *both, *one[2];
-    uint32_t both_shift, one_shift; /* of 32 bits, to the number of a bit */
+/* For each way a set of four bytes, or of two where they are few. `any` is of two bytes in all
+ * ways, without a hash: it is small enough for a core's nearest cache. */
+struct seam_sets {
+    uint64_t *any;
+    uint64_t *set[SEAM_WAYS];
+    uint32_t shift[SEAM_WAYS]; /* of 32 bits, to the number of a bit */
+};
+
+/* The bytes next to a place, folded: the nearest of `before` is highest, and of `behind` lowest. */
+struct seam_near {
+    uint32_t before, behind;
 };
 
 /* Letters differ from their capitals in one bit. Digits and spaces are as they are. */
@@ -30,44 +45,65 @@ static inline uint32_t seam_fold(uint32_t bytes)
     return bytes | (bytes >> 1 & 0x20202020);
 }
 
-static inline uint32_t seam_pairs_bit(uint32_t bytes, uint32_t shift)
+/* Of SEAM_NEAR bytes that end at `before`, and those from `behind` on. */
+static inline struct seam_near seam_near_at(const uint8_t *before, const uint8_t *behind)
 {
-    return bytes * UINT32_C(0x9E3779B1) >> shift;
-}
+    uint32_t left, right;
 
-static inline uint64_t seam_pairs_has(const uint64_t *set, uint32_t bytes, uint32_t shift)
-{
-    const uint32_t bit = seam_pairs_bit(bytes, shift);
-
-    return set[bit / 64] >> bit % 64 & 1;
-}
-
-/* The two bytes at `before`, and the two at `behind` a place. */
-static inline uint32_t seam_pair_at(const uint8_t *before, const uint8_t *behind)
-{
-    uint16_t left, right;
-
-    memcpy(&left, before, sizeof left);
+    memcpy(&left, before - SEAM_NEAR, sizeof left);
     memcpy(&right, behind, sizeof right);
-    return seam_fold(left | (uint32_t)right << 16);
+    return (struct seam_near){seam_fold(left), seam_fold(right)};
 }
 
-/* Fetches what decides on them. Inlined by force: gcc drops calls to functions that only prefetch.
- */
-__attribute__((always_inline)) static inline void seam_pairs_fetch(const struct seam_pairs *pairs,
-                                                                   uint32_t bytes)
+static inline uint32_t seam_key(enum seam_way way, struct seam_near near)
 {
-    __builtin_prefetch(&pairs->both[seam_pairs_bit(bytes, pairs->both_shift) / 64]);
-    __builtin_prefetch(&pairs->one[0][seam_pairs_bit(bytes >> 8, pairs->one_shift) / 64]);
-    __builtin_prefetch(&pairs->one[1][seam_pairs_bit(bytes << 8, pairs->one_shift) / 64]);
+    switch (way) {
+    case SEAM_BOTH:
+        return near.before >> 16 | near.behind << 16;
+    case SEAM_ONE_BEFORE:
+        return near.before >> 24 | near.behind << 8;
+    case SEAM_ONE_BEHIND:
+        return near.before >> 8 | near.behind << 24;
+    default:
+        return near.before >> 24 | (near.behind & 0xFF) << 8;
+    }
 }
 
-/* Whether a literal may lie across a place with these bytes. */
-static inline bool seam_pairs_pass(const struct seam_pairs *pairs, uint32_t bytes)
+static inline uint32_t seam_bit(const struct seam_sets *sets, enum seam_way way,
+                                struct seam_near near)
 {
-    return (seam_pairs_has(pairs->both, bytes, pairs->both_shift) |
-            seam_pairs_has(pairs->one[0], bytes >> 8, pairs->one_shift) |
-            seam_pairs_has(pairs->one[1], bytes << 8, pairs->one_shift)) != 0;
+    return seam_key(way, near) * UINT32_C(0x9E3779B1) >> sets->shift[way];
+}
+
+/* Whether there may be a way, by the nearest byte on either side. */
+static inline uint32_t seam_sets_any(const struct seam_sets *sets, struct seam_near near)
+{
+    const uint32_t bit = seam_key(SEAM_FEW, near);
+
+    return sets->any[bit / 64] >> bit % 64 & 1;
+}
+
+/* Fetches what a look reads. Inlined by force: gcc drops calls to functions that only prefetch. */
+__attribute__((always_inline)) static inline void seam_sets_fetch(const struct seam_sets *sets,
+                                                                  struct seam_near near)
+{
+#pragma GCC unroll 4
+    for (enum seam_way way = SEAM_BOTH; way < SEAM_FEW; way++)
+        __builtin_prefetch(&sets->set[way][seam_bit(sets, way, near) / 64]);
+}
+
+/* The ways in which a literal may lie across: bits. 0: none does. */
+static inline uint32_t seam_sets_look(const struct seam_sets *sets, struct seam_near near)
+{
+    uint32_t ways = 0;
+
+#pragma GCC unroll 4
+    for (enum seam_way way = SEAM_BOTH; way < SEAM_WAYS; way++) {
+        const uint32_t bit = seam_bit(sets, way, near);
+
+        ways |= (uint32_t)(sets->set[way][bit / 64] >> bit % 64 & 1) << way;
+    }
+    return ways;
 }
 
 /* Of these literals, whose bytes are lent to the filter. NULL: no memory. */
@@ -75,29 +111,24 @@ struct seam_filter *seam_filter_create(const struct sl_literal *literals, uint32
 void seam_filter_free(struct seam_filter *filter);
 
 /* Valid as long as the filter, which begins with them. */
-static inline const struct seam_pairs *seam_filter_pairs(const struct seam_filter *filter)
+static inline const struct seam_sets *seam_filter_sets(const struct seam_filter *filter)
 {
-    return (const struct seam_pairs *)filter;
+    return (const struct seam_sets *)filter;
 }
 
-/* How a literal may lie across the place behind `before`, the last bytes before it, and before
- * `behind`, the first ones behind it: up to SEAM_BYTES of each, and at least one. Fewer than
- * SEAM_BYTES: there are no more. Bit SEAM_BYTES * i + j: with i + 1 bytes before, where SEAM_BYTES
- * stand for more too, and j + 1 behind. 0: none does. */
+/* A look where fewer bytes may be at hand, at least one of either: `before` ends at the place. */
 uint32_t seam_filter_look(const struct seam_filter *filter, const uint8_t *before,
                           uint32_t n_before, const uint8_t *behind, uint32_t n_behind);
 
-/* Fetches what a look reads, and, where ways were found, what the comparison does. SEAM_BYTES of
- * either side are at hand: `before` ends at the place, and `behind` begins there. */
-void seam_filter_fetch(const struct seam_filter *filter, const uint8_t *before,
-                       const uint8_t *behind);
-void seam_filter_fetch_places(const struct seam_filter *filter, uint32_t found,
-                              const uint8_t *before, const uint8_t *behind);
+/* Fetch what the comparison reads: first one, then, some time later, the other. */
+void seam_filter_fetch(const struct seam_filter *filter, uint32_t ways, struct seam_near near);
+void seam_filter_fetch_places(const struct seam_filter *filter, uint32_t ways,
+                              struct seam_near near);
 
-/* Whether a literal is written across the place, whatever the case of its letters, as `found` has
- * it. All bytes are at hand, and those of the look at three among them. True too where many
- * literals are alike next to the place. */
-bool seam_filter_matches(const struct seam_filter *filter, uint32_t found, const uint8_t *before,
+/* Whether a literal is written across the place, whatever the case of its letters, in one of the
+ * ways that a look found. All bytes are at hand. True too where many literals are alike next to the
+ * place. */
+bool seam_filter_matches(const struct seam_filter *filter, uint32_t ways, const uint8_t *before,
                          uint32_t n_before, const uint8_t *behind, uint32_t n_behind);
 
 #endif

@@ -38,12 +38,10 @@ static uint8_t other_case(uint8_t byte)
 static bool matches(const struct seam_filter *filter, const uint8_t *before, uint32_t n_before,
                     const uint8_t *behind, uint32_t n_behind)
 {
-    const uint32_t n = (uint32_t)least(n_before, SEAM_BYTES);
-    if (n_before > 1 && n_behind > 1 &&
-        !seam_pairs_pass(seam_filter_pairs(filter), seam_pair_at(before + n_before - 2, behind)))
-        return false;
-    const uint32_t found = seam_filter_look(filter, before + n_before - n, n, behind,
-                                            (uint32_t)least(n_behind, SEAM_BYTES));
+    const uint32_t found =
+        n_before >= SEAM_NEAR && n_behind >= SEAM_NEAR
+            ? seam_sets_look(seam_filter_sets(filter), seam_near_at(before + n_before, behind))
+            : seam_filter_look(filter, before + n_before, n_before, behind, n_behind);
 
     return seam_filter_matches(filter, found, before, n_before, behind, n_behind);
 }
@@ -130,11 +128,12 @@ static void test_literals_pass_wherever_they_are_cut(void **state)
     assert_true(n_crossed > ROUNDS * PLACES / 4 && n_free > ROUNDS * PLACES / 4);
 }
 
-/* The look at three bytes. */
+/* The look. */
 static bool passes(const struct seam_filter *filter, const char *before, const char *behind)
 {
-    return seam_filter_look(filter, (const uint8_t *)before, (uint32_t)strlen(before),
-                            (const uint8_t *)behind, (uint32_t)strlen(behind)) != 0;
+    return seam_filter_look(filter, (const uint8_t *)before + strlen(before),
+                            (uint32_t)strlen(before), (const uint8_t *)behind,
+                            (uint32_t)strlen(behind)) != 0;
 }
 
 static void test_other_places_do_not_pass(void **state)
