@@ -538,11 +538,13 @@ class Boxes(case.Case):
             found = []
 
             def transfers(words=words, found=found):
+                # Where the server goes away meanwhile, iperf3 succeeds with a report without sums.
                 result = self.inside(iperf3, "-J", "-c", "10.9.0.2", *words)
-                found[:] = [json.loads(result.stdout)] if result.returncode == 0 else []
+                end = json.loads(result.stdout)["end"] if result.returncode == 0 else {}
+                found[:] = [end[name] for name in ("sum", "sum_received") if name in end]
                 return bool(found)
             self.wait(transfers, 60)
-        self.assertLess(found[0]["end"]["sum"]["lost_percent"], 20)
+        self.assertLess(found[0]["lost_percent"], 20)
         for i in range(2):
             frames = self.status(i)["peers"][0]["frames"]
             self.assertEqual((frames["unresolved"], frames["damaged"]), (0, 0))
