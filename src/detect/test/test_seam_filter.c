@@ -38,12 +38,17 @@ static uint8_t other_case(uint8_t byte)
 static bool matches(const struct seam_filter *filter, const uint8_t *before, uint32_t n_before,
                     const uint8_t *behind, uint32_t n_behind)
 {
-    const uint32_t found =
-        n_before >= SEAM_NEAR && n_behind >= SEAM_NEAR
-            ? seam_sets_look(seam_filter_sets(filter), seam_near_at(before + n_before, behind))
-            : seam_filter_look(filter, before + n_before, n_before, behind, n_behind);
+    const bool is_usual = n_before >= SEAM_NEAR && n_behind >= SEAM_NEAR;
+    const struct seam_near near =
+        is_usual ? seam_near_at(before + n_before, behind) : (struct seam_near){0, 0};
 
-    return seam_filter_matches(filter, found, before, n_before, behind, n_behind);
+    if (is_usual && seam_sets_any(seam_filter_sets(filter), near) == 0)
+        return false;
+    const uint32_t ways =
+        is_usual ? seam_sets_look(seam_filter_sets(filter), near)
+                 : seam_filter_look(filter, before + n_before, n_before, behind, n_behind);
+
+    return seam_filter_matches(filter, ways, before, n_before, behind, n_behind);
 }
 
 static void check_literal(const struct seam_filter *filter, const struct sl_literal *literal)

@@ -27,7 +27,8 @@ struct scene {
     bool checks;       /* checksums count, */
     bool is_wrong;     /* and the last segment's is wrong */
     bool alone;        /* packets are looked at alone */
-    bool is_long;      /* the stream has more than is kept of it */
+    bool is_long;      /* both sides send more than is kept of them, */
+    bool is_cut;       /* and what is looked for lies across two segments */
     uint32_t n_found;
 };
 
@@ -89,18 +90,24 @@ static enum sl_status fill(void *user, struct sl_batch *batch, struct sl_diag *d
         {false, ACK, "A: a\r\n"},
         {false, ACK, "Host: a.ads.te"},
         {false, ACK, "st\r\nNeedle: a needle\r\n\r\n"}};
+    static const struct packet rest = {false, ACK, "dle\r\n\r\n"};
     static char text[FILLER_LEN + 1];
     const struct packet filler = {false, ACK, memset(text, 'x', FILLER_LEN)};
+    const struct packet answer = {true, ACK, text}, cut = {false, ACK, "st\r\nNeedle: a nee"};
     const struct scene *scene = user;
     uint32_t seq[2] = {1000, 5000};
 
     (void)diag;
-    for (uint32_t i = 0; i < N_PACKETS; i++) {
-        const bool is_last = i == N_PACKETS - 1;
-
-        for (uint32_t n = 0; scene->is_long && is_last && n < FILLERS; n++)
-            add(batch, &filler, seq, false);
-        add(batch, &packets[i], seq, scene->is_wrong && is_last);
+    for (uint32_t i = 0; i < N_PACKETS - 1; i++)
+        add(batch, &packets[i], seq, false);
+    for (uint32_t n = 0; scene->is_long && n < FILLERS; n++) {
+        add(batch, &filler, seq, false);
+        add(batch, &answer, seq, false);
+    }
+    add(batch, scene->is_cut ? &cut : &packets[N_PACKETS - 1], seq, scene->is_wrong);
+    if (scene->is_cut) {
+        add(batch, &answer, seq, false);
+        add(batch, &rest, seq, false);
     }
     return SL_END;
 }
@@ -173,6 +180,15 @@ static void test_payloads(void **state)
     }
 }
 
+/* Bytes of the other side lie between the two. */
+static void test_seams(void **state)
+{
+    (void)state;
+    for (int is_long = 0; is_long < 2; is_long++)
+        assert_int_equal(
+            run((struct scene){.rules = rules_text, .is_long = is_long, .is_cut = true}), 1);
+}
+
 static void test_facts(void **state)
 {
     (void)state;
@@ -196,9 +212,8 @@ static void test_names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_checksums),
-        cmocka_unit_test(test_payloads),
-        cmocka_unit_test(test_facts),
+        cmocka_unit_test(test_checksums), cmocka_unit_test(test_payloads),
+        cmocka_unit_test(test_seams),     cmocka_unit_test(test_facts),
         cmocka_unit_test(test_names),
     };
 

@@ -124,6 +124,25 @@ static void add_stats(struct sl_stream_stats *sum, const struct sl_stream_stats 
         to[i] += from[i];
 }
 
+/* A record that a train had is its packet's only one, with all of its payload. */
+static void check_trained(struct trial *trial, const struct stream_record *record)
+{
+    const struct sl_span payload = trial->payload[record->item];
+
+    if (record->kind != STREAM_PACKET || record->cause == 0)
+        return;
+    expect(trial, record->previous != 0 && record->sender == 1 + record->half, "its half's");
+    expect(trial,
+           record->source == record->item && record->at == payload.offset &&
+               record->len == payload.len,
+           "a payload");
+    for (uint32_t i = 1; i < trial->output.n; i++)
+        expect(trial,
+               trial->output.record[i].item != record->item ||
+                   trial->output.record[i].sender == 0 || &trial->output.record[i] == record,
+               "alone");
+}
+
 void trial_flush(struct trial *trial)
 {
     stream_shard_end(trial->shards);
@@ -131,6 +150,8 @@ void trial_flush(struct trial *trial)
     expect(trial, stream_shard_held(trial->shards) <= trial->config.memory, "memory is bounded");
     for (uint32_t i = 1; i < trial->output.n; i++)
         check_record(trial, &trial->output.record[i], i);
+    for (uint32_t i = 1; i < trial->output.n && trial->trains; i++)
+        check_trained(trial, &trial->output.record[i]);
     trial->half[0].last = trial->half[1].last = 0;
     add_stats(&trial->stats, &trial->output.stats);
     memset(trial->bytes, 0xEE, trial->bytes_len); /* nothing refers to the batch any more */
