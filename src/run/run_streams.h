@@ -54,7 +54,7 @@ struct stream_parts {
     struct sl_stream_part *part; /* one for each of its records */
     struct sl_stream_part *own;  /* memory for `max` of them, where the batch's room has none */
     uint32_t max;
-    struct stream_record *record; /* once collected, where they are kept */
+    struct stream_record *record; /* once collected, valid where they are kept */
     uint64_t unevaluated;         /* bytes of flows that gave way */
     struct stream_ended *ended;   /* in their order: flows that may have something to say */
     struct stream_ended **last;   /* where the next of them belongs */

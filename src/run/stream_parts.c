@@ -74,8 +74,7 @@ struct linking {
     struct sl_stream_part *last_of[2];   /* of the flow that ended, by half */
 };
 
-/* A part that the packet of its record adds. Bytes of another flow than the packet's are of flows
- * that gave way: no packet states how to evaluate them, so that they are counted. */
+/* A part that the packet of its record adds. */
 static void link_packet(struct linking *linking, struct stream_batch *mine,
                         const struct sl_batch *batch, const struct stream_record *record,
                         struct sl_stream_part *part)
@@ -135,6 +134,8 @@ static inline void link_payload(struct stream_batch *mine, const struct stream_p
     mine->of_item[record->item] = part;
 }
 
+/* Bytes of another flow than the packet's are of flows that gave way: no packet states how to
+ * evaluate them, so that they are counted. */
 static void link_any(struct linking *linking, struct stream_batch *mine, struct stream_parts *parts,
                      const struct sl_batch *batch, uint32_t r)
 {

@@ -11,7 +11,7 @@
  *
  * A batch begins in a shard, takes the segments of the shard's flows, and ends. It emits records.
  * Bytes of records of kind STREAM_PACKET lie in the batch; those of others in output->copied. So
- * records are valid as long as batch and output are. */
+ * records are valid as long as batch and output are, and as memory that was lent for them is. */
 #ifndef STREAM_STREAM_H
 #define STREAM_STREAM_H
 
@@ -116,7 +116,8 @@ struct stream_record {
     uint8_t kind;      /* enum stream_record_kind */
     uint8_t half;
     uint8_t cause;  /* GAP: enum sl_stream_gap; EVENT: enum stream_event; PACKET: 1 where a train
-                       had it. It is the packet's only record then, with all of its payload */
+                       had it: no other record with a sender is of its item, and it has all of the
+                       packet's payload */
     uint8_t sender; /* of the packet: 1 + its half; 0: the packet is none of this flow, which ended
                        or gave way */
 };
@@ -133,9 +134,9 @@ struct stream_output {
     struct sl_stream_stats stats;
 };
 
-/* Lends memory for n records, until it is returned, with all records. Where there are more, the
- * output takes memory from the heap, which has all of them, keeps it, and needs none that is lent.
- */
+/* Lends memory for n records, until it is returned: then the records are gone, but for their
+ * number. Where there are more, the output takes memory from the heap, which has all of them, keeps
+ * it, and needs none that is lent. */
 void stream_output_lend_records(struct stream_output *output, struct stream_record *record,
                                 uint32_t n);
 void stream_output_return_records(struct stream_output *output);

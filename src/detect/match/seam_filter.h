@@ -2,8 +2,8 @@
 /* Places between two segments of a stream that no literal lies across. One that does has at least a
  * byte on either side. The bytes next to the place are its own.
  *
- * A filter answers twice. A look at four bytes finds some places in vain. Then literals are
- * compared with all bytes. */
+ * A filter answers three times. The nearest byte on either side, then a look at four bytes, pass
+ * some places in vain. Then literals are compared with all bytes. */
 #ifndef DETECT_SEAM_FILTER_H
 #define DETECT_SEAM_FILTER_H
 
@@ -125,9 +125,9 @@ void seam_filter_fetch(const struct seam_filter *filter, uint32_t ways, struct s
 void seam_filter_fetch_places(const struct seam_filter *filter, uint32_t ways,
                               struct seam_near near);
 
-/* Whether a literal is written across the place, whatever the case of its letters, in one of the
- * ways that a look found. All bytes are at hand. True too where many literals are alike next to the
- * place. */
+/* Whether a literal is written across the place, in one of the ways that a look found, but for the
+ * bit in which letters differ from capitals. All bytes are at hand. True too where many literals
+ * share a bucket. */
 bool seam_filter_matches(const struct seam_filter *filter, uint32_t ways, const uint8_t *before,
                          uint32_t n_before, const uint8_t *behind, uint32_t n_behind);
 
