@@ -733,12 +733,12 @@ class Command(case.Case):
                           ["scan", "-d", database, CAPTURE], ["encode", CAPTURE, "-"],
                           ["decode", encoded, "-"],
                           ["bench", "--from", saved]):
-            process = subprocess.Popen([SLUICE, *arguments], stdin=subprocess.DEVNULL,
-                                       stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            process.stdout.close()
-            self.assertEqual(process.stderr.read(), b"", arguments)
-            self.assertEqual(process.wait(timeout=60), -signal.SIGPIPE, arguments)
-            process.stderr.close()
+            reader, writer = os.pipe()
+            os.close(reader)  # before sluice begins, which may write all at once
+            result = subprocess.run([SLUICE, *arguments], stdin=subprocess.DEVNULL, stdout=writer,
+                                    stderr=subprocess.PIPE, timeout=60, check=False)
+            os.close(writer)
+            self.assertEqual((result.returncode, result.stderr), (-signal.SIGPIPE, b""), arguments)
         with open(eve, "rb") as file:
             self.assertEqual(len(file.readlines()), 18)
 
