@@ -117,6 +117,10 @@ struct sl_made {
     uint32_t base;    /* added to the offsets of its hits */
 };
 
+/* An entry of `before`: the number of an item and 1, and whether the bytes go to the server. */
+enum { SL_BEFORE_NUMBER = 0x7FFFFFFF };
+#define SL_BEFORE_TO_SERVER 0x80000000u
+
 /* The open struct. A caller that sets it zeroes what it does not need. */
 struct sl_batch {
     enum sl_memory memory;
@@ -126,6 +130,7 @@ struct sl_batch {
     uint32_t bytes_cap; /* bytes of the arena, slack excluded: a multiple of SL_BATCH_ALIGN */
     bool has_overlap;   /* some item's overlap is not 0 */
     bool has_kind;      /* items have kinds */
+    bool has_before;    /* the column `before` is valid */
     uint8_t *bytes;     /* the arena, aligned to SL_BATCH_ALIGN */
 
     /* Items that no packet holds, such as decoded names. They lie behind the others, in the arena
@@ -136,7 +141,7 @@ struct sl_batch {
     uint32_t made_len, made_cap; /* bytes of the arena: in use, and in all */
     struct sl_made *made;        /* max_made entries. Host memory only */
 
-    /* Columns of n_items entries, and n_made behind them. The first four lie where the arena lies.
+    /* Columns of n_items entries, and n_made behind them. The first five lie where the arena lies.
      */
     struct sl_span *payload;  /* the bytes that content engines scan: a packet's payload, a whole
                                  piece; offsets ascend, spans do not overlap */
@@ -145,6 +150,9 @@ struct sl_batch {
     struct sl_packet *packet; /* headers; NULL: items are no packets */
     uint8_t *kind;            /* below 8, of the caller's choice (sl_limits.wanted); valid where
                                  has_kind, else it may be NULL */
+    uint32_t *before;         /* packets of TCP streams: 0, or 1 and the earlier item whose payload
+                                 has the bytes right before this one's, as SL_BEFORE_* says; valid
+                                 where has_before, else it may be NULL */
     struct sl_origin *origin; /* of n_items entries; NULL: the caller needs none */
 
     /* Host memory only, of n_items entries, for packets that have a flow: sl_batch_reserve_totals.
@@ -202,6 +210,7 @@ static inline void sl_batch_reset(struct sl_batch *batch)
     batch->bytes_len = 0;
     batch->has_overlap = false;
     batch->has_kind = false;
+    batch->has_before = false;
     batch->n_made = batch->made_len = 0;
 }
 
@@ -294,6 +303,8 @@ static inline void sl_batch_append_made(struct sl_batch *batch, uint32_t len, st
     batch->payload[item].offset = offset;
     batch->payload[item].len = len;
     batch->overlap[item] = 0;
+    if (batch->has_before)
+        batch->before[item] = 0;
     if (batch->packet != NULL) {
         memset(&batch->packet[item], 0, sizeof batch->packet[item]);
         batch->packet[item].offset = offset;

@@ -11,12 +11,12 @@ _Static_assert(sizeof(struct sl_span) == 8, "spans cross to the GPU as they are"
 _Static_assert(sizeof(struct sl_packet) == 16, "packets are read with one 16-byte load");
 _Static_assert(sizeof(struct sl_origin) == 48, "origins fill three quarters of a cache line");
 
-/* A batch and the source of its memory. The arena and each column that crosses to a GPU are one
- * block each; the origins stay in pages of the host. */
+/* A batch and the source of its memory. The arena and each column that crosses to a GPU in every
+ * batch are one block each; the others take pages of the host as they are used. */
 struct owned_batch {
     struct sl_batch batch;
     const struct batch_memory *memory;
-    size_t origin_len;
+    size_t origin_len, before_len;
 };
 
 static void *heap_alloc(size_t len)
@@ -59,8 +59,11 @@ static bool alloc_blocks(struct owned_batch *owned, uint32_t arena_len, uint32_t
     batch->kind = (uint8_t *)memory->alloc(max_items * sizeof *batch->kind);
     owned->origin_len = max_items * sizeof *batch->origin;
     batch->origin = (struct sl_origin *)pages_alloc(owned->origin_len);
+    owned->before_len = max_items * sizeof *batch->before;
+    batch->before = (uint32_t *)pages_alloc(owned->before_len);
     if (batch->bytes == NULL || batch->payload == NULL || batch->overlap == NULL ||
-        batch->packet == NULL || batch->kind == NULL || batch->origin == NULL)
+        batch->packet == NULL || batch->kind == NULL || batch->before == NULL ||
+        batch->origin == NULL)
         return false;
     if (memory->room_len != NULL) {
         batch->room = batch->bytes;
@@ -126,6 +129,7 @@ void sl_batch_free(struct sl_batch *batch)
     owned->memory->release(batch->packet);
     owned->memory->release(batch->kind);
     pages_free(batch->origin, owned->origin_len);
+    pages_free(batch->before, owned->before_len);
     free(batch->made);
     free(batch->total);
     free(owned);

@@ -13,7 +13,7 @@
 
 /* Bytes from the arena's first. A column that is not there begins where the next one does. */
 struct columns {
-    size_t payload, overlap, packet, kind;
+    size_t payload, overlap, packet, kind, before;
     size_t end;
 };
 
@@ -24,7 +24,7 @@ static inline size_t columns_aligned(size_t len)
 
 /* Grows with each argument: a layout for the largest batch holds every batch. */
 static inline struct columns columns_behind(size_t bytes_len, size_t n_items, bool has_overlap,
-                                            bool has_packet, bool has_kind)
+                                            bool has_packet, bool has_kind, bool has_before)
 {
     struct columns at;
 
@@ -32,14 +32,15 @@ static inline struct columns columns_behind(size_t bytes_len, size_t n_items, bo
     at.overlap = columns_aligned(at.payload + n_items * sizeof(struct sl_span));
     at.packet = columns_aligned(at.overlap + (has_overlap ? n_items * sizeof(uint16_t) : 0));
     at.kind = columns_aligned(at.packet + (has_packet ? n_items * sizeof(struct sl_packet) : 0));
-    at.end = columns_aligned(at.kind + (has_kind ? n_items * sizeof(uint8_t) : 0));
+    at.before = columns_aligned(at.kind + (has_kind ? n_items * sizeof(uint8_t) : 0));
+    at.end = columns_aligned(at.before + (has_before ? n_items * sizeof(uint32_t) : 0));
     return at;
 }
 
 /* Bytes of an arena and all columns of a full batch on a GPU, slack included. */
 static inline size_t columns_room(size_t arena_len, size_t max_items)
 {
-    return columns_behind(arena_len, max_items, true, true, true).end + SL_BATCH_SLACK;
+    return columns_behind(arena_len, max_items, true, true, true, true).end + SL_BATCH_SLACK;
 }
 
 /* Copies a column and zeroes the bytes up to the alignment: each byte that crosses is defined. */
@@ -54,19 +55,20 @@ static inline void columns_put(uint8_t *to, const void *column, size_t len)
 static inline struct columns columns_of_batch(const struct sl_batch *batch)
 {
     return columns_behind(batch->bytes_len, batch->n_items, batch->has_overlap,
-                          batch->packet != NULL, batch->has_kind);
+                          batch->packet != NULL, batch->has_kind, batch->has_before);
 }
 
 /* A longer column crosses in a copy of its own. Laying 512 KiB behind the items keeps a core busy
  * for some 50 us, and a copy costs the link 2.6 to 6. */
-enum { COLUMNS_MAX = 4, COLUMNS_PACKED_LEN = 512 << 10 /* bytes */ };
+enum { COLUMNS_MAX = 5, COLUMNS_PACKED_LEN = 512 << 10 /* bytes */ };
 
-/* Bytes of an arena on the host, and of all columns that are ever laid behind it. */
+/* Bytes of an arena on the host, and of the columns that are laid behind it: most batches fill a
+ * fraction of four long ones. */
 static inline size_t columns_packed_room(size_t arena_len, size_t max_items)
 {
     const size_t room = columns_room(arena_len, max_items);
     const size_t packed =
-        columns_aligned(arena_len) + (size_t)COLUMNS_MAX * COLUMNS_PACKED_LEN + SL_BATCH_SLACK;
+        columns_aligned(arena_len) + (size_t)4 * COLUMNS_PACKED_LEN + SL_BATCH_SLACK;
 
     return room < packed ? room : packed;
 }
@@ -92,6 +94,8 @@ static inline unsigned columns_of(struct column column[COLUMNS_MAX], const struc
         column[n_columns++] = (struct column){batch->packet, at->packet, n * sizeof *batch->packet};
     if (batch->has_kind)
         column[n_columns++] = (struct column){batch->kind, at->kind, n * sizeof *batch->kind};
+    if (batch->has_before)
+        column[n_columns++] = (struct column){batch->before, at->before, n * sizeof *batch->before};
     return n_columns;
 }
 

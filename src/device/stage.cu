@@ -126,6 +126,7 @@ enum sl_status sl_stage_upload(struct sl_stage *stage, const struct sl_batch *ba
     view->overlap = batch->has_overlap ? (uint16_t *)(d_block + at.overlap) : NULL;
     view->packet = batch->packet != NULL ? (struct sl_packet *)(d_block + at.packet) : NULL;
     view->kind = batch->has_kind ? d_block + at.kind : NULL;
+    view->before = batch->has_before ? (uint32_t *)(d_block + at.before) : NULL;
     view->room = NULL;
     view->room_len = 0;
     view->device = stage->limits.device;

@@ -27,6 +27,7 @@ static void fill_batch(struct sl_batch *batch, uint32_t item_len, uint16_t overl
         batch->payload[item].len -= item_len / 3;
         batch->packet[item].network = (uint16_t)(item * 3 + 1);
         batch->kind[item] = (uint8_t)(item * 7 + 1);
+        batch->before[item] = item * 11 + 1;
     }
 }
 
@@ -70,7 +71,8 @@ static void check_all_packed(const struct sl_batch *view)
 
     const unsigned n_packed = pack(view, &n_columns);
     assert_int_equal(n_packed, n_columns);
-    assert_int_equal(n_packed, 1 + view->has_overlap + (view->packet != NULL) + view->has_kind);
+    assert_int_equal(n_packed, 1 + view->has_overlap + (view->packet != NULL) + view->has_kind +
+                                   view->has_before);
 }
 
 static void check_packed(const struct sl_batch *batch, const struct sl_batch *view)
@@ -95,9 +97,15 @@ static void check_packed(const struct sl_batch *batch, const struct sl_batch *vi
         assert_int_equal(at.kind, at.packet);
     if (view->has_kind) {
         assert_memory_equal(view->bytes + at.kind, batch->kind, n * sizeof *batch->kind);
-        check_zeros(view->bytes, at.kind + n * sizeof *batch->kind, at.end);
+        check_zeros(view->bytes, at.kind + n * sizeof *batch->kind, at.before);
     } else {
-        assert_int_equal(at.end, at.kind);
+        assert_int_equal(at.before, at.kind);
+    }
+    if (view->has_before) {
+        assert_memory_equal(view->bytes + at.before, batch->before, n * sizeof *batch->before);
+        check_zeros(view->bytes, at.before + n * sizeof *batch->before, at.end);
+    } else {
+        assert_int_equal(at.end, at.before);
     }
     for (size_t behind = at.end; behind < view->room_len; behind++)
         assert_int_equal(view->bytes[behind], 0xEE);
@@ -108,7 +116,7 @@ static void test_columns_fit_behind_each_full_batch(void **state)
     (void)state;
     for (uint32_t max_items = 1; max_items <= 20; max_items++)
         for (uint32_t item_len = 0; item_len <= 48; item_len += 12)
-            for (uint32_t mask = 0; mask < 8; mask++) {
+            for (uint32_t mask = 0; mask < 16; mask++) {
                 struct sl_batch *batch = make_batch(256, max_items);
 
                 fill_batch(batch, item_len, mask & 1);
@@ -116,6 +124,7 @@ static void test_columns_fit_behind_each_full_batch(void **state)
                 if ((mask & 2) != 0)
                     view.packet = NULL;
                 view.has_kind = (mask & 4) != 0;
+                view.has_before = (mask & 8) != 0;
                 check_packed(batch, &view);
                 free(view.bytes);
                 sl_batch_free(batch);
