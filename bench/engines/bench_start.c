@@ -203,7 +203,7 @@ static bool run_batch(const struct start *start, const struct sl_mpm_table *tabl
     good = good && done(worker_open(&worker, &config, &config.devices[0], max_hits, &diag), &diag);
     end_part(start->shared, PART_OPEN);
     if (good && config.n_engines != 0)
-        good = done(worker_take_hits(&config, &hits[0], &diag), &diag);
+        good = done(worker_take_hits(&config, 0, &hits[0], &diag), &diag);
     good = good && fill(start, batch) && done(worker_run(&worker, batch, hits, &diag), &diag);
     end_part(start->shared, PART_FIRST);
     return good;

@@ -123,7 +123,7 @@ static enum sl_status open_trial(struct trial *trial, struct worker *worker,
 
     trial->worker = worker;
     for (uint32_t e = 0; e < config->n_engines && status == SL_OK; e++)
-        status = worker_take_hits(config, &trial->hits[e], &trial->diag);
+        status = worker_take_hits(config, e, &trial->hits[e], &trial->diag);
     if (status == SL_OK)
         choose_fill(trial->batch);
     return status;

@@ -20,7 +20,7 @@ static void replace_hits(struct pipeline *pipeline, struct slot *slot, const str
         return;
     for (uint32_t e = 0; e < config->n_engines && status == SL_OK; e++) {
         worker_free_hits(config, &slot->hits[e]);
-        status = worker_take_hits(config, &slot->hits[e], &diag);
+        status = worker_take_hits(config, e, &slot->hits[e], &diag);
     }
     if (status != SL_OK)
         pipeline_fail(pipeline, status, &diag);

@@ -17,7 +17,7 @@ static enum sl_status open_slot(const struct pipeline *pipeline, struct slot *sl
                                                 config->batch_items, &slot->batch, diag);
 
     for (uint32_t e = 0; e < config->n_engines && status == SL_OK; e++)
-        status = worker_take_hits(config, &slot->hits[e], diag);
+        status = worker_take_hits(config, e, &slot->hits[e], diag);
     return status;
 }
 

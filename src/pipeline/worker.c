@@ -10,7 +10,7 @@
 #include "device/wait.h"
 
 /* Hits a batch for which contexts have room at first. Quiet traffic never reaches this number. */
-enum { FIRST_MAX_HITS = 65536 };
+enum { FIRST_MAX_HITS = 65536, FIRST_MAX_JOINING = 4096 /* hits that join another engine's */ };
 
 /* ---- made items ------------------------------------------------------------------------------ */
 
@@ -70,6 +70,12 @@ static void set_limits(struct worker *worker, uint32_t e, uint32_t max_hits)
     worker->limits.max_hits = max_hits;
     worker->limits.wanted = worker->config->engines[e].wanted;
     worker->limits.n_wanted = worker->config->engines[e].n_wanted;
+    worker->limits.ordered = worker->config->engines[e].joins == 0;
+}
+
+static uint32_t first_max_hits(const struct sl_pipeline_config *config, uint32_t e)
+{
+    return config->engines[e].joins == 0 ? FIRST_MAX_HITS : FIRST_MAX_JOINING;
 }
 
 static enum sl_status open_engine(struct worker *worker, uint32_t e, struct sl_diag *diag)
@@ -79,7 +85,7 @@ static enum sl_status open_engine(struct worker *worker, uint32_t e, struct sl_d
     char why[SL_WHY_LEN];
 
     opened->table = worker->config->engines[e].table;
-    opened->max_hits = FIRST_MAX_HITS;
+    opened->max_hits = first_max_hits(worker->config, e);
     opened->backend = sl_engine_choose(engine, engine_kind(worker, engine), why);
     if (opened->backend == NULL)
         return diag_set(diag, SL_EDEVICE, NULL, 0, "%s cannot run: %s", engine->name, why);
@@ -100,7 +106,6 @@ enum sl_status worker_open(struct worker *worker, const struct sl_pipeline_confi
     worker->limits.max_items = config->batch_items + n_made_of(config);
     worker->limits.max_bytes = config->batch_len + made_len_of(config) + SL_BATCH_ALIGN;
     worker->limits.device = device->index;
-    worker->limits.ordered = true;
     worker->limits.max_wait_ms =
         config->max_wait_ms != 0 ? config->max_wait_ms : DEVICE_MAX_WAIT_MS;
     for (uint32_t e = 0; e < config->n_engines; e++) {
@@ -136,10 +141,10 @@ static bool take_room(const struct sl_pipeline_config *config, struct sl_hits *h
     return hits->hit != NULL;
 }
 
-enum sl_status worker_take_hits(const struct sl_pipeline_config *config, struct sl_hits *hits,
-                                struct sl_diag *diag)
+enum sl_status worker_take_hits(const struct sl_pipeline_config *config, uint32_t e,
+                                struct sl_hits *hits, struct sl_diag *diag)
 {
-    return take_room(config, hits, FIRST_MAX_HITS)
+    return take_room(config, hits, first_max_hits(config, e))
                ? SL_OK
                : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for hits");
 }
@@ -399,7 +404,7 @@ static enum sl_status take_rest(struct worker *worker, struct sl_diag *diag)
     status = worker_batch_create(config, worker->cuda, SL_BATCH_ALIGN, 1, &worker->rest, diag);
     for (uint32_t e = 0; e < config->n_engines && status == SL_OK; e++)
         if (config->engines[e].scans_made)
-            status = worker_take_hits(config, &worker->rest_hits[e], diag);
+            status = worker_take_hits(config, e, &worker->rest_hits[e], diag);
     return status;
 }
 
@@ -422,6 +427,21 @@ static enum sl_status append_hits(const struct sl_pipeline_config *config, struc
     hits->n += more->n;
     hits->in_order = false;
     return SL_OK;
+}
+
+/* Hits that are to become another engine's. */
+static enum sl_status join_hits(struct worker *worker, struct sl_hits *hits, struct sl_diag *diag)
+{
+    const struct sl_pipeline_config *const config = worker->config;
+    enum sl_status status = SL_OK;
+
+    for (uint32_t e = 0; e < config->n_engines && status == SL_OK; e++) {
+        if (config->engines[e].joins == 0 || hits[e].n == 0)
+            continue;
+        status = append_hits(config, &hits[config->engines[e].joins - 1], &hits[e], diag);
+        hits[e].n = 0;
+    }
+    return gpu_status(worker, status);
 }
 
 /* Runs the engines over made items from `from` on, a batch of them at a time. */
@@ -467,6 +487,8 @@ enum sl_status worker_run(struct worker *worker, struct sl_batch *batch, struct 
     enum sl_status status = run_engines(worker, batch, hits, false, diag);
     if (status == SL_OK && rest != UINT64_MAX)
         status = run_rest(worker, batch, rest, hits, diag);
+    if (status == SL_OK)
+        status = join_hits(worker, hits, diag);
     for (uint32_t e = 0; e < config->n_engines && status == SL_OK; e++) {
         if (config->sift != NULL)
             config->sift(config->user, batch, e, &hits[e]);

@@ -62,10 +62,11 @@ void worker_move_times(struct worker *worker, struct sl_pipeline_stats *stats);
  * Its times stay. */
 void worker_close(struct worker *worker);
 
-/* Room for the most hits that a batch is expected to have. The memory is pinned where the config
- * has a GPU, which writes the hits there. free keeps memory that a hung GPU may still write. */
-enum sl_status worker_take_hits(const struct sl_pipeline_config *config, struct sl_hits *hits,
-                                struct sl_diag *diag);
+/* Room for the most hits of engine e that a batch is expected to have. The memory is pinned where
+ * the config has a GPU, which writes the hits there. free keeps memory that a hung GPU may still
+ * write. */
+enum sl_status worker_take_hits(const struct sl_pipeline_config *config, uint32_t e,
+                                struct sl_hits *hits, struct sl_diag *diag);
 void worker_free_hits(const struct sl_pipeline_config *config, struct sl_hits *hits);
 
 /* Makes a batch of len bytes and n items of packets, with room for made items where there are any,

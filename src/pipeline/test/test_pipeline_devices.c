@@ -352,12 +352,16 @@ static uint32_t run_burst(struct worker *worker, const struct run *run)
     assert_true(sl_batch_fits(batch, len));
     sl_batch_add(batch, bytes, len, 0);
     for (int e = 0; e < 2; e++)
-        assert_int_equal(worker_take_hits(worker->config, &hits[e], &diag), SL_OK);
+        assert_int_equal(worker_take_hits(worker->config, e, &hits[e], &diag), SL_OK);
     assert_int_equal(worker_run(worker, batch, hits, &diag), SL_OK);
-    for (int e = 0; e < 2; e++) {
-        assert_int_equal(hits[e].n, 100000);
+    const bool joins = worker->config->engines[1].joins != 0;
+
+    assert_int_equal(hits[0].n, joins ? 200000 : 100000);
+    assert_int_equal(hits[1].n, joins ? 0 : 100000);
+    for (size_t i = 1; i < hits[0].n; i++)
+        assert_true(hits[0].hit[i - 1].offset <= hits[0].hit[i].offset);
+    for (int e = 0; e < 2; e++)
         worker_free_hits(worker->config, &hits[e]);
-    }
     sl_batch_free(batch);
     return simulated_calls(0, SIMULATED_SUBMIT) - before;
 }
@@ -450,6 +454,19 @@ static void test_a_burst_beyond_measure_is_for_one_worker(void **state)
     assert_int_equal(run_burst(&pair.workers[0], &pair.run), 4);
     assert_true(worker_is_ready(&pair.workers[1]));
     assert_int_equal(run_burst(&pair.workers[1], &pair.run), 4);
+    close_pair(&pair);
+}
+
+/* Hits that become another engine's are in order with its own. */
+static void test_hits_join_those_of_another_engine(void **state)
+{
+    struct pair pair;
+
+    (void)state;
+    open_pair(&pair, 8u << 20);
+    pair.run.config.engines[1].joins = 1;
+    assert_int_equal(run_burst(&pair.workers[0], &pair.run), 4);
+    assert_int_equal(run_burst(&pair.workers[0], &pair.run), 2);
     close_pair(&pair);
 }
 
@@ -583,6 +600,7 @@ int main(void)
         cmocka_unit_test(test_made_items_do_not_depend_on_room),
         cmocka_unit_test(test_a_burst_makes_all_workers_ready),
         cmocka_unit_test(test_a_burst_beyond_measure_is_for_one_worker),
+        cmocka_unit_test(test_hits_join_those_of_another_engine),
         cmocka_unit_test(test_lists_of_devices_are_checked),
         cmocka_unit_test(test_snapshots_count_every_batch),
         cmocka_unit_test(test_latency_is_from_arrival_to_the_end_of_drain),
