@@ -7,7 +7,7 @@
 #include "base/diag.h"
 #include "detect/match/class_matcher.h"
 #include "detect/match/match_class.h"
-#include "detect/match/seam_filter.h"
+#include "engines/seam/seam_table.h"
 #include "run_policy.h"
 #include "sluice/app.h"
 #include "traffic_sample.h"
@@ -140,6 +140,9 @@ static void add_matcher(struct run_policy *policy, struct sl_pipeline_config *pi
     added->n_wanted = policy->wanted != NULL ? policy->n_literals : 0;
     added->scans_made =
         policy->sees_streams || (policy->buffers & ~(uint32_t)SL_BUFFER_PAYLOAD) != 0;
+    if (policy->sees_streams && policy->seam_table != NULL)
+        pipeline->engines[run_add_engine(pipeline, seam_engine(), policy->seam_table)].joins =
+            (uint32_t)policy->matcher_engine + 1;
 }
 
 /* The tables are for the first packets of the captures. */
@@ -178,39 +181,40 @@ static uint32_t longest_of(const struct sl_literal *literals, size_t n)
     return longest;
 }
 
-/* A filter of the literals that are wanted in bytes of streams to the server, or to the client.
- * NULL: no memory. */
-static struct seam_filter *filter_seams(const struct rule_index *index, bool to_server)
+/* Of the literals that are wanted in bytes of streams. NULL: no memory. */
+static struct seam_table *table_of_seams(const struct rule_index *index)
 {
-    const uint32_t flows = to_server ? RULE_FLOWS_TO_SERVER : ~RULE_FLOWS_TO_SERVER;
-    struct sl_literal *const wanted = malloc((index->n_literals + 1) * sizeof *wanted);
-    struct seam_filter *filter;
+    struct seam_wanted *const wanted = malloc((index->n_literals + 1) * sizeof *wanted);
+    struct seam_table *table;
     uint32_t n = 0;
 
-    for (uint32_t id = 0; wanted != NULL && id < index->n_literals; id++)
-        if (match_class_wants(MATCH_STREAM, &index->wants[id]) &&
-            (index->wants[id].flows & flows) != 0)
-            wanted[n++] = index->literal[id];
-    filter = wanted != NULL ? seam_filter_create(wanted, n) : NULL;
+    for (uint32_t id = 0; wanted != NULL && id < index->n_literals; id++) {
+        const uint32_t flows = index->wants[id].flows;
+        const struct sl_literal *const literal = &index->literal[id];
+
+        if (match_class_wants(MATCH_STREAM, &index->wants[id]))
+            wanted[n++] = (struct seam_wanted){
+                .bytes = literal->bytes,
+                .len = literal->len,
+                .nocase = (literal->flags & SL_LITERAL_NOCASE) != 0,
+                .to = {(flows & ~RULE_FLOWS_TO_SERVER) != 0, (flows & RULE_FLOWS_TO_SERVER) != 0},
+                .id = id | (uint64_t)SL_BUFFER_STREAM << 32};
+    }
+    table = wanted != NULL ? seam_table_create(wanted, n, SL_STREAM_HIT_BASE) : NULL;
     free(wanted);
-    return filter;
+    return table;
 }
 
 /* Viruses may lie across any place. */
 static enum sl_status find_seams(struct run_policy *policy, struct sl_diag *diag)
 {
-    const uint32_t across = longest_of(policy->literals, policy->n_literals) - 1;
-
     if (policy->joins_viruses)
         return SL_OK;
-    policy->seams.len = across;
-    for (int half = 0; half < 2; half++) {
-        policy->seam_filter[half] = filter_seams(policy->rules->index, half == 0);
-        if (policy->seam_filter[half] == NULL)
-            return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a filter of seams");
-        policy->seams.filter[half] = policy->seam_filter[half];
-    }
-    return SL_OK;
+    policy->seams.len = longest_of(policy->literals, policy->n_literals) - 1;
+    policy->seams.table = policy->seam_table = table_of_seams(policy->rules->index);
+    return policy->seam_table != NULL
+               ? SL_OK
+               : diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for literals that segments cut");
 }
 
 enum sl_status run_policy_load_rules(struct run_policy *policy,
@@ -256,7 +260,7 @@ enum sl_status run_policy_match_on_cpu(struct run_policy *policy,
     if (policy->rules == NULL)
         return SL_OK;
     if (policy->matcher_engine >= 0)
-        build->pipeline->n_engines--;
+        build->pipeline->n_engines = (uint32_t)policy->matcher_engine;
     policy->matcher_engine = -1;
     class_matcher_free(policy->classes);
     policy->classes = NULL;

@@ -5,7 +5,7 @@
 
 #include "base/diag.h"
 #include "detect/match/class_matcher.h"
-#include "detect/match/seam_filter.h"
+#include "engines/seam/seam_table.h"
 
 struct run_policy *run_policy_create(void)
 {
@@ -34,8 +34,7 @@ void run_policy_release(struct run_policy *policy)
     sl_clamav_free(policy->database);
     class_matcher_free(policy->classes);
     free(policy->wanted);
-    for (int half = 0; half < 2; half++)
-        seam_filter_free(policy->seam_filter[half]);
+    seam_table_free(policy->seam_table);
     sl_mpm_free(policy->matcher);
     if (policy->owns_rules)
         sl_rules_free(policy->rules);

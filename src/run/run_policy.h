@@ -42,7 +42,7 @@ struct run_policy {
     bool joins_viruses;                       /* viruses lie across segments, too */
 
     struct run_seams seams;
-    struct seam_filter *seam_filter[2]; /* of the rules, as seams have them; NULL: there are none */
+    struct seam_table *seam_table; /* of the rules; NULL: there is none */
 
     struct sl_names *names;
     struct sl_packet_names_watch *watch;
@@ -103,7 +103,8 @@ void run_policy_choose_apps(struct run_policy *policy, const struct sl_run_confi
 /* Whether the values that files are asked for can be made. SL_EUNSUPPORTED, SL_ENOMEM. */
 enum sl_status run_policy_check_files(const struct run_policy *policy, struct sl_diag *diag);
 
-/* Builds the matcher, the last engine, anew for the CPU; of one from a file its other tables. */
+/* Builds the matcher, which is the last engine but for those that join it, anew for the CPU; of one
+ * from a file its other tables. */
 enum sl_status run_policy_match_on_cpu(struct run_policy *policy,
                                        const struct run_policy_build *build, struct sl_diag *diag);
 

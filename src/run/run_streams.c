@@ -116,13 +116,14 @@ static bool open_rooms(struct stream_batch *mine, const struct sl_batch *batch, 
     return mine->room.bytes != NULL && mine->copied != NULL;
 }
 
-enum sl_status stream_batch_begin(struct stream_batch *mine, const struct sl_batch *batch,
+enum sl_status stream_batch_begin(struct stream_batch *mine, struct sl_batch *batch,
                                   const struct run_seams *seams, bool asks_facts,
                                   bool keeps_records, uint32_t n_shards, struct sl_diag *diag)
 {
     mine->keeps_records = keeps_records;
     mine->room.used = 0;
     mine->seams = seams;
+    mine->before = seams != NULL && seams->table != NULL ? batch->before : NULL;
     mine->facts = NULL;
     if (mine->max_items < batch->n_items) {
         free(mine->of_item);
@@ -138,6 +139,9 @@ enum sl_status stream_batch_begin(struct stream_batch *mine, const struct sl_bat
         return SL_OK;
     memset(mine->of_item, 0, batch->n_items * sizeof(const struct sl_stream_part *));
     memset(mine->makes, 0, (size_t)batch->n_items + STREAM_MAKES_AT_ONCE);
+    batch->has_before = mine->before != NULL;
+    if (batch->has_before)
+        memset(mine->before, 0, batch->n_items * sizeof *mine->before);
     return SL_OK;
 }
 
@@ -385,6 +389,7 @@ enum sl_status run_streams_finish(struct run_streams *streams, const struct run_
     struct sl_batch empty = {.n_items = 1, .max_items = 1};
 
     mine->seams = &any;
+    mine->before = NULL;
     mine->keeps_records = true;
     for (uint32_t i = 0; i < streams->n_shards; i++) {
         struct app_collecting collecting = {0};

@@ -81,6 +81,7 @@ struct stream_batch {
     struct sl_stream_facts *facts; /* of each item; NULL: no rule asks */
     struct sl_stream_facts *facts_memory;
     const struct run_seams *seams; /* NULL: nobody looks at parts */
+    uint32_t *before;              /* the batch's column; NULL: no engine reads it */
     uint32_t max_items, max_facts;
     struct stream_room room; /* of parts, and of records that are kept */
     bool keeps_records;
@@ -96,9 +97,10 @@ struct stream_batch {
 void stream_batch_clear(struct stream_batch *mine);
 
 /* Arranging: no packet of the batch is in a stream so far. `seams`, which are lent to the batch,
- * are of those who look at parts; NULL: nobody does. Rules may ask for facts. Records are kept for
- * those who read them later. The flows' table has n_shards, in each batch as many. SL_ENOMEM. */
-enum sl_status stream_batch_begin(struct stream_batch *mine, const struct sl_batch *batch,
+ * are of those who look at parts; NULL: nobody does. Those with a table have an engine that reads
+ * the batch's column `before`. Rules may ask for facts. Records are kept for those who read them
+ * later. The flows' table has n_shards, in each batch as many. SL_ENOMEM. */
+enum sl_status stream_batch_begin(struct stream_batch *mine, struct sl_batch *batch,
                                   const struct run_seams *seams, bool asks_facts,
                                   bool keeps_records, uint32_t n_shards, struct sl_diag *diag);
 

@@ -58,9 +58,12 @@ static uint32_t make_part(const struct making *making, uint32_t skip)
         const uint32_t seam_len = making->seams->len;
         const uint32_t len = part->len < seam_len ? part->len : seam_len;
 
+        if (making->batch->has_before && making->batch->before[making->item] != 0)
+            return UINT32_MAX; /* an engine has the place */
+
         /* Which side sent the bytes is not known here, and few parts come so far. */
-        const bool makes = stream_seam_crosses(making->seams, part, 0) ||
-                           stream_seam_crosses(making->seams, part, 1);
+        const bool makes = stream_seam_crosses(making->seams, part, false) ||
+                           stream_seam_crosses(making->seams, part, true);
 
         return !makes || make_piece(making, 0, len) ? UINT32_MAX : 0;
     }

@@ -5,8 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/least.h"
-
 _Static_assert(STREAM_N_EVENTS <= 64, "a set of events is a number");
 
 /* ---- room ------------------------------------------------------------------------------------ */
@@ -156,16 +154,35 @@ static void link_any(struct linking *linking, struct stream_batch *mine, struct 
         parts->unevaluated += record->len;
 }
 
-/* Packets whose parts of these records something may lie across. */
-static void mark_crossed(struct stream_batch *mine, const struct stream_record *record,
-                         uint32_t crossed)
+/* Whether the record is of all that its packet holds. */
+static inline bool is_payload(const struct sl_batch *batch, const struct stream_record *record)
 {
-    for (; crossed != 0; crossed &= crossed - 1) {
-        const struct stream_record *const at = &record[__builtin_ctz(crossed)];
+    if (record->kind != STREAM_PACKET || record->cause != 0)
+        return record->kind == STREAM_PACKET;
+    const struct sl_span payload = batch->payload[record->item];
 
-        if (at->sender != 0)
-            mine->makes[at->item] = 1;
-    }
+    return record->source == record->item && record->sender == 1 + record->half &&
+           record->at == payload.offset && record->len == payload.len;
+}
+
+/* The place where the part of a record begins: notes it for an engine, which finds what lies across
+ * bytes of payloads, or looks at it. */
+static inline void note_place(struct stream_batch *mine, const struct stream_parts *parts,
+                              const struct sl_batch *batch, uint32_t r)
+{
+    const struct stream_record *const record = &parts->output.record[r];
+    const struct stream_record *const before = &parts->output.record[record->previous];
+
+    if (record->previous == 0)
+        return;
+    if (mine->before != NULL && is_payload(batch, record) && is_payload(batch, before) &&
+        (before->len >= mine->seams->len || mine->before[before->item] != 0 ||
+         parts->part[record->previous].known == 0))
+        mine->before[record->item] =
+            (before->item + 1) | (record->half == 0 ? SL_BEFORE_TO_SERVER : 0);
+    else if (record->sender != 0 &&
+             stream_seam_crosses(mine->seams, &parts->part[r], record->half == 0))
+        mine->makes[record->item] = 1;
 }
 
 /* Fills the parts of a shard, and lists those of each packet and each flow that ended. */
@@ -175,7 +192,6 @@ static void link_parts(struct stream_batch *mine, struct stream_parts *parts,
     enum { AHEAD = 12 };
     const struct stream_record *const record = parts->output.record;
     struct linking linking = {.ended = parts->ended};
-    uint32_t begin = 1;
 
     parts->unevaluated = 0;
     for (uint32_t r = 1; parts->part != NULL && r < parts->output.n; r++) {
@@ -184,12 +200,8 @@ static void link_parts(struct stream_batch *mine, struct stream_parts *parts,
             link_payload(mine, parts, batch->bytes, r);
         else if (adds_bytes(&record[r]) || record[r].kind == STREAM_CONTEXT)
             link_any(&linking, mine, parts, batch, r);
-        if (r + 1 - begin < STREAM_SEAMS_MAX && r + 1 < parts->output.n)
-            continue;
-        mark_crossed(
-            mine, &record[begin],
-            stream_seams_find(mine->seams, &record[begin], &parts->part[begin], r + 1 - begin));
-        begin = r + 1;
+        if (adds_bytes(&record[r]))
+            note_place(mine, parts, batch, r);
     }
 }
 

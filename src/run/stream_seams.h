@@ -7,18 +7,16 @@
 #include <stdint.h>
 
 #include "sluice/detect.h"
-#include "stream/stream.h"
 
-struct seam_filter;
+struct seam_table;
 
 enum { RUN_SEAM_MAX = 63 };
 _Static_assert(SL_RULE_LITERAL_MAX - 1 <= RUN_SEAM_MAX, "a seam has room for each literal");
 
 /* What may lie across the places where parts begin. */
 struct run_seams {
-    uint32_t len;                        /* one byte less than the longest; at most RUN_SEAM_MAX */
-    const struct seam_filter *filter[2]; /* of bytes to the server, and to the client; NULL: it may
-                                            lie across any place */
+    uint32_t len;                   /* one byte less than the longest; at most RUN_SEAM_MAX */
+    const struct seam_table *table; /* NULL: it may lie across any place */
 };
 
 /* Copies the `len` bytes before the part, of which there are as many. */
@@ -26,13 +24,6 @@ void stream_part_copy_before(const struct sl_stream_part *part, uint8_t *to, uin
 
 /* Whether something of this direction may lie across the place where the part begins. */
 bool stream_seam_crosses(const struct run_seams *seams, const struct sl_stream_part *part,
-                         uint32_t half);
-
-enum { STREAM_SEAMS_MAX = 32 }; /* places that are looked at in one call */
-
-/* The same for n records that follow one another, and their parts. Returns a set of them: bit i is
- * record i. Records that add no bytes are not in it. */
-uint32_t stream_seams_find(const struct run_seams *seams, const struct stream_record *record,
-                           const struct sl_stream_part *part, uint32_t n);
+                         bool to_server);
 
 #endif

@@ -2,14 +2,6 @@
 /* Trains: segments of a flow that follow one another, and are plain. */
 #include "stream_plain.h"
 
-/* Fetches the first and the last bytes, which are looked at once the batch's segments were taken.
- * Inlined by force: gcc drops calls to functions that only prefetch. */
-__attribute__((always_inline)) static inline void fetch_ends(const uint8_t *bytes, uint32_t len)
-{
-    __builtin_prefetch(bytes);
-    __builtin_prefetch(bytes + len - 1);
-}
-
 /* Whether the numbers of a segment alone decide that it is plain, and leave it so for the next. */
 static bool is_steady(const struct stream_shard *shard, const struct stream *stream)
 {
@@ -73,7 +65,6 @@ static inline void take_bytes(struct stream_shard *shard, struct stream *stream,
 {
     const struct stream_site site = site_of(shard, stream, flow, item, half);
 
-    fetch_ends(shard->bytes + bytes.offset, bytes.len);
     if (stream->half[half].last != 0 && stream_has(&stream->half[half], STREAM_CONTEXT_HELD))
         stream_report_next(&site, half, STREAM_PACKET, bytes.offset, bytes.len)->cause = 1;
     else

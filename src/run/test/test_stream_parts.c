@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: MIT */
 /* Parts and records of shards lie in the batch's room, and where that is full in memory of their
- * own. */
+ * own. An engine gets the places between payloads, and packets get made items for the others. */
 #include "run/stream_parts.h"
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "engines/seam/seam_table.h"
 #include "test.h"
 
 enum { N_ITEMS = 200, LEN = 8, N_SHARDS = 3, ROUNDS = 4 };
@@ -144,10 +145,105 @@ static void test_rooms_of_all_lengths(void **state)
     }
 }
 
+/* ---- places ---------------------------------------------------------------------------------- */
+
+/* What a record has, and what becomes of the place before it. */
+struct place {
+    uint8_t kind, half, len; /* of the record; a packet's payload has LEN bytes, or LONG */
+    uint8_t previous;        /* record */
+    uint8_t trained;
+    uint8_t before; /* of its item: the item before, and 1; 0: no engine has the place */
+    uint8_t makes;
+};
+
+enum { LONG = 20, SEAM_LEN = 10 };
+
+/* Records, the items of packets being counted from 0 on. */
+static const struct place places[] = {
+    {STREAM_CONTEXT, 0, 30, 0, 0, 0, 0},
+    {STREAM_PACKET, 0, LEN, 1, 0, 0, 1},     /* bytes before it are in no packet, */
+    {STREAM_PACKET, 0, LEN, 2, 1, 0, 1},     /* nor some of those */
+    {STREAM_PACKET, 0, LONG, 3, 1, 0, 1},    /* */
+    {STREAM_PACKET, 0, LEN, 4, 1, 3, 0},     /* as long as any literal */
+    {STREAM_PACKET, 0, LEN, 5, 1, 4, 0},     /* shorter, behind a longer one */
+    {STREAM_PACKET, 0, LEN / 2, 6, 0, 0, 1}, /* a part of a payload, */
+    {STREAM_PACKET, 0, LEN, 7, 0, 0, 1},     /* and the bytes behind it */
+    {STREAM_PACKET, 1, LEN, 0, 0, 0, 0},     /* the first of its stream, */
+    {STREAM_PACKET, 1, LEN, 9, 1, 8, 0},     /* before which there are none */
+    {STREAM_COPIED, 1, LEN, 10, 0, 0, 1},
+    {STREAM_PACKET, 1, LEN, 11, 0, 0, 1},
+};
+
+enum { N_PLACES = sizeof places / sizeof places[0] };
+
+/* All bytes are alike, so that a literal lies across all places. */
+static void fill_places(struct batch *made, struct stream_output *output, uint8_t *copied)
+{
+    uint32_t item = 0, at = 0;
+
+    memset(copied, 'a', LONG * 2);
+    memset(made->bytes, 'a', sizeof made->bytes);
+    stream_output_lend_records(output, made->lent, N_ITEMS + 1);
+    stream_output_lend_copied(output, copied, LONG * 2);
+    output->n = 1;
+    for (uint32_t i = 0; i < N_PLACES; i++) {
+        const struct place *const place = &places[i];
+        const bool has_item = place->kind != STREAM_CONTEXT;
+        const uint32_t len = place->len == LONG ? LONG : LEN;
+
+        output->record[output->n++] =
+            (struct stream_record){.item = item,
+                                   .source = item,
+                                   .at = place->kind == STREAM_PACKET ? at : 0,
+                                   .len = place->len,
+                                   .previous = place->previous,
+                                   .kind = place->kind,
+                                   .half = place->half,
+                                   .cause = place->trained,
+                                   .sender = 1 + place->half};
+        if (!has_item)
+            continue;
+        made->payload[item++] = (struct sl_span){at, len};
+        at += len;
+    }
+    made->batch.n_items = item;
+}
+
+static void test_places(void **state)
+{
+    static const struct seam_wanted wanted = {(const uint8_t *)"aaaa", 4, false, {true, true}, 0};
+    struct batch *const made = make(1 << 16);
+    struct seam_table *const table = seam_table_create(&wanted, 1, 0);
+    const struct run_seams seams = {.len = SEAM_LEN, .table = table};
+    uint32_t before[N_PLACES] = {0}, item = 0;
+    uint8_t copied[LONG * 2];
+
+    (void)state;
+    assert_non_null(table);
+    made->mine.seams = &seams;
+    made->mine.before = made->batch.before = before;
+    fill_places(made, &made->mine.shard[0].output, copied);
+    stream_parts_list(&made->mine, &made->batch, 0);
+    for (uint32_t i = 0; i < N_PLACES; i++) {
+        const struct place *const place = &places[i];
+
+        if (place->kind == STREAM_CONTEXT)
+            continue;
+        assert_int_equal(made->mine.makes[item], place->makes);
+        assert_int_equal(before[item] & SL_BEFORE_NUMBER, place->before);
+        assert_int_equal((before[item] & SL_BEFORE_TO_SERVER) != 0,
+                         place->before != 0 && place->half == 0);
+        item++;
+    }
+    discard(made);
+    seam_table_free(table);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rooms_of_all_lengths),
+        cmocka_unit_test(test_places),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
