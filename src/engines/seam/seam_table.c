@@ -6,8 +6,8 @@
 #include "base/least.h"
 
 enum {
-    SLOTS_LOG_MIN = 8,       /* of the slots of a way: one for each of the most cuts that it has */
-    SLOTS_LOG_MAX = 18,      /* */
+    SLOTS_LOG_MIN = 8,       /* of the slots of a way: one for each of the most cuts that it has, */
+    SLOTS_LOG_MAX = 18,      /* within these */
     ANY_NUMBERS = 65536 / 8, /* of all keys of two bytes */
     ALIGN = 64
 };
