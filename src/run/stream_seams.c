@@ -6,6 +6,8 @@
 #include "base/least.h"
 #include "engines/seam/seam_table.h"
 
+_Static_assert((int)RUN_SEAM_MAX == (int)SEAM_BEFORE_MAX, "the engine compares as many bytes");
+
 void stream_part_copy_before(const struct sl_stream_part *part, uint8_t *to, uint32_t len)
 {
     while (len != 0) {
@@ -17,22 +19,36 @@ void stream_part_copy_before(const struct sl_stream_part *part, uint8_t *to, uin
     }
 }
 
+/* The part, and at most n bytes before it: where they lie, as most do, or in `room`. */
+static struct seam_sides sides_of(const struct sl_stream_part *part, uint32_t n,
+                                  uint8_t room[RUN_SEAM_MAX])
+{
+    const uint32_t n_before = (uint32_t)least(part->known, n);
+    const struct sl_stream_part *const before = part->before;
+    const uint8_t *end = before->bytes + before->len;
+
+    if (before->len < n_before) {
+        stream_part_copy_before(part, room, n_before);
+        end = room + n_before;
+    }
+    return (struct seam_sides){end, part->bytes, n_before, part->len};
+}
+
 bool stream_seam_crosses(const struct run_seams *seams, const struct sl_stream_part *part,
                          bool to_server)
 {
-    const uint32_t n = (uint32_t)least(part->known, seams->len);
-    struct seam_sides sides = {.behind = part->bytes, .n_before = n, .n_behind = part->len};
     uint8_t room[RUN_SEAM_MAX];
 
     if (part->known == 0 || part->len == 0)
         return false;
     if (seams->table == NULL)
         return true;
-    if (part->before->len >= n) {
-        sides.before = part->before->bytes + part->before->len;
-    } else {
-        stream_part_copy_before(part, room, n);
-        sides.before = room + n;
-    }
+    const struct seam_set set = seam_set_of(seams->table, to_server);
+    const struct seam_sides near = sides_of(part, SEAM_NEAR, room);
+
+    if (seam_ways_of(&set, &near) == 0)
+        return false;
+    const struct seam_sides sides = sides_of(part, seams->len, room);
+
     return seam_table_cuts(seams->table, to_server, &sides);
 }
