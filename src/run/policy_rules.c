@@ -140,7 +140,7 @@ static void add_matcher(struct run_policy *policy, struct sl_pipeline_config *pi
     added->n_wanted = policy->wanted != NULL ? policy->n_literals : 0;
     added->scans_made =
         policy->sees_streams || (policy->buffers & ~(uint32_t)SL_BUFFER_PAYLOAD) != 0;
-    if (policy->sees_streams && policy->seam_table != NULL)
+    if (policy->sees_streams && policy->seams.table != NULL)
         pipeline->engines[run_add_engine(pipeline, seam_engine(), policy->seam_table)].joins =
             (uint32_t)policy->matcher_engine + 1;
 }
@@ -205,11 +205,8 @@ static struct seam_table *table_of_seams(const struct rule_index *index)
     return table;
 }
 
-/* Viruses may lie across any place. */
 static enum sl_status find_seams(struct run_policy *policy, struct sl_diag *diag)
 {
-    if (policy->joins_viruses)
-        return SL_OK;
     policy->seams.len = longest_of(policy->literals, policy->n_literals) - 1;
     policy->seams.table = policy->seam_table = table_of_seams(policy->rules->index);
     return policy->seam_table != NULL

@@ -41,7 +41,7 @@ enum sl_status run_policy_build_viruses(struct run_policy *policy,
     sl_clamav_engine(policy->database, &engine, &table);
     policy->virus_engine = run_add_engine(build->pipeline, engine, table);
     policy->joins_viruses = config->stream_memory != 0;
-    policy->seams = (struct run_seams){.len = RUN_SEAM_MAX};
+    policy->seams = (struct run_seams){.len = RUN_SEAM_MAX}; /* they may lie across any place */
     build->pipeline->engines[policy->virus_engine].scans_made = policy->joins_viruses;
     return SL_OK;
 }

@@ -139,11 +139,12 @@ static enum sl_status keep_gpus(struct sl_pipeline_config *pipeline, struct sl_d
     return SL_OK;
 }
 
+/* One that joins another has less to do than it. */
 static bool any_works_on_gpus(const struct sl_pipeline_config *pipeline)
 {
     for (uint32_t e = 0; e < pipeline->n_engines; e++)
         for (const struct sl_backend *const *b = pipeline->engines[e].engine->backends; *b; b++)
-            if ((*b)->device == SL_DEVICE_CUDA)
+            if ((*b)->device == SL_DEVICE_CUDA && pipeline->engines[e].joins == 0)
                 return true;
     return false;
 }
