@@ -54,7 +54,8 @@ struct sl_pipeline_engine {
     const struct sl_engine *engine;
     const void *table;     /* the engine's; outlives the run */
     bool scans_made;       /* it scans the items that `make` makes, too */
-    uint32_t joins;        /* its hits become those of engine `joins` - 1; 0: they are its own */
+    uint32_t joins;        /* its hits become those of engine `joins` - 1, which is an earlier one;
+                              0: they are its own */
     const uint8_t *wanted; /* of the limits of its contexts (sluice/engine.h), */
     size_t n_wanted;       /* and how many */
 };

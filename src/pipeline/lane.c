@@ -90,6 +90,11 @@ enum sl_status lanes_check(const struct sl_pipeline_config *config, struct sl_di
     if (config->n_engines > SL_PIPELINE_ENGINES_MAX)
         return diag_set(diag, SL_EINVAL, NULL, 0, "a run with %u engines (expected at most %d)",
                         config->n_engines, SL_PIPELINE_ENGINES_MAX);
+    for (uint32_t e = 0; e < config->n_engines; e++)
+        if (config->engines[e].joins > e)
+            return diag_set(diag, SL_EINVAL, NULL, 0,
+                            "engine %u joins engine %u (expected an earlier one)", e,
+                            config->engines[e].joins - 1);
     if (config->n_shards > SL_PIPELINE_SHARDS_MAX)
         return diag_set(diag, SL_EINVAL, NULL, 0, "a run with %u shards (expected at most %d)",
                         config->n_shards, SL_PIPELINE_SHARDS_MAX);

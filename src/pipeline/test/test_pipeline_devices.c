@@ -480,6 +480,9 @@ static void test_lists_of_devices_are_checked(void **state)
     assert_int_equal(device_run_start(&run), SL_EINVAL);
     run.config.n_devices = SL_PIPELINE_DEVICES_MAX + 1;
     assert_int_equal(device_run_start(&run), SL_EINVAL);
+    run.config.n_devices = 1;
+    run.config.engines[1].joins = 2; /* itself */
+    assert_int_equal(device_run_start(&run), SL_EINVAL);
     assert_int_equal(run.filled, 0);
 }
 
