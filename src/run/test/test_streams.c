@@ -6,7 +6,7 @@
 #include "dissect/test/frame_fixture.h"
 #include "run/run_internal.h"
 
-enum { N_FLOWS = 24, STREAM_MAX = 9000, N_RULES = 17, FIRST_PORT = 20000 };
+enum { N_FLOWS = 24, STREAM_MAX = 9000, N_RULES = 18, FIRST_PORT = 20000 };
 
 /* Longer than a literal of rules. */
 #define CUT "across-the-cut-with-more-than-a-literal"
@@ -14,9 +14,10 @@ enum { N_FLOWS = 24, STREAM_MAX = 9000, N_RULES = 17, FIRST_PORT = 20000 };
 /* Literals that rules of one direction want. */
 #define OF_SERVER "what-servers-alone-say"
 #define OF_CLIENT "what-clients-alone-say"
+#define MIXED "mIxEd-In-CaSe"
 
-static const char *const words[] = {CUT,  "near",    "begin",  "1234end-of-it",
-                                    "x1", OF_SERVER, OF_CLIENT};
+static const char *const words[] = {CUT,  "near",    "begin",   "1234end-of-it",
+                                    "x1", OF_SERVER, OF_CLIENT, MIXED};
 
 static const char text[] =
     "alert tcp any any -> any any (content:\"" CUT "\"; sid:1;)\n"
@@ -36,7 +37,8 @@ static const char text[] =
     "alert sip any any -> any any (sip.to; content:\"needle\"; sid:14;)\n"
     "alert sip any any -> any any (sip.stat_code; content:\"404\"; sid:15;)\n"
     "alert tcp any any -> any any (flow:to_client; content:\"" OF_SERVER "\"; sid:16;)\n"
-    "alert tcp any any -> any any (flow:to_server; content:\"" OF_CLIENT "\"; sid:17;)\n";
+    "alert tcp any any -> any any (flow:to_server; content:\"" OF_CLIENT "\"; sid:17;)\n"
+    "alert tcp any any -> any any (content:\"MiXED-in-CASE\"; nocase; sid:18;)\n";
 
 /* The bytes that one side sends. */
 struct side {
@@ -110,6 +112,7 @@ static void expect(const struct side *side, bool server, bool *expected)
     expected[7] = begins && near < side->len && near <= 5 + 90;
     expected[15] = server && find(side, OF_SERVER, 0) < side->len;
     expected[16] = !server && find(side, OF_CLIENT, 0) < side->len;
+    expected[17] = find(side, MIXED, 0) < side->len;
 }
 
 /* ---- scenes ---------------------------------------------------------------------------------- */
@@ -121,7 +124,7 @@ static void draw_side(struct scene *scene, struct side *side)
     for (uint32_t i = 0; i < side->len; i++)
         side->byte[i] = (uint8_t)("ab0 \r\n1z"[below(scene, 8)]);
     for (uint32_t n = below(scene, 8); n != 0; n--) {
-        const char *word = words[below(scene, 7)];
+        const char *word = words[below(scene, sizeof words / sizeof words[0])];
         const uint32_t len = (uint32_t)strlen(word);
         uint32_t at = below(scene, 4) == 0 ? below(scene, 70) : below(scene, STREAM_MAX);
 
