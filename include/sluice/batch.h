@@ -152,7 +152,8 @@ struct sl_batch {
                                  has_kind, else it may be NULL */
     uint32_t *before;         /* packets of TCP streams: 0, or 1 and the earlier item whose payload
                                  has the bytes right before this one's, as SL_BEFORE_* says; valid
-                                 where has_before, else it may be NULL */
+                                 where has_before, else it may be NULL. Who sets has_before
+                                 writes all entries, before items are made */
     struct sl_origin *origin; /* of n_items entries; NULL: the caller needs none */
 
     /* Host memory only, of n_items entries, for packets that have a flow: sl_batch_reserve_totals.

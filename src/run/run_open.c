@@ -142,7 +142,7 @@ void sl_run_close(struct sl_run *run)
 
 /* ---- opening --------------------------------------------------------------------------------- */
 
-/* The engines in this order, the rules' matcher the last. */
+/* The engines in this order: the rules' matcher is the last, but for one that joins it. */
 static enum sl_status build(struct sl_run *run, struct run_policy *policy,
                             const struct run_policy_build *parts, struct sl_diag *diag)
 {

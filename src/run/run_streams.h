@@ -104,7 +104,8 @@ enum sl_status stream_batch_begin(struct stream_batch *mine, struct sl_batch *ba
                                   const struct run_seams *seams, bool asks_facts,
                                   bool keeps_records, uint32_t n_shards, struct sl_diag *diag);
 
-/* Collecting, after flows were tracked: lists the parts of each packet and of flows that ended.
+/* Collecting, after flows were tracked: lists the parts of each packet and of flows that ended, and
+ * fills the batch's column `before`.
  * Segments with a wrong checksum are left out, unless `checks` is NULL. The parts that streams get
  * are given to `apps`, unless it is NULL. One thread a shard. */
 void stream_batch_collect(struct stream_batch *mine, struct run_streams *streams,
@@ -126,7 +127,8 @@ void stream_batch_apply(struct stream_batch *mine, uint32_t n_shards);
 void stream_batch_list_ended(struct stream_batch *mine, uint32_t n_shards);
 
 /* Appends made items to `to`, as sl_app_make does: seams, which hold the bytes on either side of
- * the place where a part begins, and the parts that do not lie in their packet. `of_item`
+ * the place where a part begins, unless an engine has it, and the parts that do not lie in their
+ * packet. `of_item`
  * are the first parts of a batch's items, as sl_evaluator_set_streams has them. `makes` is as
  * above; NULL: each item is looked at. Item 0 is `first` in `to`. */
 uint64_t run_streams_make(const struct sl_stream_part *const *of_item, const uint8_t *makes,

@@ -15,7 +15,8 @@ _Static_assert(SL_RULE_LITERAL_MAX - 1 <= RUN_SEAM_MAX, "a seam has room for eac
 
 /* What may lie across the places where parts begin. */
 struct run_seams {
-    uint32_t len;                   /* one byte less than the longest; at most RUN_SEAM_MAX */
+    uint32_t len;                   /* at least one byte less than the longest of the table: no
+                                       more bytes before a place matter; at most RUN_SEAM_MAX */
     const struct seam_table *table; /* NULL: it may lie across any place */
 };
 

@@ -181,8 +181,8 @@ CORE struct seam_near seam_near_of(uint64_t before, uint64_t behind)
 }
 
 /* The sides of an item whose `before` is not 0. Bytes before it that lie in several items are
- * copied to `room`. Where items hold fewer than SEAM_BEFORE_MAX, these are all that the stream has.
- */
+ * copied to `room`. Where items hold fewer than the longest literal's, but for its last, these are
+ * all that the stream has. */
 CORE struct seam_sides seam_sides_of(const struct sl_batch *batch, uint32_t item,
                                      uint8_t room[SEAM_BEFORE_MAX])
 {

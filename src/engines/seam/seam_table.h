@@ -14,7 +14,7 @@ extern "C" {
 /* A literal of the table: in bytes to the client, to the server, or to both. */
 struct seam_wanted {
     const uint8_t *bytes;
-    uint32_t len; /* at most SEAM_BEFORE_MAX + 1 */
+    uint32_t len; /* 1 to SEAM_BEFORE_MAX + 1 */
     bool nocase;  /* ASCII letters match letters of either case */
     bool to[2];   /* [1]: the server */
     uint64_t id;  /* of its hits */
