@@ -35,7 +35,8 @@ enum {
 /* Where the arena and the device columns of a batch lie. */
 enum sl_memory {
     SL_MEMORY_HOST,   /* ordinary memory */
-    SL_MEMORY_PINNED, /* host memory that the GPU reads directly, but for long columns at first */
+    SL_MEMORY_PINNED, /* host memory that the GPU reads directly, but for long columns at first, and
+                         the column `before`, which is laid behind the arena or copied */
     SL_MEMORY_DEVICE  /* GPU memory: bytes and columns are device pointers, origin is on the host */
 };
 
