@@ -472,6 +472,24 @@ class Command(case.Case):
             capture += head + payload
         return self.path("http.pcap", capture)
 
+    def engines(self, *arguments):
+        """The engines of a run with rules."""
+        rules = self.path("engines.rules",
+                          b'alert tcp any any -> any any (content:"later"; sid:1;)\n')
+        result = sluice("run", "-r", self.http_capture(b"x"), "--rules", rules, "--device", "cpu",
+                        "--json", "--stats", *arguments)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        pipeline = json.loads(result.stdout.splitlines()[-1])["pipeline"]
+        return [entry["engine"] for entry in pipeline["engines"]]
+
+    def test_literals_that_segments_cut_have_an_engine(self):
+        database = self.path("engines.ndb", b"Later:1:*:6c61746572206f6e\n")
+
+        self.assertEqual(self.engines()[1:], ["seams"])
+        self.assertNotIn("seams", self.engines("--stream-memory", "0"))
+        # Viruses may lie across any place, so that each is made an item.
+        self.assertNotIn("seams", self.engines("--scan", database))
+
     def test_run_scans_payloads(self):
         eicar = b"X5O!P%@AP[4\\PZX54(P^)7CC)7}$" + b"EICAR-STANDARD-ANTIVIRUS" + b"-TEST-FILE!$H+H*"
         lines = f"Eicar-Test-Signature:0:0:{eicar.hex()}\nLater:1:*:6c61746572206f6e\n"
