@@ -53,6 +53,7 @@ struct seam_set {
     const struct seam_literal *literal;
     const uint8_t *bytes;      /* of the literals */
     uint32_t base;             /* of a hit's offset */
+    uint32_t n_before;         /* bytes before a place that the longest literal needs */
     uint32_t from[SEAM_WAYS];  /* the first slot of a way */
     uint32_t shift[SEAM_WAYS]; /* of 32 bits of a hash, to a slot behind it */
 };
@@ -180,10 +181,10 @@ CORE struct seam_near seam_near_of(uint64_t before, uint64_t behind)
     return near;
 }
 
-/* The sides of an item whose `before` is not 0. Bytes before it that lie in several items are
- * copied to `room`. Where items hold fewer than the longest literal's, but for its last, these are
- * all that the stream has. */
-CORE struct seam_sides seam_sides_of(const struct sl_batch *batch, uint32_t item,
+/* The sides of an item whose `before` is not 0, with at least `wanted` bytes before it, or all that
+ * there are. Those that lie in several items are copied to `room`. Where items hold fewer than the
+ * longest literal's, but for its last, these are all that the stream has. */
+CORE struct seam_sides seam_sides_of(const struct sl_batch *batch, uint32_t item, uint32_t wanted,
                                      uint8_t room[SEAM_BEFORE_MAX])
 {
     const struct sl_span payload = batch->payload[item];
@@ -192,12 +193,12 @@ CORE struct seam_sides seam_sides_of(const struct sl_batch *batch, uint32_t item
     struct seam_sides sides = {batch->bytes + span.offset + span.len, batch->bytes + payload.offset,
                                span.len, payload.len};
 
-    if (span.len >= SEAM_BEFORE_MAX || (batch->before[at] & SL_BEFORE_NUMBER) == 0)
+    if (span.len >= wanted || (batch->before[at] & SL_BEFORE_NUMBER) == 0)
         return sides;
     for (;;) {
-        for (uint32_t i = span.len; i != 0 && n < SEAM_BEFORE_MAX; i--)
+        for (uint32_t i = span.len; i != 0 && n < wanted; i--)
             room[SEAM_BEFORE_MAX - ++n] = batch->bytes[span.offset + i - 1];
-        if (n == SEAM_BEFORE_MAX || (batch->before[at] & SL_BEFORE_NUMBER) == 0)
+        if (n == wanted || (batch->before[at] & SL_BEFORE_NUMBER) == 0)
             break;
         at = (batch->before[at] & SL_BEFORE_NUMBER) - 1;
         span = batch->payload[at];
@@ -224,6 +225,15 @@ CORE uint32_t seam_ways_of(const struct seam_set *set, const struct seam_sides *
     return ways;
 }
 
+/* The same of an item whose `before` is not 0. */
+CORE uint32_t seam_ways_at(const struct seam_set *set, const struct sl_batch *batch, uint32_t item)
+{
+    uint8_t room[SEAM_BEFORE_MAX];
+    const struct seam_sides sides = seam_sides_of(batch, item, SEAM_NEAR, room);
+
+    return seam_ways_of(set, &sides);
+}
+
 /* ---- comparing ------------------------------------------------------------------------------- */
 
 /* Whether the first bytes on either side are the cut's: eight, or all that it has. */
@@ -241,7 +251,7 @@ CORE uint8_t seam_lower(uint8_t byte)
 }
 
 /* Whether the literal of a cut is written across the place; `before` and `behind` are its first
- * bytes, as above. */
+ * bytes. */
 CORE bool seam_is_written(const struct seam_set *set, const struct seam_cut *cut, uint64_t before,
                           uint64_t behind, const struct seam_sides *sides)
 {
@@ -260,6 +270,55 @@ CORE bool seam_is_written(const struct seam_set *set, const struct seam_cut *cut
             return false;
     }
     return true;
+}
+
+/* The cuts of some ways, as they are compared with the bytes of a place. */
+struct seam_walk {
+    const struct seam_set *set;
+    const struct seam_sides *sides;
+    uint64_t before, behind; /* its first bytes */
+    uint32_t ways;           /* bits */
+    int way;                 /* the next */
+    uint32_t at, end;        /* cuts of the way before it */
+};
+
+CORE struct seam_walk seam_walk_of(const struct seam_set *set, const struct seam_sides *sides,
+                                   uint32_t ways)
+{
+    const struct seam_walk walk = {set,
+                                   sides,
+                                   seam_last_8(sides->before, sides->n_before),
+                                   seam_first_8(sides->behind, sides->n_behind),
+                                   ways,
+                                   0,
+                                   0,
+                                   0};
+
+    return walk;
+}
+
+/* The next cut whose literal is written across the place; NULL: there is none. */
+CORE const struct seam_cut *seam_walk_next(struct seam_walk *walk)
+{
+    const struct seam_set *const set = walk->set;
+
+    for (;;) {
+        while (walk->at < walk->end) {
+            const struct seam_cut *const cut = &set->cut[walk->at++];
+
+            if (seam_is_written(set, cut, walk->before, walk->behind, walk->sides))
+                return cut;
+        }
+        while (walk->way < SEAM_WAYS && (walk->ways >> walk->way & 1) == 0)
+            walk->way++;
+        if (walk->way == SEAM_WAYS)
+            return NULL;
+        const struct seam_slot *const slot = &set->slot[seam_slot_of(
+            set, (enum seam_way)walk->way++, seam_near_of(walk->before, walk->behind))];
+
+        walk->at = slot->first;
+        walk->end = slot[1].first;
+    }
 }
 
 #endif

@@ -12,24 +12,16 @@ struct group {
 };
 
 /* Appends the hits of a place, in the ways that a look found. */
-static void compare(const struct seam_set *set, const struct seam_sides *sides, uint32_t item,
+static void compare(const struct seam_set *set, const struct sl_batch *batch, uint32_t item,
                     uint32_t ways, struct sl_hits *hits)
 {
-    const uint64_t before = seam_last_8(sides->before, sides->n_before);
-    const uint64_t behind = seam_first_8(sides->behind, sides->n_behind);
+    uint8_t room[SEAM_BEFORE_MAX];
+    const struct seam_sides sides = seam_sides_of(batch, item, set->n_before, room);
+    struct seam_walk walk = seam_walk_of(set, &sides, ways);
+    const struct seam_cut *cut;
 
-    for (; ways != 0; ways &= ways - 1) {
-        const struct seam_slot *const slot = &set->slot[seam_slot_of(
-            set, (enum seam_way)__builtin_ctz(ways), seam_near_of(before, behind))];
-
-        for (uint32_t c = slot->first; c < slot[1].first; c++) {
-            const struct seam_cut *const cut = &set->cut[c];
-
-            if (seam_is_written(set, cut, before, behind, sides))
-                cpu_hits_append(hits, item, set->base + cut->n_behind,
-                                set->literal[cut->literal].id);
-        }
-    }
+    while ((cut = seam_walk_next(&walk)) != NULL)
+        cpu_hits_append(hits, item, set->base + cut->n_behind, set->literal[cut->literal].id);
 }
 
 static struct sl_span span_before(const struct sl_batch *batch, uint32_t item)
@@ -80,15 +72,13 @@ static void find(struct group *group, const struct sl_batch *batch, seam_look_fn
     for (uint32_t rest = passed; rest != 0; rest &= rest - 1)
         fetch_cuts(set, &places, (uint32_t)__builtin_ctz(rest));
     for (uint32_t i = 0; i < group->n; i++) {
-        const bool is_usual = (usual >> i & 1) != 0;
-        uint8_t room[SEAM_BEFORE_MAX];
+        const uint32_t item = group->item[i];
+        const uint32_t ways = (passed >> i & 1) != 0  ? places.ways[i]
+                              : (usual >> i & 1) != 0 ? 0
+                                                      : seam_ways_at(set, batch, item);
 
-        if (is_usual && (passed >> i & 1) == 0)
-            continue;
-        const struct seam_sides sides = seam_sides_of(batch, group->item[i], room);
-
-        compare(set, &sides, group->item[i], is_usual ? places.ways[i] : seam_ways_of(set, &sides),
-                hits);
+        if (ways != 0)
+            compare(set, batch, item, ways, hits);
     }
     group->n = 0;
 }

@@ -5,36 +5,22 @@
 
 enum { BLOCK = 256 };
 
-static __device__ void compare(const struct seam_set *set, const struct sl_batch *batch,
-                               uint32_t item, uint32_t ways, const struct seam_sides *sides,
-                               struct cuda_hits_device hits)
-{
-    const uint64_t before = seam_last_8(sides->before, sides->n_before);
-    const uint64_t behind = seam_first_8(sides->behind, sides->n_behind);
-    const struct seam_near near = seam_near_of(before, behind);
-
-    for (; ways != 0; ways &= ways - 1) {
-        const enum seam_way way = (enum seam_way)(__ffs((int)ways) - 1);
-        const struct seam_slot *const slot = &set->slot[seam_slot_of(set, way, near)];
-
-        for (uint32_t c = slot->first; c < slot[1].first; c++)
-            if (seam_is_written(set, &set->cut[c], before, behind, sides))
-                cuda_hits_append(hits, item, set->base + set->cut[c].n_behind,
-                                 set->literal[set->cut[c].literal].id);
-    }
-}
-
 static __device__ void find_at(const struct seam_table *table, const struct sl_batch *batch,
                                uint32_t item, struct cuda_hits_device hits)
 {
     const struct seam_set set =
         seam_set_of(table, (batch->before[item] & SL_BEFORE_TO_SERVER) != 0);
+    const uint32_t ways = seam_ways_at(&set, batch, item);
     uint8_t room[SEAM_BEFORE_MAX];
-    const struct seam_sides sides = seam_sides_of(batch, item, room);
-    const uint32_t ways = seam_ways_of(&set, &sides);
 
-    if (ways != 0)
-        compare(&set, batch, item, ways, &sides, hits);
+    if (ways == 0)
+        return;
+    const struct seam_sides sides = seam_sides_of(batch, item, set.n_before, room);
+    struct seam_walk walk = seam_walk_of(&set, &sides, ways);
+    const struct seam_cut *cut;
+
+    while ((cut = seam_walk_next(&walk)) != NULL)
+        cuda_hits_append(hits, item, set.base + cut->n_behind, set.literal[cut->literal].id);
 }
 
 __global__ void seam_kernel(const struct seam_table *table, struct sl_batch batch,
@@ -50,8 +36,7 @@ __global__ void seam_kernel(const struct seam_table *table, struct sl_batch batc
 static enum sl_status open_context(void **context, const void *table,
                                    const struct sl_limits *limits, struct sl_diag *diag)
 {
-    return cuda_context_open(context, table, seam_table_len((const struct seam_table *)table),
-                             limits, diag);
+    return cuda_context_open(context, table, ((const struct seam_table *)table)->len, limits, diag);
 }
 
 static enum sl_status submit(void *context, const struct sl_batch *batch, struct sl_hits *hits)

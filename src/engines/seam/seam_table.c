@@ -143,6 +143,8 @@ static struct seam_table lay(const struct seam_wanted *wanted, uint32_t n)
             n_cuts[to] += wanted[i].to[to] ? wanted[i].len - 1 : 0;
         }
         n_bytes += wanted[i].len;
+        if (table.n_before < wanted[i].len - 1)
+            table.n_before = wanted[i].len - 1;
     }
     (void)take(&table.len, sizeof table);
     for (int to = 0; to < 2; to++)
@@ -187,27 +189,12 @@ void seam_table_free(struct seam_table *table)
     free(table);
 }
 
-size_t seam_table_len(const struct seam_table *table)
-{
-    return table->len;
-}
-
 /* ---- one place ------------------------------------------------------------------------------- */
 
 bool seam_table_cuts(const struct seam_table *table, bool to_server, const struct seam_sides *sides)
 {
     const struct seam_set set = seam_set_of(table, to_server);
-    const uint64_t before = seam_last_8(sides->before, sides->n_before);
-    const uint64_t behind = seam_first_8(sides->behind, sides->n_behind);
-    const struct seam_near near = seam_near_of(before, behind);
+    struct seam_walk walk = seam_walk_of(&set, sides, seam_ways_of(&set, sides));
 
-    for (uint32_t ways = seam_ways_of(&set, sides); ways != 0; ways &= ways - 1) {
-        const struct seam_slot *const slot =
-            &set.slot[seam_slot_of(&set, (enum seam_way)__builtin_ctz(ways), near)];
-
-        for (uint32_t c = slot->first; c < slot[1].first; c++)
-            if (seam_is_written(&set, &set.cut[c], before, behind, sides))
-                return true;
-    }
-    return false;
+    return seam_walk_next(&walk) != NULL;
 }

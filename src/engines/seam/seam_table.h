@@ -27,7 +27,6 @@ struct seam_table;
  * memory. */
 struct seam_table *seam_table_create(const struct seam_wanted *wanted, uint32_t n, uint32_t base);
 void seam_table_free(struct seam_table *table); /* accepts NULL */
-size_t seam_table_len(const struct seam_table *table);
 
 /* Those of the direction. The table outlives them. */
 CORE struct seam_set seam_set_of(const struct seam_table *table, bool to_server);
@@ -50,7 +49,8 @@ struct seam_part {
 
 struct seam_table {
     uint64_t len; /* bytes, of all */
-    uint32_t literal, bytes, base;
+    uint32_t literal, bytes;
+    uint32_t base, n_before;  /* see seam_set */
     struct seam_part part[2]; /* [1]: to the server */
 };
 
@@ -66,6 +66,7 @@ CORE struct seam_set seam_set_of(const struct seam_table *table, bool to_server)
     set.literal = (const struct seam_literal *)(base + table->literal);
     set.bytes = base + table->bytes;
     set.base = table->base;
+    set.n_before = table->n_before;
     for (int way = 0; way < SEAM_WAYS; way++) {
         set.from[way] = part->from[way];
         set.shift[way] = part->shift[way];
