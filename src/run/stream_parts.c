@@ -109,29 +109,6 @@ static void link_ended(struct linking *linking, uint8_t half, struct sl_stream_p
     linking->last_of[half] = part;
 }
 
-/* Fetches what a later part is written to, as other cores wrote there last. Inlined by force: gcc
- * drops calls to functions that only prefetch. */
-__attribute__((always_inline)) static inline void
-fetch_places(const struct stream_batch *mine, const struct stream_parts *parts, uint32_t r)
-{
-    if (r >= parts->output.n || parts->output.record[r].kind != STREAM_PACKET)
-        return;
-    __builtin_prefetch(&mine->of_item[parts->output.record[r].item], 1);
-    __builtin_prefetch(&parts->part[r], 1);
-}
-
-/* The part of a record that a train had, which is all of its packet's payload. */
-static inline void link_payload(struct stream_batch *mine, const struct stream_parts *parts,
-                                const uint8_t *bytes, uint32_t r)
-{
-    const struct stream_record *const record = &parts->output.record[r];
-    struct sl_stream_part *const part = &parts->part[r];
-
-    fill_part(part, record, bytes, &parts->part[record->previous]);
-    part->whole = true;
-    mine->of_item[record->item] = part;
-}
-
 /* Bytes of another flow than the packet's are of flows that gave way: no packet states how to
  * evaluate them, so that they are counted. */
 static void link_any(struct linking *linking, struct stream_batch *mine, struct stream_parts *parts,
@@ -165,43 +142,91 @@ static inline bool is_payload(const struct sl_batch *batch, const struct stream_
            record->at == payload.offset && record->len == payload.len;
 }
 
-/* The place where the part of a record begins: notes it for an engine, which finds what lies across
- * bytes of payloads, or looks at it. */
-static inline void note_place(struct stream_batch *mine, const struct stream_parts *parts,
-                              const struct sl_batch *batch, uint32_t r)
+/* Whether an engine may find what lies across the place of a payload, whose batch has a column:
+ * what is before it is a payload, too. So are the bytes before that one as far as they matter. */
+static inline bool has_payloads_before(const struct stream_record *before, const uint32_t *column,
+                                       uint32_t known, uint32_t len, const struct sl_batch *batch)
+{
+    return is_payload(batch, before) &&
+           (before->len >= len || column[before->item] != 0 || known == 0);
+}
+
+static inline uint32_t place_behind(const struct stream_record *before)
+{
+    return (before->item + 1) | (before->half == 0 ? SL_BEFORE_TO_SERVER : 0);
+}
+
+/* The place where the part of a record begins: notes it for an engine, or looks at it. */
+static void note_place(struct stream_batch *mine, const struct stream_parts *parts,
+                       const struct sl_batch *batch, uint32_t r)
 {
     const struct stream_record *const record = &parts->output.record[r];
     const struct stream_record *const before = &parts->output.record[record->previous];
 
     if (record->previous == 0)
         return;
-    if (mine->before != NULL && is_payload(batch, record) && is_payload(batch, before) &&
-        (before->len >= mine->seams->len || mine->before[before->item] != 0 ||
-         parts->part[record->previous].known == 0))
-        mine->before[record->item] =
-            (before->item + 1) | (record->half == 0 ? SL_BEFORE_TO_SERVER : 0);
+    if (mine->before != NULL && is_payload(batch, record) &&
+        has_payloads_before(before, mine->before, parts->part[record->previous].known,
+                            mine->seams->len, batch))
+        mine->before[record->item] = place_behind(before);
     else if (record->sender != 0 &&
              stream_seam_crosses(mine->seams, &parts->part[r], record->half == 0))
         mine->makes[record->item] = 1;
+}
+
+static inline bool is_of_train(const struct stream_record *record)
+{
+    return record->kind == STREAM_PACKET && record->cause != 0;
+}
+
+/* Lists the records that trains had from r on: each is all of its packet's payload. Returns the
+ * next one. What later parts are written to is fetched, as other cores wrote there last. */
+static uint32_t link_train(struct stream_batch *mine, const struct stream_parts *parts,
+                           const struct sl_batch *batch, uint32_t r)
+{
+    enum { AHEAD = 12 };
+    const struct stream_record *const record = parts->output.record;
+    struct sl_stream_part *const part = parts->part;
+    const struct sl_stream_part **const of_item = mine->of_item;
+    uint32_t *const column = mine->before;
+    const uint8_t *const bytes = batch->bytes;
+    const uint32_t n = parts->output.n, len = mine->seams->len;
+
+    for (; r < n && is_of_train(&record[r]); r++) {
+        const struct stream_record *const before = &record[record[r].previous];
+        const uint32_t item = record[r].item, later = r + AHEAD < n ? r + AHEAD : r;
+        const struct sl_stream_part *const part_before = &part[record[r].previous];
+
+        __builtin_prefetch(&of_item[record[later].item], 1);
+        __builtin_prefetch(&part[later], 1);
+        fill_part(&part[r], &record[r], bytes, part_before);
+        part[r].whole = true;
+        of_item[item] = &part[r];
+        if (column != NULL && has_payloads_before(before, column, part_before->known, len, batch))
+            column[item] = place_behind(before);
+        else
+            note_place(mine, parts, batch, r);
+    }
+    return r;
 }
 
 /* Fills the parts of a shard, and lists those of each packet and each flow that ended. */
 static void link_parts(struct stream_batch *mine, struct stream_parts *parts,
                        const struct sl_batch *batch)
 {
-    enum { AHEAD = 12 };
     const struct stream_record *const record = parts->output.record;
     struct linking linking = {.ended = parts->ended};
 
     parts->unevaluated = 0;
-    for (uint32_t r = 1; parts->part != NULL && r < parts->output.n; r++) {
-        fetch_places(mine, parts, r + AHEAD);
-        if (record[r].kind == STREAM_PACKET && record[r].cause != 0)
-            link_payload(mine, parts, batch->bytes, r);
-        else if (adds_bytes(&record[r]) || record[r].kind == STREAM_CONTEXT)
-            link_any(&linking, mine, parts, batch, r);
-        if (adds_bytes(&record[r]))
-            note_place(mine, parts, batch, r);
+    for (uint32_t r = 1; parts->part != NULL && r < parts->output.n;) {
+        const uint32_t behind = link_train(mine, parts, batch, r);
+
+        for (r = behind; r < parts->output.n && !is_of_train(&record[r]); r++) {
+            if (adds_bytes(&record[r]) || record[r].kind == STREAM_CONTEXT)
+                link_any(&linking, mine, parts, batch, r);
+            if (adds_bytes(&record[r]))
+                note_place(mine, parts, batch, r);
+        }
     }
 }
 
