@@ -24,12 +24,14 @@ static bool is_sorted(const struct sl_hit *hit, size_t n)
     return true;
 }
 
-static bool is_by_item(const struct sl_hit *hit, size_t n)
+/* How many of the first hits are in order of items. */
+static size_t count_by_item(const struct sl_hit *hit, size_t n)
 {
-    for (size_t i = 1; i < n; i++)
-        if (hit[i - 1].item > hit[i].item)
-            return false;
-    return true;
+    size_t i = 1;
+
+    while (i < n && hit[i - 1].item <= hit[i].item)
+        i++;
+    return i < n ? i : n;
 }
 
 bool hits_scratch_reserve(struct hits_scratch *scratch, size_t n)
@@ -264,20 +266,54 @@ static void sort_any(struct sl_hit *hit, size_t n, struct hits_scratch *scratch)
     sort_items(hit, n, scratch->hit);
 }
 
+/* ---- two lists ------------------------------------------------------------------------------- */
+
+static uint64_t key_of(const struct sl_hit *hit)
+{
+    return (uint64_t)hit->item << 32 | hit->offset;
+}
+
+/* Merges two neighbouring lists in order, from their ends on. */
+static void merge_back(struct sl_hit *hit, size_t n_first, size_t n_second, struct sl_hit *spare)
+{
+    memcpy(spare, hit + n_first, n_second * sizeof *hit);
+    while (n_first > 0 && n_second > 0) {
+        const struct sl_hit *const a = &hit[n_first - 1], *const b = &spare[n_second - 1];
+        const uint64_t key_a = key_of(a), key_b = key_of(b);
+        const bool is_first = key_a > key_b || (key_a == key_b && a->id > b->id);
+
+        hit[n_first + n_second - 1] = *(is_first ? a : b);
+        n_first -= is_first;
+        n_second -= !is_first;
+    }
+    memcpy(hit, spare, n_second * sizeof *hit);
+}
+
+/* Most lists are in order, or nearly so. Backends go through each payload from its beginning, and
+ * on GPUs only items with many hits are in no order. Behind those hits are hits of made items. */
 void hits_sort(struct sl_hits *hits, struct hits_scratch *scratch)
 {
     const size_t n = hits->n < hits->cap ? hits->n : hits->cap;
+    struct sl_hit *const hit = hits->hit;
 
-    /* Most lists are in order, or nearly so. Backends go through each payload from its beginning,
-     * and on GPUs only items with many hits are in no order. */
-    if (n < 2 || hits->in_order || is_sorted(hits->hit, n))
+    if (n < 2 || hits->in_order || is_sorted(hit, n))
         return;
-    if (!hits_scratch_reserve(scratch, n))
-        qsort(hits->hit, n, sizeof *hits->hit, compare_hits);
-    else if (is_by_item(hits->hit, n))
-        sort_items(hits->hit, n, scratch->hit);
+    if (!hits_scratch_reserve(scratch, n)) {
+        qsort(hit, n, sizeof *hit, compare_hits);
+        return;
+    }
+    const size_t n_first = count_by_item(hit, n), n_second = n - n_first;
+
+    if (n_first < n_second) {
+        sort_any(hit, n, scratch);
+        return;
+    }
+    sort_items(hit, n_first, scratch->hit);
+    if (count_by_item(hit + n_first, n_second) == n_second)
+        sort_items(hit + n_first, n_second, scratch->hit);
     else
-        sort_any(hits->hit, n, scratch);
+        sort_any(hit + n_first, n_second, scratch);
+    merge_back(hit, n_first, n_second, scratch->hit);
 }
 
 void sl_hits_sort(struct sl_hits *hits)
