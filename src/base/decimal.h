@@ -7,6 +7,8 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "bytes.h"
+
 enum { DECIMAL_LEN = 20 }; /* bytes of the longest number */
 
 /* The eight digits of a number below 10^8, the first in the lowest byte, each 0 to 9. Halves of
@@ -63,15 +65,15 @@ static inline char *decimal_write(char *to, uint64_t value)
     return decimal_fixed(to, (uint32_t)(value % eight), 8);
 }
 
-/* The same for at most 255. `to` has room for four bytes. */
-static inline char *decimal_octet(char *to, uint8_t value)
+/* The same for at most 255. `to` has room for four bytes. For CUDA code, too. */
+BYTES_INLINE char *decimal_octet(char *to, uint8_t value)
 {
     const uint32_t hundreds = value * 41u >> 12, rest = value - 100 * hundreds;
     const uint32_t tens = rest * 103 >> 10, ones = rest - 10 * tens;
     const uint32_t n_zeros = (value < 100) + (value < 10);
-    const uint32_t digits = htole32((0x303030 | hundreds | tens << 8 | ones << 16) >> 8 * n_zeros);
+    const uint32_t digits = (0x303030 | hundreds | tens << 8 | ones << 16) >> 8 * n_zeros;
 
-    memcpy(to, &digits, sizeof digits);
+    put_le((uint8_t *)to, digits, 4);
     return to + 3 - n_zeros;
 }
 

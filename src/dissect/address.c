@@ -4,7 +4,7 @@
 #include <arpa/inet.h>
 #include <string.h>
 
-#include "base/decimal.h"
+#include "base/address_text.h"
 
 static const uint8_t mapped_prefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF};
 
@@ -13,20 +13,12 @@ bool sl_addr_is_ipv4(const struct sl_addr *addr)
     return memcmp(addr->byte, mapped_prefix, sizeof mapped_prefix) == 0;
 }
 
-static void format_ipv4(char *out, const uint8_t byte[4])
-{
-    for (int i = 0; i < 4; i++) {
-        out = decimal_octet(out, byte[i]);
-        *out++ = i < 3 ? '.' : '\0';
-    }
-}
-
 char *sl_addr_format(const struct sl_addr *addr, char out[SL_ADDR_TEXT_LEN])
 {
-    if (sl_addr_is_ipv4(addr))
-        format_ipv4(out, addr->byte + 12);
-    else
-        inet_ntop(AF_INET6, addr->byte, out, SL_ADDR_TEXT_LEN);
+    const size_t len = sl_addr_is_ipv4(addr) ? address_put_ipv4(out, addr->byte + 12)
+                                             : address_put_ipv6(out, addr->byte);
+
+    out[len] = '\0';
     return out;
 }
 

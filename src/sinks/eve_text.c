@@ -5,29 +5,35 @@
 
 enum { SHORT_LEN = 1024 }; /* bytes of a string that is checked before it is written */
 
-/* Whether all eight bytes are plain, by the zero-byte test of Mycroft, which is exact for "any". */
-static bool are_plain(const uint8_t *at)
+enum { BLOCK = 16, HALF = BLOCK / 2 };
+
+typedef int8_t block __attribute__((vector_size(BLOCK)));
+
+/* Whether all bytes of two half blocks are plain. Those beyond ASCII are negative. */
+static bool are_plain(const uint8_t *left, const uint8_t *right)
 {
-    const uint64_t ones = 0x0101010101010101, high = 0x80 * ones;
-    uint64_t word;
+    block bytes;
+    uint64_t halves[2];
 
-    memcpy(&word, at, sizeof word);
-    const uint64_t quote = word ^ '"' * ones, backslash = word ^ '\\' * ones;
-    const uint64_t del = word ^ 0x7F * ones;
+    memcpy(&halves[0], left, sizeof halves[0]);
+    memcpy(&halves[1], right, sizeof halves[1]);
+    memcpy(&bytes, halves, sizeof bytes);
+    const block special = (block)(bytes < 0x20) | (block)(bytes == '"') | (block)(bytes == '\\') |
+                          (block)(bytes == 0x7F);
 
-    return ((((quote - ones) & ~quote) | ((backslash - ones) & ~backslash) | ((del - ones) & ~del) |
-             ((word - 0x20 * ones) & ~word) | word) &
-            high) == 0;
+    memcpy(halves, &special, sizeof halves);
+    return (halves[0] | halves[1]) == 0;
 }
 
-/* The last eight bytes overlap those before them. */
+/* The last bytes overlap those before them. */
 static size_t plain_len(const uint8_t *text, const uint8_t *end)
 {
     const uint8_t *at = text;
 
-    while (end - at >= 8 && are_plain(at))
-        at += 8;
-    if (end - at < 8 && end - text >= 8 && are_plain(end - 8))
+    while (end - at >= BLOCK && are_plain(at, at + HALF))
+        at += BLOCK;
+    if (end - at < BLOCK && end - text >= HALF &&
+        are_plain(end - at < HALF ? end - HALF : at, end - HALF))
         return (size_t)(end - text);
     while (at < end && eve_is_plain(*at))
         at++;

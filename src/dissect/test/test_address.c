@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 #include "test.h"
 
+#include <arpa/inet.h>
+
+#include "base/bytes.h"
 #include "sluice/dissect.h"
 
 static void check_net(const char *text, const char *inside, const char *outside)
@@ -59,12 +62,33 @@ static void test_addresses_print_as_they_are_written(void **state)
     }
 }
 
+/* Groups of few values, so that runs of zeros have all places and lengths. */
+static void test_addresses_of_ipv6_print_as_inet_ntop_has_them(void **state)
+{
+    static const uint16_t values[] = {0, 0, 0, 1, 0xFFFF, 0x1A0, 0xA, 0x10, 0xBCD};
+    uint64_t random = 7;
+
+    (void)state;
+    for (int i = 0; i < 500000; i++) {
+        char written[SL_ADDR_TEXT_LEN], expected[INET6_ADDRSTRLEN];
+        struct sl_addr addr;
+
+        for (int g = 0; g < 8; g++)
+            store_be16(addr.byte + 2 * g,
+                       values[test_below(&random, sizeof values / sizeof *values)]);
+        if (!sl_addr_is_ipv4(&addr))
+            assert_string_equal(sl_addr_format(&addr, written),
+                                inet_ntop(AF_INET6, addr.byte, expected, sizeof expected));
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nets_contain_their_addresses),
         cmocka_unit_test(test_bad_nets_are_refused),
         cmocka_unit_test(test_addresses_print_as_they_are_written),
+        cmocka_unit_test(test_addresses_of_ipv6_print_as_inet_ntop_has_them),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,7 @@
 #ifndef NAMES_NAME_HOST_CORE_H
 #define NAMES_NAME_HOST_CORE_H
 
+#include "base/address_text.h"
 #include "name_build.h"
 #include "name_bytes_core.h"
 
@@ -14,7 +15,7 @@ enum {
                                  wire */
     NAME_LABELS_MAX = 128,    /* of a host: each takes two of those bytes */
     NAME_IPV4_TEXT_MAX = 15,
-    NAME_IPV6_TEXT_MAX = 45
+    NAME_IPV6_TEXT_MAX = ADDRESS_IPV6_LEN
 };
 
 /* The reason that a text is no name. */
@@ -123,70 +124,6 @@ BYTES_INLINE bool name_parse_ipv6(uint8_t address[16], const char *text, size_t 
     return true;
 }
 
-BYTES_INLINE size_t name_put_decimal(char *to, uint32_t value)
-{
-    size_t n = 0;
-
-    if (value >= 100)
-        to[n++] = (char)('0' + value / 100);
-    if (value >= 10)
-        to[n++] = (char)('0' + value / 10 % 10);
-    to[n++] = (char)('0' + value % 10);
-    return n;
-}
-
-BYTES_INLINE size_t name_format_ipv4(char *to, const uint8_t address[4])
-{
-    size_t n = 0;
-
-    for (int i = 0; i < 4; i++) {
-        if (i > 0)
-            to[n++] = '.';
-        n += name_put_decimal(to + n, address[i]);
-    }
-    return n;
-}
-
-/* As inet_ntop writes it: RFC 5952, and IPv4 addresses that are mapped or compatible in periods. */
-BYTES_INLINE size_t name_format_ipv6(char to[NAME_IPV6_TEXT_MAX], const uint8_t address[16])
-{
-    int best = 8, best_len = 1; /* the longest run of zeros, of two groups at least */
-    size_t n = 0;
-
-    for (int i = 0, run = 0; i < 8; i++) {
-        run = load_be16(address + 2 * i) == 0 ? run + 1 : 0;
-        if (run > best_len) {
-            best_len = run;
-            best = i - run + 1;
-        }
-    }
-    for (int i = 0; i < 8; i++) {
-        const uint32_t group = load_be16(address + 2 * i);
-        bool begun = false;
-
-        if (i == best) {
-            to[n++] = ':';
-            i += best_len - 1;
-            if (i == 7)
-                to[n++] = ':';
-            continue;
-        }
-        if (i > 0)
-            to[n++] = ':';
-        if (i == 6 && best == 0 &&
-            (best_len == 6 || (best_len == 5 && load_be16(address + 10) == 0xFFFF)))
-            return n + name_format_ipv4(to + n, address + 12);
-        for (int shift = 12; shift >= 0; shift -= 4) {
-            const uint32_t digit = group >> shift & 15;
-
-            begun |= digit != 0 || shift == 0;
-            if (begun)
-                to[n++] = (char)(digit < 10 ? '0' + digit : 'a' + digit - 10);
-        }
-    }
-    return n;
-}
-
 /* ---- domains --------------------------------------------------------------------------------- */
 
 /* A name whose last label is a number is an address (URL standard, "ends in a number"). It has no
@@ -270,7 +207,7 @@ BYTES_INLINE enum name_why name_read_ipv6(struct name_build *build, const char *
 
     if (!name_parse_ipv6(address, text, len))
         return NAME_NO_IPV6;
-    return name_add(build, SL_NAME_GENERIC, written, name_format_ipv6(written, address))
+    return name_add(build, SL_NAME_GENERIC, written, address_put_ipv6(written, address))
                ? NAME_GOOD
                : NAME_TOO_LONG;
 }

@@ -463,7 +463,7 @@ static void test_packets(void **state)
         assert_packet(interest, len, NULL);
 }
 
-/* Texts of few characters, so that many are addresses or nearly: inet_pton and inet_ntop judge. */
+/* Texts of few characters, so that many are addresses or nearly: inet_pton judges. */
 static void test_addresses_as_inet(void **state)
 {
     static const char alphabet[] = "0012f:::.a5";
@@ -473,7 +473,7 @@ static void test_addresses_as_inet(void **state)
     (void)state;
     for (int i = 0; i < 2000000; i++) {
         uint8_t ours[16], theirs[16];
-        char text[32], written[INET6_ADDRSTRLEN], again[NAME_IPV6_TEXT_MAX + 1];
+        char text[32];
         const uint32_t len = test_below(&random, 22);
 
         for (uint32_t k = 0; k < len; k++)
@@ -486,8 +486,6 @@ static void test_addresses_as_inet(void **state)
         if (!good)
             continue;
         assert_memory_equal(ours, theirs, 16);
-        again[name_format_ipv6(again, ours)] = '\0';
-        assert_string_equal(again, inet_ntop(AF_INET6, theirs, written, sizeof written));
         n_good++;
     }
     assert_true(n_good > 1000);

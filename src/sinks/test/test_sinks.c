@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "sinks/eve_text.h"
 #include "test_sink_events.h"
 
 enum { N_RANDOM = TEST_SANITIZED ? 5000 : 30000 };
@@ -1083,15 +1084,44 @@ static void test_close_nothing(void **state)
     assert_int_equal(sl_sink_close(open_sink(scratch_spec("eve", "empty")), NULL, NULL), SL_OK);
 }
 
+/* A byte that does not stand for itself is seen wherever it lies. */
+static void test_special_bytes_are_seen_anywhere(void **state)
+{
+    enum { LEN_MAX = 40 };
+    static const uint8_t special[] = {'"', '\\', 0x7F, 0x1F, 0, 0x80, 0xFF};
+    char text[LEN_MAX];
+
+    (void)state;
+    for (size_t len = 0; len <= LEN_MAX; len++) {
+        memset(text, ' ' + (int)len, sizeof text);
+        assert_true(len == 2 || eve_are_plain(text, len)); /* ' ' + 2 is a quote */
+        memset(text, '~', sizeof text);
+        assert_true(eve_are_plain(text, len));
+        for (size_t at = 0; at < len; at++)
+            for (size_t i = 0; i < sizeof special; i++) {
+                text[at] = (char)special[i];
+                assert_false(eve_are_plain(text, len));
+                text[at] = '~';
+            }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_console_golden),   cmocka_unit_test(test_eve_golden),
-        cmocka_unit_test(test_eve_random),       cmocka_unit_test(test_console_random),
-        cmocka_unit_test(test_long_line),        cmocka_unit_test(test_sqlite_random),
-        cmocka_unit_test(test_reopen),           cmocka_unit_test(test_bad_specs),
-        cmocka_unit_test(test_unwritable),       cmocka_unit_test(test_read_only),
-        cmocka_unit_test(test_foreign_database), cmocka_unit_test(test_odd_database_names),
+        cmocka_unit_test(test_console_golden),
+        cmocka_unit_test(test_eve_golden),
+        cmocka_unit_test(test_eve_random),
+        cmocka_unit_test(test_console_random),
+        cmocka_unit_test(test_long_line),
+        cmocka_unit_test(test_sqlite_random),
+        cmocka_unit_test(test_special_bytes_are_seen_anywhere),
+        cmocka_unit_test(test_reopen),
+        cmocka_unit_test(test_bad_specs),
+        cmocka_unit_test(test_unwritable),
+        cmocka_unit_test(test_read_only),
+        cmocka_unit_test(test_foreign_database),
+        cmocka_unit_test(test_odd_database_names),
         cmocka_unit_test(test_close_nothing),
     };
 
