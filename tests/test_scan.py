@@ -563,14 +563,14 @@ class Opened(case.Case):
         header = bytearray(30) + b"a\0\0"
         header[0], header[5], header[12:20] = 30, 4, struct.pack("<II", len(packed), 12)
         begin = b"\x60\xea" + struct.pack("<H", len(header))
-        arj = (begin + bytes([30]) + bytes(29) + b"a\0\0" + bytes(6) + begin + header + bytes(6) +
-               packed + b"\x60\xea\0\0")
+        arj = (begin + bytes([30]) + bytes(5) + b"\2" + bytes(23) + b"a\0\0" + bytes(6) + begin +
+               header + bytes(6) + packed + b"\x60\xea\0\0")
         lzs = int("".join(f"1{byte:08b}" for byte in b"hello world") + "0" * 13, 2)
         lzs = lzs.to_bytes(14, "big")
         head = b"-lzs-" + struct.pack("<II", len(lzs), 11) + bytes(4) + b" \0\1a" + bytes(2)
         lha = bytes([len(head), sum(head) % 256]) + head + lzs + b"\0"
         self.assertNotIn(b"world", arj + lha)
-        for content in (arj, lha):
+        for content in (arj, lha, *(b"x" * n + arj for n in (1, 1022, 1023, 1024, 1025, 5000))):
             self.assertEqual(self.result(content), self.FOUND)
         self.assertIn("INCOMPLETE", self.result(lha[:-5])[1])
 

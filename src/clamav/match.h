@@ -28,13 +28,13 @@ struct clam_sought {
 /* While it is set expressions are not decided: the first bodies that would be searched for are put
  * on the list, and taken for present. */
 struct clam_ahead {
-    struct clam_sought sought[CLAM_MANY_MAX];
+    struct clam_sought sought[FIND_FOURS_MAX];
     size_t n;
     uint32_t deferred; /* bodies of the present expression; above 0 its value means nothing */
 
     struct clam_many many; /* those that are not alone, */
-    struct clam_sought *together[CLAM_MANY_MAX];
-    uint16_t places[CLAM_MANY_CHUNK];
+    struct clam_sought *together[FIND_FOURS_MAX];
+    uint16_t places[FIND_FOURS_CHUNK];
 };
 
 /* Places of a body that were tried in an object. */
@@ -59,7 +59,7 @@ struct clam_match {
     const struct clam_demand *demands;
     const struct clam_sig *sigs;
     clam_find_fn *find;
-    clam_many_fn *find_many;
+    find_fours_fn *find_fours;
 
     struct clam_object *object;
     uint32_t epoch;  /* counts objects: notes of another one do not hold */

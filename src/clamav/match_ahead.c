@@ -43,13 +43,13 @@ struct stretch {
 static const uint8_t *try_place(struct clam_match *match, struct clam_ahead *ahead,
                                 const struct stretch *stretch, const uint8_t *text, size_t place)
 {
-    for (size_t i = 0; i < ahead->many.n; i++) {
+    for (size_t i = 0; i < ahead->many.fours.n; i++) {
         struct clam_sought *sought = ahead->together[i];
         const size_t before = ahead->many.at[i];
         const uint64_t at = stretch->at + place - before;
         size_t len;
 
-        if (sought->over || !clam_many_is(&ahead->many, i, text + place) || place < before ||
+        if (sought->over || !find_fours_is(&ahead->many.fours, i, text + place) || place < before ||
             at < sought->next || sought->needle.len > stretch->len - (place - before) ||
             !clam_needle_equals(&sought->needle, text + place - before))
             continue;
@@ -67,10 +67,11 @@ static void seek_many(struct clam_match *match, struct clam_ahead *ahead,
     size_t len;
     const uint8_t *text = clam_object_from(match->object, stretch->at, stretch->len, &len);
 
-    for (size_t from = 0, n; from + CLAM_MANY_BYTES <= stretch->len; from += n) {
-        n = stretch->len - from - (CLAM_MANY_BYTES - 1);
-        n = n < CLAM_MANY_CHUNK ? n : CLAM_MANY_CHUNK;
-        const size_t n_places = match->find_many(&ahead->many, text + from, n, ahead->places);
+    for (size_t from = 0, n; from + FIND_FOURS_BYTES <= stretch->len; from += n) {
+        n = stretch->len - from - (FIND_FOURS_BYTES - 1);
+        n = n < FIND_FOURS_CHUNK ? n : FIND_FOURS_CHUNK;
+        const size_t n_places =
+            match->find_fours(&ahead->many.fours, text + from, n, ahead->places);
         for (size_t i = 0; i < n_places && !clam_match_is_late(match); i++)
             text = try_place(match, ahead, stretch, text, from + ahead->places[i]);
     }
@@ -86,7 +87,7 @@ static uint64_t share_out(struct clam_ahead *ahead)
 
         sought->alone = !clam_many_add(&ahead->many, &sought->needle);
         if (!sought->alone)
-            ahead->together[ahead->many.n - 1] = sought;
+            ahead->together[ahead->many.fours.n - 1] = sought;
         if (sought->needle.len > longest)
             longest = sought->needle.len;
     }
@@ -106,7 +107,7 @@ static void search_once(struct clam_match *match, struct clam_ahead *ahead)
 
         (void)clam_object_from(object, stretch.at, rest < longest ? (size_t)rest : (size_t)longest,
                                &stretch.len);
-        if (ahead->many.n > 0)
+        if (ahead->many.fours.n > 0)
             seek_many(match, ahead, &stretch);
         for (size_t i = 0; i < ahead->n; i++)
             if (ahead->sought[i].alone)

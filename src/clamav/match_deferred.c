@@ -17,7 +17,7 @@ bool clam_match_defer(struct clam_match *match, uint32_t number)
     for (size_t i = 0; i < ahead->n; i++)
         if (ahead->sought[i].pattern == number)
             return true;
-    if (ahead->n < CLAM_MANY_MAX) {
+    if (ahead->n < FIND_FOURS_MAX) {
         struct clam_sought *sought = &ahead->sought[ahead->n++];
 
         *sought = (struct clam_sought){.pattern = number, .seg = seg, .back = segs[seg].key_at};

@@ -23,7 +23,7 @@ bool clam_match_open(struct clam_match *match, const struct clam_block *block)
     match->demands = clam_at(block, CLAM_A_DEMANDS);
     match->sigs = clam_at(block, CLAM_A_SIGS);
     match->find = clam_find_choose();
-    match->find_many = clam_many_choose();
+    match->find_fours = find_fours_choose();
     match->known = calloc(block->n[CLAM_A_PATTERNS] + 1, sizeof *match->known);
     match->found = calloc(block->n[CLAM_A_PATTERNS] + 1, sizeof *match->found);
     match->tries = calloc(block->n[CLAM_A_PATTERNS] + 1, sizeof *match->tries);

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <zlib.h>
 
+#include "base/find_fours.h"
+#include "base/least.h"
 #include "unpack/little.h"
 #include "unpack/unpack.h"
 
@@ -74,63 +76,92 @@ static bool is_nsis(const uint8_t *at, size_t left, size_t *len)
     return memcmp(at, "\xEF\xBE\xAD\xDENullsoftInst", 16) == 0;
 }
 
-static const struct {
+enum { ANY = 0xFF };
+
+static const struct mark {
     is_part *is_part;
     enum kind kind;
-    uint8_t begin[2];
-    bool is_last; /* it reads what lies behind it, too */
-} marks[] = {{is_zip, KIND_ZIP, "PK", true},         {is_cab, KIND_CAB, "MS", false},
-             {is_7z, KIND_SEVENZIP, "7z", false},    {is_rar, KIND_RAR, "Ra", false},
-             {is_arj, KIND_ARJ, "\x60\xEA", false},  {is_pdf, KIND_PDF, "%P", true},
-             {is_nsis, KIND_NSIS, "\xEF\xBE", false}};
+    uint8_t begin[FIND_FOURS_BYTES];
+    uint8_t fold[FIND_FOURS_BYTES]; /* of its bytes, as find_fours_add has it */
+    bool is_last;                   /* it reads what lies behind it, too */
+} marks[] = {{is_zip, KIND_ZIP, "PK\3\4", {0}, true},
+             {is_cab, KIND_CAB, "MSCF", {0}, false},
+             {is_7z, KIND_SEVENZIP, "7z\xBC\xAF", {0}, false},
+             {is_rar, KIND_RAR, "Rar!", {0}, false},
+             {is_arj, KIND_ARJ, {0x60, 0xEA, 0, 0}, {0, 0, ANY, ANY}, false},
+             {is_pdf, KIND_PDF, "%PDF", {0}, true},
+             {is_nsis, KIND_NSIS, "\xEF\xBE\xAD\xDE", {0}, false}};
 
 enum { MARKS = sizeof marks / sizeof *marks };
+_Static_assert((int)MARKS <= (int)FIND_FOURS_BUCKETS, "each mark has a bucket of its own");
 
-typedef uint8_t block __attribute__((vector_size(16)));
+enum { CHUNK = 1024 /* places that are looked at together: searches nest as parts do */ };
 
-struct begins {
-    block first[MARKS], second[MARKS];
+/* A search for parts in the bytes [at, end). */
+struct search {
+    const uint8_t *at, *end;
+    unsigned wanted; /* marks: bits */
+    struct find_fours fours;
+    find_fours_fn *find;
+    uint16_t places[CHUNK];        /* of the bytes from `chunk` on, */
+    const uint8_t *chunk, *behind; /* up to `behind`, that may be marks; */
+    size_t n_places, next;         /* and the next of them */
 };
 
-static void take_begins(struct begins *begins)
+static void begin_search(struct search *search, const uint8_t *at, const uint8_t *end,
+                         unsigned wanted)
 {
-    for (size_t i = 0; i < MARKS; i++) {
-        begins->first[i] = (block){0} + marks[i].begin[0];
-        begins->second[i] = (block){0} + marks[i].begin[1];
+    *search = (struct search){.at = at, .end = end, .wanted = wanted, .behind = at};
+    search->find = find_fours_choose();
+    for (size_t i = 0; i < MARKS; i++)
+        find_fours_add(&search->fours, marks[i].begin, marks[i].fold);
+}
+
+/* The next chunk that a mark fits into. False: there is none. */
+static bool next_chunk(struct search *search)
+{
+    const size_t left = (size_t)(search->end - search->behind);
+
+    if (left < MARK_MAX)
+        return false;
+    const size_t n = least(left - MARK_MAX + 1, CHUNK);
+
+    search->chunk = search->behind;
+    search->behind += n;
+    search->n_places = search->find(&search->fours, search->chunk, n, search->places);
+    search->next = 0;
+    return true;
+}
+
+/* The next place from search->at on that may be a mark. NULL: there is none. */
+static const uint8_t *next_place(struct search *search)
+{
+    for (;;) {
+        while (search->next < search->n_places) {
+            const uint8_t *const at = search->chunk + search->places[search->next++];
+
+            if (at >= search->at)
+                return at;
+        }
+        if (search->behind < search->at)
+            search->behind = search->at;
+        if (!next_chunk(search))
+            return NULL;
     }
 }
 
-/* Whether one of 16 places begins as a mark does. */
-static bool may_begin(const struct begins *begins, const uint8_t *at)
+/* The next part. NULL: there is none. */
+static const uint8_t *find_part(struct search *search, size_t *mark, size_t *len)
 {
-    block first, second, any = {0};
-    uint64_t halves[2];
+    const uint8_t *at;
 
-    memcpy(&first, at, sizeof first);
-    memcpy(&second, at + 1, sizeof second);
-    for (size_t i = 0; i < MARKS; i++)
-        any |= (block)(first == begins->first[i]) & (block)(second == begins->second[i]);
-    memcpy(halves, &any, sizeof halves);
-    return (halves[0] | halves[1]) != 0;
-}
-
-/* The next part from `at` on, of the marks that are wanted. */
-static const uint8_t *find_part(const uint8_t *at, const uint8_t *end, unsigned wanted,
-                                size_t *mark, size_t *len)
-{
-    struct begins begins;
-
-    take_begins(&begins);
-    for (; end - at >= MARK_MAX; at++) {
-        while ((size_t)(end - at) > sizeof(block) + MARK_MAX && !may_begin(&begins, at))
-            at += sizeof(block);
+    while ((at = next_place(search)) != NULL)
         for (size_t i = 0; i < MARKS; i++)
-            if ((wanted >> i & 1) != 0 && memcmp(at, marks[i].begin, 2) == 0 &&
-                marks[i].is_part(at, (size_t)(end - at), len)) {
+            if ((search->wanted >> i & 1) != 0 && find_fours_is(&search->fours, i, at) &&
+                marks[i].is_part(at, (size_t)(search->end - at), len)) {
                 *mark = i;
                 return at;
             }
-    }
     return NULL;
 }
 
@@ -154,8 +185,9 @@ void unpack_embedded(struct unpack *unpack, const struct unpack_object *object, 
 {
     const struct unpack_request *wishes = unpack_wishes(unpack);
     const uint64_t len_max = wishes->limits.file_len_max;
-    const uint8_t *const end = object->bytes + to, *at = object->bytes + from;
+    const uint8_t *at;
     unsigned wanted = (1u << MARKS) - 1, n = 0;
+    struct search search;
     size_t mark, len;
 
     if ((len_max > 0 && to - from > len_max) || (wishes->closed >> UNPACK_ARCHIVES & 1) != 0)
@@ -164,15 +196,16 @@ void unpack_embedded(struct unpack *unpack, const struct unpack_object *object, 
         if ((marks[i].kind == object->kind && object->kind != KIND_ZIP) ||
             (marks[i].kind == KIND_PDF && object->kind >= KIND_MSEXE && object->kind <= KIND_JAVA))
             wanted &= ~(1u << i);
-    while ((at = find_part(at, end, wanted, &mark, &len)) != NULL && !unpack_is_over(unpack)) {
+    begin_search(&search, object->bytes + from, object->bytes + to, wanted);
+    while ((at = find_part(&search, &mark, &len)) != NULL && !unpack_is_over(unpack)) {
         if (++n > PARTS_MAX) {
             unpack_incomplete(unpack, object, "it has more archives inside than are opened");
             return;
         }
         open_part(unpack, object, at, len, marks[mark].kind);
         if (marks[mark].is_last)
-            wanted &= ~(1u << mark);
-        at += marks[mark].kind == KIND_CAB ? len : 1;
+            search.wanted &= ~(1u << mark);
+        search.at = at + (marks[mark].kind == KIND_CAB ? len : 1);
     }
 }
 

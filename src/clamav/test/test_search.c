@@ -62,16 +62,16 @@ static void test_find(void **state)
 }
 
 /* Every place where the bytes lie is given, and places ascend. */
-static void check_many(clam_many_fn *find_many, uint64_t *seed)
+static void check_many(find_fours_fn *find_fours, uint64_t *seed)
 {
     static const uint8_t letters[] = {'a', 'A', '@', 'b', 0, 0xE1};
 
     for (int round = 0; round < 3000; round++) {
-        const size_t n = test_below(seed, 300), n_keys = 1 + test_below(seed, CLAM_MANY_MAX);
-        uint8_t *text = malloc(n + 3), keys[CLAM_MANY_MAX][12];
+        const size_t n = test_below(seed, 300), n_keys = 1 + test_below(seed, FIND_FOURS_MAX);
+        uint8_t *text = malloc(n + 3), keys[FIND_FOURS_MAX][12];
         uint16_t *places = malloc((n + 1) * sizeof *places);
-        struct clam_needle needles[CLAM_MANY_MAX];
-        struct clam_many many = {.n = 0};
+        struct clam_needle needles[FIND_FOURS_MAX];
+        struct clam_many many = {.fours = {.n = 0}};
 
         for (size_t i = 0; i < n + 3; i++)
             text[i] = letters[test_below(seed, 6)];
@@ -80,21 +80,21 @@ static void check_many(clam_many_fn *find_many, uint64_t *seed)
 
             for (size_t i = 0; i < len; i++)
                 keys[k][i] = letters[test_below(seed, 6)];
-            clam_needle_init(&needles[many.n], keys[k], len, test_below(seed, 2) == 0);
-            assert_int_equal(clam_many_add(&many, &needles[many.n]), len >= CLAM_MANY_BYTES);
+            clam_needle_init(&needles[many.fours.n], keys[k], len, test_below(seed, 2) == 0);
+            assert_int_equal(clam_many_add(&many, &needles[many.fours.n]), len >= FIND_FOURS_BYTES);
         }
-        const size_t n_places = find_many(&many, text, n, places);
+        const size_t n_places = find_fours(&many.fours, text, n, places);
         for (size_t at = 0, next = 0; at < n; at++) {
             const bool given = next < n_places && places[next] == at;
 
-            for (size_t k = 0; k < many.n; k++) {
+            for (size_t k = 0; k < many.fours.n; k++) {
                 const struct clam_needle part = {.key = needles[k].key + many.at[k],
-                                                 .len = CLAM_MANY_BYTES,
+                                                 .len = FIND_FOURS_BYTES,
                                                  .nocase = needles[k].nocase};
 
-                assert_int_equal(clam_many_is(&many, k, text + at),
+                assert_int_equal(find_fours_is(&many.fours, k, text + at),
                                  clam_needle_equals(&part, text + at));
-                assert_true(given || !clam_many_is(&many, k, text + at));
+                assert_true(given || !find_fours_is(&many.fours, k, text + at));
             }
             next += given;
             assert_true(at + 1 < n || next == n_places);
@@ -109,11 +109,11 @@ static void test_many(void **state)
     uint64_t seed = 4;
 
     (void)state;
-    check_many(clam_many_scalar, &seed);
+    check_many(find_fours_scalar, &seed);
     if (cpu_level() >= CPU_AVX2)
-        check_many(clam_many_avx2, &seed);
+        check_many(find_fours_avx2, &seed);
     if (cpu_level() >= CPU_AVX512)
-        check_many(clam_many_avx512, &seed);
+        check_many(find_fours_avx512, &seed);
 }
 
 /* ---- expressions over files ------------------------------------------------------------------ */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <immintrin.h>
 
-#include "clamav/find_many.h"
+#include "base/find_fours.h"
 
 enum { WIDTH = 64 };
 
@@ -9,7 +9,7 @@ typedef uint64_t mask;
 
 /* Each 16 bytes of a vector are a table. */
 struct tables {
-    __m512i low[CLAM_MANY_BYTES], high[CLAM_MANY_BYTES];
+    __m512i low[FIND_FOURS_BYTES], high[FIND_FOURS_BYTES];
 };
 
 static inline __m512i load_table(const uint8_t table[16])
@@ -17,11 +17,11 @@ static inline __m512i load_table(const uint8_t table[16])
     return _mm512_broadcast_i32x4(_mm_loadu_si128((const __m128i *)table));
 }
 
-static inline void load_tables(struct tables *tables, const struct clam_many *many)
+static inline void load_tables(struct tables *tables, const struct find_fours *fours)
 {
-    for (int i = 0; i < CLAM_MANY_BYTES; i++) {
-        tables->low[i] = load_table(many->low[i]);
-        tables->high[i] = load_table(many->high[i]);
+    for (int i = 0; i < FIND_FOURS_BYTES; i++) {
+        tables->low[i] = load_table(fours->low[i]);
+        tables->high[i] = load_table(fours->high[i]);
     }
 }
 
@@ -45,10 +45,10 @@ static inline mask may_lie(const struct tables *tables, const uint8_t *text)
     return _mm512_test_epi8_mask(first, last);
 }
 
-#include "clamav/find_many_vector.h"
+#include "base/find_fours_vector.h"
 
-size_t clam_many_avx512(const struct clam_many *many, const uint8_t *text, size_t n,
-                        uint16_t *places)
+size_t find_fours_avx512(const struct find_fours *fours, const uint8_t *text, size_t n,
+                         uint16_t *places)
 {
-    return find_places(many, text, n, places);
+    return find_places(fours, text, n, places);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 #include <immintrin.h>
 
-#include "clamav/find_many.h"
+#include "base/find_fours.h"
 
 enum { WIDTH = 32 };
 
@@ -9,7 +9,7 @@ typedef uint32_t mask;
 
 /* Each 16 bytes of a vector are a table. */
 struct tables {
-    __m256i low[CLAM_MANY_BYTES], high[CLAM_MANY_BYTES];
+    __m256i low[FIND_FOURS_BYTES], high[FIND_FOURS_BYTES];
 };
 
 static inline __m256i load_table(const uint8_t table[16])
@@ -17,11 +17,11 @@ static inline __m256i load_table(const uint8_t table[16])
     return _mm256_broadcastsi128_si256(_mm_loadu_si128((const __m128i *)table));
 }
 
-static inline void load_tables(struct tables *tables, const struct clam_many *many)
+static inline void load_tables(struct tables *tables, const struct find_fours *fours)
 {
-    for (int i = 0; i < CLAM_MANY_BYTES; i++) {
-        tables->low[i] = load_table(many->low[i]);
-        tables->high[i] = load_table(many->high[i]);
+    for (int i = 0; i < FIND_FOURS_BYTES; i++) {
+        tables->low[i] = load_table(fours->low[i]);
+        tables->high[i] = load_table(fours->high[i]);
     }
 }
 
@@ -46,9 +46,10 @@ static inline mask may_lie(const struct tables *tables, const uint8_t *text)
     return ~(uint32_t)_mm256_movemask_epi8(none);
 }
 
-#include "clamav/find_many_vector.h"
+#include "base/find_fours_vector.h"
 
-size_t clam_many_avx2(const struct clam_many *many, const uint8_t *text, size_t n, uint16_t *places)
+size_t find_fours_avx2(const struct find_fours *fours, const uint8_t *text, size_t n,
+                       uint16_t *places)
 {
-    return find_places(many, text, n, places);
+    return find_places(fours, text, n, places);
 }

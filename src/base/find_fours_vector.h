@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* The search for many literals with vectors, WIDTH places at a time. Included by a file for one
- * instruction set, which defines WIDTH, mask (a bit a place), struct tables, load_tables and
+/* The search for groups of four bytes with vectors, WIDTH places at a time. Included by a file for
+ * one instruction set, which defines WIDTH, mask (a bit a place), struct tables, load_tables and
  * may_lie. */
 
 static inline size_t write_places(mask found, size_t at, uint16_t *places)
@@ -12,15 +12,15 @@ static inline size_t write_places(mask found, size_t at, uint16_t *places)
     return n;
 }
 
-static inline size_t find_places(const struct clam_many *many, const uint8_t *text, size_t n,
+static inline size_t find_places(const struct find_fours *fours, const uint8_t *text, size_t n,
                                  uint16_t *places)
 {
     struct tables tables;
     size_t n_places = 0, at = 0;
 
     if (n < WIDTH)
-        return clam_many_scalar(many, text, n, places);
-    load_tables(&tables, many);
+        return find_fours_scalar(fours, text, n, places);
+    load_tables(&tables, fours);
     for (; at + WIDTH <= n; at += WIDTH)
         n_places += write_places(may_lie(&tables, text + at), at, places + n_places);
     if (at < n) { /* the last places, without those that were checked */
