@@ -153,6 +153,10 @@ SL_API void sl_header_free(struct sl_header_table *table);
 SL_API uint64_t sl_header_tripped(const struct sl_header_table *table, const struct sl_batch *batch,
                                   uint32_t item);
 
+/* Whether the packet trips the table's checksums of IPv4 or TCP: two of those, found sooner. */
+SL_API bool sl_header_tcp_is_damaged(const struct sl_header_table *table,
+                                     const struct sl_batch *batch, uint32_t item);
+
 /* The engine whose backends run these tables. Static storage; any thread. */
 SL_API const struct sl_engine *sl_header_engine(void);
 

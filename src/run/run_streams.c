@@ -175,13 +175,27 @@ struct collecting {
     const struct app_collecting *apps; /* NULL: nobody asks what flows say */
     struct name_collecting names;      /* without a shard: no names are looked up */
     uint32_t index;                    /* of the shard */
+    uint32_t right_end; /* checksums of the packets before this one that are still to be taken are
+                           right */
 };
 
 static bool has_bad_checksum(const struct collecting *collecting, uint32_t item)
 {
-    return collecting->checks != NULL &&
-           (sl_header_tripped(collecting->checks, collecting->batch, item) &
-            (UINT64_C(1) << SL_HEADER_TCP_CHECKSUM | UINT64_C(1) << SL_HEADER_IPV4_CHECKSUM)) != 0;
+    return collecting->checks != NULL && item >= collecting->right_end &&
+           sl_header_tcp_is_damaged(collecting->checks, collecting->batch, item);
+}
+
+/* How many packets from `first` on have right checksums, at most n. Each is looked at once, as a
+ * shard's packets are taken upwards. */
+static uint32_t count_right(struct collecting *collecting, uint32_t first, uint32_t n)
+{
+    uint32_t i = 0;
+
+    while (i < n && !has_bad_checksum(collecting, first + i))
+        i++;
+    if (first + i > collecting->right_end)
+        collecting->right_end = first + i;
+    return i;
 }
 
 /* A half is as its receiver has it. At its flow's first segment. */
@@ -251,10 +265,13 @@ static void take(void *user, const struct sl_flow_segment *seen)
 /* Where nobody asks for more than parts. */
 static uint32_t take_train(void *user, const struct sl_flow_train *train)
 {
-    const struct collecting *collecting = user;
+    struct collecting *collecting = user;
     struct stream *const stream = &collecting->of_flow[train->entry].stream;
+    struct sl_flow_train right = *train;
 
-    return stream_take_train(collecting->shard, stream, collecting->batch, train);
+    if (collecting->checks != NULL)
+        right.n = count_right(collecting, train->first, train->n);
+    return stream_take_train(collecting->shard, stream, collecting->batch, &right);
 }
 
 static void take_datagram(void *user, const struct sl_flow_segment *seen)
@@ -354,8 +371,7 @@ void stream_batch_collect(struct stream_batch *mine, struct run_streams *streams
                                     .apps = apps,
                                     .index = shard};
     const bool datagrams = apps != NULL && apps->reads_quic;
-    const bool parts_alone =
-        apps == NULL && streams->names == NULL && checks == NULL && mine->facts == NULL;
+    const bool parts_alone = apps == NULL && streams->names == NULL && mine->facts == NULL;
     const struct sl_flow_visitor visitor = {.segment = take,
                                             .train = parts_alone ? take_train : NULL,
                                             .datagram = datagrams ? take_datagram : NULL,

@@ -32,7 +32,7 @@ static uint32_t add_lanes(__m256i lanes)
     return (uint32_t)_mm_cvtsi128_si32(sum);
 }
 
-static uint64_t avx2_sum(const uint8_t *bytes, uint32_t begin, uint32_t end)
+uint64_t header_sum_avx2(const uint8_t *bytes, uint32_t begin, uint32_t end)
 {
     __m256i even = _mm256_setzero_si256();
     __m256i odd = _mm256_setzero_si256();
@@ -57,7 +57,7 @@ static uint64_t avx2_sum(const uint8_t *bytes, uint32_t begin, uint32_t end)
 static void avx2_run(const struct sl_header_table *table, const struct sl_batch *batch,
                      struct sl_hits *hits)
 {
-    header_loop(table, batch, hits, avx2_sum);
+    header_loop(table, batch, hits, header_sum_avx2);
 }
 
 static bool avx2_usable(char why[SL_WHY_LEN])

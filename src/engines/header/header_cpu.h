@@ -16,6 +16,8 @@ enum {
 /* Sums the bytes [begin, end) of a packet as header_sum_core.h defines it. */
 typedef uint64_t header_sum(const uint8_t *bytes, uint32_t begin, uint32_t end);
 
+header_sum header_sum_scalar, header_sum_avx2;
+
 /* All of a backend's work on a batch. */
 typedef void header_run(const struct sl_header_table *table, const struct sl_batch *batch,
                         struct sl_hits *hits);

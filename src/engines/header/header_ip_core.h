@@ -88,6 +88,15 @@ CORE bool header_ipv4_sum_is_wrong(const uint8_t *header, uint32_t header_len)
     return header_fold(sum) != 0xFFFF;
 }
 
+/* Where the datagram of a header ends, and what its checksums cover beside it. */
+CORE void header_ipv4_cover(struct header_ip *ip, const uint8_t *header, uint32_t at)
+{
+    const uint32_t total_len = load_be16(header + 2);
+
+    ip->end = total_len == 0 ? 0 : at + total_len;
+    ip->pseudo = (uint64_t)header_load32(header + 12) + header_load32(header + 16);
+}
+
 HEADER_INLINE void header_ipv4(struct header_ip *ip, const struct sl_header_table *table,
                                const uint8_t *bytes, uint32_t len, uint32_t at)
 {
@@ -100,9 +109,8 @@ HEADER_INLINE void header_ipv4(struct header_ip *ip, const struct sl_header_tabl
         return;
     ip->dst = header_mapped(header_be32(header + 16));
     ip->dst_kind = header_kind4((uint32_t)ip->dst.lo);
-    ip->end = total_len == 0 ? 0 : at + total_len;
+    header_ipv4_cover(ip, header, at);
     ip->fragment = at + 6;
-    ip->pseudo = (uint64_t)header_load32(header + 12) + header_load32(header + 16);
     ip->tripped =
         header_addresses(table, &src, header_kind4((uint32_t)src.lo), &ip->dst, ip->dst_kind) |
         header_ipv4_fragment(header, header_len, total_len) |

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
-/* Segments that would be taken as a train are looked at one by one where somebody asks for more
- * than bytes: for checksums, for the state of the stream, for names. */
+/* Segments of a train have right checksums where these count. They are looked at one by one where
+ * somebody asks for more than bytes: for the state of the stream, for names. */
 #include "test.h"
 
 #include <stdio.h>
@@ -161,10 +161,17 @@ static uint32_t run(struct scene scene)
 static void test_checksums(void **state)
 {
     (void)state;
-    assert_int_equal(run((struct scene){.rules = rules_text}), 1);
-    assert_int_equal(run((struct scene){.rules = rules_text, .is_wrong = true}), 1);
-    assert_int_equal(run((struct scene){.rules = rules_text, .checks = true}), 1);
-    assert_int_equal(run((struct scene){.rules = rules_text, .checks = true, .is_wrong = true}), 0);
+    for (int way = 0; way < 4; way++) {
+        struct scene scene = {.rules = rules_text, .is_long = way % 2 != 0, .is_cut = way / 2 != 0};
+
+        assert_int_equal(run(scene), 1);
+        scene.is_wrong = true;
+        assert_int_equal(run(scene), 1);
+        scene.checks = true;
+        assert_int_equal(run(scene), 0);
+        scene.is_wrong = false;
+        assert_int_equal(run(scene), 1);
+    }
 }
 
 /* All of a train's payloads are in the stream: no rule looks at them again. */

@@ -11,14 +11,30 @@
 #include "sluice/capture.h"
 #include "sluice/dissect.h"
 
-static void compare_packet(const struct sl_batch *batch, uint32_t item, const struct sl_hits *hits,
-                           size_t *h, const struct sl_header_config *config)
+/* What is asked of one packet. */
+static void compare_alone(const struct rig *rig, const struct sl_batch *batch, uint32_t item,
+                          uint64_t expected)
+{
+    const uint64_t sums = UINT64_C(1) << SL_HEADER_IPV4_CHECKSUM | UINT64_C(1)
+                                                                       << SL_HEADER_TCP_CHECKSUM;
+
+    if (sl_header_tripped(rig->table, batch, item) != expected ||
+        sl_header_tcp_is_damaged(rig->table, batch, item) != ((expected & sums) != 0))
+        fail_msg("packet %u: alone it trips %#llx, checksums %d, the oracle says %#llx", item,
+                 (unsigned long long)sl_header_tripped(rig->table, batch, item),
+                 sl_header_tcp_is_damaged(rig->table, batch, item), (unsigned long long)expected);
+}
+
+static void compare_packet(const struct rig *rig, const struct sl_batch *batch, uint32_t item,
+                           const struct sl_hits *hits, size_t *h)
 {
     const struct sl_packet *packet = &batch->packet[item];
     uint32_t offsets[SL_N_HEADER_CHECKS];
     const uint64_t expected =
-        header_ref_checks(config, packet, batch->bytes + packet->offset, offsets);
+        header_ref_checks(&rig->config, packet, batch->bytes + packet->offset, offsets);
     uint64_t tripped = 0;
+
+    compare_alone(rig, batch, item, expected);
 
     for (; *h < hits->n && hits->hit[*h].item == item; ++*h) {
         const struct sl_hit *hit = &hits->hit[*h];
@@ -46,7 +62,7 @@ static size_t compare_batch(struct rig *rig, const struct sl_batch *batch)
     size_t h = 0;
 
     for (uint32_t i = 0; i < batch->n_items; i++)
-        compare_packet(batch, i, &hits, &h, &rig->config);
+        compare_packet(rig, batch, i, &hits, &h);
     assert_int_equal(h, hits.n);
     return hits.n;
 }
