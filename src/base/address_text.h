@@ -3,7 +3,6 @@
 #ifndef BASE_ADDRESS_TEXT_H
 #define BASE_ADDRESS_TEXT_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "bytes.h"
@@ -14,7 +13,7 @@ enum {
     ADDRESS_IPV6_LEN = 45  /* what readers take; the longest that is written has 39 */
 };
 
-/* Returns how many bytes it wrote. `to` has room for one more than ADDRESS_IPV4_LEN. */
+/* Returns the length of the text. It may write to one byte more than ADDRESS_IPV4_LEN. */
 BYTES_INLINE size_t address_put_ipv4(char *to, const uint8_t address[4])
 {
     char *at = to;
@@ -41,7 +40,8 @@ BYTES_INLINE char *address_put_group(char *to, uint32_t group)
     return to;
 }
 
-/* As inet_ntop writes it: RFC 5952, and IPv4 addresses that are mapped or compatible in periods. */
+/* As inet_ntop writes it: RFC 5952, and IPv4 addresses that are mapped or compatible in periods.
+ * Returns the length of the text. It may write to all bytes of `to`. */
 BYTES_INLINE size_t address_put_ipv6(char to[ADDRESS_IPV6_LEN], const uint8_t address[16])
 {
     int best = 8, best_len = 1; /* the longest run of zeros, of two groups at least */

@@ -273,7 +273,7 @@ static uint64_t key_of(const struct sl_hit *hit)
     return (uint64_t)hit->item << 32 | hit->offset;
 }
 
-/* Merges two neighbouring lists in order, from their ends on. */
+/* Merges two neighbouring lists, each of which is in order. It begins at their ends. */
 static void merge_back(struct sl_hit *hit, size_t n_first, size_t n_second, struct sl_hit *spare)
 {
     memcpy(spare, hit + n_first, n_second * sizeof *hit);
@@ -290,7 +290,8 @@ static void merge_back(struct sl_hit *hit, size_t n_first, size_t n_second, stru
 }
 
 /* Most lists are in order, or nearly so. Backends go through each payload from its beginning, and
- * on GPUs only items with many hits are in no order. Behind those hits are hits of made items. */
+ * on GPUs only items with many hits are in no order. Hits of made items lie behind those of
+ * packets: both are sorted, and then merged. */
 void hits_sort(struct sl_hits *hits, struct hits_scratch *scratch)
 {
     const size_t n = hits->n < hits->cap ? hits->n : hits->cap;

@@ -142,8 +142,9 @@ static inline bool is_payload(const struct sl_batch *batch, const struct stream_
            record->at == payload.offset && record->len == payload.len;
 }
 
-/* Whether an engine may find what lies across the place of a payload, whose batch has a column:
- * what is before it is a payload, too. So are the bytes before that one as far as they matter. */
+/* Whether an engine may find what lies across the place of a payload, whose batch has a column. A
+ * payload lies before it. That one has the `len` bytes that matter, or the column names what is
+ * before it, or the stream has `known` bytes before it, which are none. */
 static inline bool has_payloads_before(const struct stream_record *before, const uint32_t *column,
                                        uint32_t known, uint32_t len, const struct sl_batch *batch)
 {
@@ -179,8 +180,9 @@ static inline bool is_of_train(const struct stream_record *record)
     return record->kind == STREAM_PACKET && record->cause != 0;
 }
 
-/* Lists the records that trains had from r on: each is all of its packet's payload. Returns the
- * next one. What later parts are written to is fetched, as other cores wrote there last. */
+/* Lists the records from r on that a train had, each of which is all of its packet's payload.
+ * Returns the first one that no train had. It fetches the memory that later parts are written to,
+ * as other cores wrote there last. */
 static uint32_t link_train(struct stream_batch *mine, const struct stream_parts *parts,
                            const struct sl_batch *batch, uint32_t r)
 {

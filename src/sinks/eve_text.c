@@ -25,7 +25,7 @@ static bool are_plain(const uint8_t *left, const uint8_t *right)
     return (halves[0] | halves[1]) == 0;
 }
 
-/* The last bytes overlap those before them. */
+/* How many of the first bytes are plain. The last halves may overlap bytes that were checked. */
 static size_t plain_len(const uint8_t *text, const uint8_t *end)
 {
     const uint8_t *at = text;

@@ -7,7 +7,8 @@
 struct answers {
     uint64_t from, to;
     uint32_t flow[2];    /* bits of rule_flow_value */
-    uint32_t body_flows; /* the same of those that may show a body which it holds a part of */
+    uint32_t body_flows; /* bits of flows whose rules may see a body that the packet holds a part
+                            of; 0: none */
     uint16_t protocols;
 };
 
@@ -61,10 +62,11 @@ static bool wants_buffers(const struct rule_wants *wants, uint32_t buffers)
     return (wants->buffers & buffers) != 0;
 }
 
-/* The same of a packet. Bytes of its sender's stream are not turned, and those of its receiver's
- * stream are. A message may be of either side. */
-static bool wants_made(const struct rule_wants *wants, const struct answers *answers,
-                       uint32_t buffers)
+/* Whether some rule may look for the literal in these buffers, which are made of a packet's streams
+ * or messages. Bytes of its sender's stream are not turned, and those of its receiver's stream are.
+ * A message may be of either side. */
+static bool wants_made_item(const struct rule_wants *wants, const struct answers *answers,
+                            uint32_t buffers)
 {
     const bool straight = (wants->flows & answers->flow[0]) != 0 &&
                           (wants->from & answers->from) != 0 && (wants->to & answers->to) != 0;
@@ -78,9 +80,9 @@ static bool wants_made(const struct rule_wants *wants, const struct answers *ans
     return turned || (straight && buffers != SL_BUFFER_STREAM_BACK);
 }
 
-/* Where later hits of other items lie. */
+/* Items that were fetched last. */
 struct ahead {
-    uint32_t near, far; /* items that were fetched last */
+    uint32_t near, far;
 };
 
 /* Hits of the same item follow each other. */
@@ -89,9 +91,10 @@ fetch_ahead(struct ahead *ahead, const struct sl_batch *batch, const struct sl_h
 {
     enum { AHEAD = 16 };
 
-    if (i + 2 * AHEAD >= hits->n)
+    if (i + AHEAD >= hits->n)
         return;
-    const uint32_t far = hits->hit[i + 2 * AHEAD].item, near = hits->hit[i + AHEAD].item;
+    const size_t last = i + 2 * AHEAD < hits->n ? i + 2 * AHEAD : hits->n - 1;
+    const uint32_t far = hits->hit[last].item, near = hits->hit[i + AHEAD].item;
 
     if (far != ahead->far && far < batch->n_items)
         __builtin_prefetch(&batch->packet[far]);
@@ -122,11 +125,11 @@ void sl_rules_sift(const struct sl_rules *rules, const struct sl_batch *batch, s
             answers = answers_of(batch, hit.item);
             answered = hit.item;
         }
-        if (hit.item >= batch->n_items) { /* a message of a flow that ended */
-            if (buffers != 0 && !wants_buffers(wants, buffers))
+        if (hit.item >= batch->n_items) { /* a message of a flow that ended, which has buffers */
+            if (!wants_buffers(wants, buffers))
                 continue;
         } else if (buffers == 0 ? !wants_payload(wants, &answers)
-                                : !wants_made(wants, &answers, buffers)) {
+                                : !wants_made_item(wants, &answers, buffers)) {
             continue;
         }
         hits->hit[n++] = hit;

@@ -3,7 +3,7 @@
 
 #include <arpa/inet.h>
 
-#include "base/bytes.h"
+#include "base/address_text.h"
 #include "sluice/dissect.h"
 
 static void check_net(const char *text, const char *inside, const char *outside)
@@ -70,15 +70,19 @@ static void test_addresses_of_ipv6_print_as_inet_ntop_has_them(void **state)
 
     (void)state;
     for (int i = 0; i < 500000; i++) {
-        char written[SL_ADDR_TEXT_LEN], expected[INET6_ADDRSTRLEN];
+        char written[ADDRESS_IPV6_LEN + 1], out[SL_ADDR_TEXT_LEN], expected[INET6_ADDRSTRLEN];
+        const uint32_t mapped = test_below(&random, 4);
         struct sl_addr addr;
 
         for (int g = 0; g < 8; g++)
             store_be16(addr.byte + 2 * g,
                        values[test_below(&random, sizeof values / sizeof *values)]);
+        if (mapped == 0)
+            memcpy(addr.byte, "\0\0\0\0\0\0\0\0\0\0\xFF\xFF", 12);
+        written[address_put_ipv6(written, addr.byte)] = '\0';
+        assert_string_equal(written, inet_ntop(AF_INET6, addr.byte, expected, sizeof expected));
         if (!sl_addr_is_ipv4(&addr))
-            assert_string_equal(sl_addr_format(&addr, written),
-                                inet_ntop(AF_INET6, addr.byte, expected, sizeof expected));
+            assert_string_equal(sl_addr_format(&addr, out), expected);
     }
 }
 

@@ -182,8 +182,8 @@ CORE struct seam_near seam_near_of(uint64_t before, uint64_t behind)
 }
 
 /* The sides of an item whose `before` is not 0, with at least `wanted` bytes before it, or all that
- * there are. Those that lie in several items are copied to `room`. Where items hold fewer than the
- * longest literal's, but for its last, these are all that the stream has. */
+ * there are. Those that lie in several items are copied to `room`. Where the column's items have
+ * fewer bytes than the longest literal needs, the stream has no others. */
 CORE struct seam_sides seam_sides_of(const struct sl_batch *batch, uint32_t item, uint32_t wanted,
                                      uint8_t room[SEAM_BEFORE_MAX])
 {
@@ -250,8 +250,8 @@ CORE uint8_t seam_lower(uint8_t byte)
     return byte >= 'A' && byte <= 'Z' ? (uint8_t)(byte | 0x20) : byte;
 }
 
-/* Whether the literal of a cut is written across the place; `before` and `behind` are its first
- * bytes. */
+/* Whether the literal of a cut is written across the place; `before` and `behind` are the place's
+ * nearest bytes. */
 CORE bool seam_is_written(const struct seam_set *set, const struct seam_cut *cut, uint64_t before,
                           uint64_t behind, const struct seam_sides *sides)
 {
@@ -276,7 +276,7 @@ CORE bool seam_is_written(const struct seam_set *set, const struct seam_cut *cut
 struct seam_walk {
     const struct seam_set *set;
     const struct seam_sides *sides;
-    uint64_t before, behind; /* its first bytes */
+    uint64_t before, behind; /* the place's nearest bytes */
     uint32_t ways;           /* bits */
     int way;                 /* the next */
     uint32_t at, end;        /* cuts of the way before it */

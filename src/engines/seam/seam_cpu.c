@@ -11,7 +11,7 @@ struct group {
     uint32_t item[SEAM_PLACES];
 };
 
-/* Appends the hits of a place, in the ways that a look found. */
+/* Appends the hits of a place, in the ways that it passed. */
 static void compare(const struct seam_set *set, const struct sl_batch *batch, uint32_t item,
                     uint32_t ways, struct sl_hits *hits)
 {
