@@ -199,7 +199,8 @@ static enum sl_status open_tables(struct sl_run *run, struct run_policy *policy,
     if (status == SL_OK)
         status = run_flows_open(&run->source, &run->state, policy, diag);
     if (status == SL_OK && run_policy_has_streams(policy))
-        status = run_streams_create(&run->streams, &run->source, policy->joins_names, diag);
+        status = run_streams_create(&run->streams, &run->source, policy->joins_names,
+                                    run_policy_takes_parts(policy), diag);
     if (status == SL_OK && policy->joins_viruses)
         status = run_viruses_create(&run->viruses, run->streams, policy->database, diag);
     if (status == SL_OK && policy->reads_apps)

@@ -39,7 +39,7 @@ static bool open_flows(struct run_streams *streams, uint32_t n_shards)
 }
 
 enum sl_status run_streams_create(struct run_streams **out, const struct run_source *source,
-                                  bool has_names, struct sl_diag *diag)
+                                  bool has_names, bool has_parts, struct sl_diag *diag)
 {
     const uint32_t n = sl_flow_n_shards(source->flows);
     struct run_streams *streams = calloc(1, sizeof *streams);
@@ -62,7 +62,8 @@ enum sl_status run_streams_create(struct run_streams **out, const struct run_sou
     config.memory = source->config->stream_memory;
     config.min_ttl = source->config->min_ttl;
     config.omits_edges = true; /* nothing here waits for them */
-    config.context_len = config.overlap_len = SL_STREAM_KNOWN;
+    config.context_len = SL_STREAM_KNOWN;
+    config.overlap_len = has_parts ? SL_STREAM_KNOWN : 0;
     return stream_shards_create(&streams->shards, n, &config, diag);
 }
 

@@ -28,9 +28,10 @@ struct run_streams {
     struct sl_stream_stats stats;
 };
 
-/* For the flows of this source, whose table keeps ends. Names may be looked up. SL_ENOMEM. */
+/* For the flows of this source, whose table keeps ends. Names may be looked up, and somebody may
+ * look at parts, which then have the bytes before them of earlier batches. SL_ENOMEM. */
 enum sl_status run_streams_create(struct run_streams **out, const struct run_source *source,
-                                  bool has_names, struct sl_diag *diag);
+                                  bool has_names, bool has_parts, struct sl_diag *diag);
 void run_streams_free(struct run_streams *streams); /* accepts NULL */
 
 /* The end of a flow in a shard, and its records. */
