@@ -10,8 +10,7 @@
 
 #include <string.h>
 
-#include "base/bytes.h"
-#include "base/decimal.h"
+#include "base/address_text.h"
 
 enum { ADDRESS_TEXT_LEN = 39 }; /* eight groups of four digits */
 
@@ -67,11 +66,11 @@ static void put_address(const struct eve *eve, const char *key, struct dns_bytes
 {
     char text[ADDRESS_TEXT_LEN + 1], *at = text;
 
-    for (uint32_t i = 0; address.len == 4 && i < 4; i++) {
-        at = decimal_octet(at, address.bytes[i]);
-        *at++ = '.';
+    if (address.len == 4) {
+        eve->visit->text(eve->visit->to, key, text, address_put_ipv4(text, address.bytes));
+        return;
     }
-    for (uint32_t i = 0; address.len == 16 && i < 16; i += 2) {
+    for (uint32_t i = 0; i < 16; i += 2) {
         at = put_hex_digits(at, load_be16(address.bytes + i), 4);
         *at++ = ':';
     }
