@@ -153,7 +153,8 @@ SL_API void sl_header_free(struct sl_header_table *table);
 SL_API uint64_t sl_header_tripped(const struct sl_header_table *table, const struct sl_batch *batch,
                                   uint32_t item);
 
-/* Whether the packet trips the table's checksums of IPv4 or TCP: two of those, found sooner. */
+/* Whether a packet of a dissected host batch trips the table's checksums of IPv4 or TCP: two of
+ * those, found sooner. Any thread. */
 SL_API bool sl_header_tcp_is_damaged(const struct sl_header_table *table,
                                      const struct sl_batch *batch, uint32_t item);
 

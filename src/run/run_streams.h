@@ -129,9 +129,8 @@ void stream_batch_list_ended(struct stream_batch *mine, uint32_t n_shards);
 
 /* Appends made items to `to`, as sl_app_make does: seams, which hold the bytes on either side of
  * the place where a part begins, unless an engine has it, and the parts that do not lie in their
- * packet. `of_item`
- * are the first parts of a batch's items, as sl_evaluator_set_streams has them. `makes` is as
- * above; NULL: each item is looked at. Item 0 is `first` in `to`. */
+ * packet. `of_item` are the first parts of a batch's items, as sl_evaluator_set_streams has them.
+ * `makes` is as above; NULL: each item is looked at. Item 0 is `first` in `to`. */
 uint64_t run_streams_make(const struct sl_stream_part *const *of_item, const uint8_t *makes,
                           const struct sl_batch *batch, const struct run_seams *seams,
                           uint32_t first, struct sl_batch *to, uint64_t from);
