@@ -180,13 +180,17 @@ struct stream_shard *stream_shard_at(struct stream_shard *shards, uint32_t index
 void stream_shard_begin(struct stream_shard *shard, struct stream_output *output,
                         const uint8_t *bytes);
 
+/* Fetches what segments of a stream that is in cache need soon. */
+void stream_fetch(const struct stream_shard *shard, const struct stream *stream);
+
 /* Takes the next segment of a flow. *stream is zeros but for the policies at the flow's first. */
 void stream_take(struct stream_shard *shard, struct stream *stream, uint64_t flow,
                  const struct stream_segment *segment);
 
 /* The same for the usual segments that a train begins with, as long as they are plain: each has the
- * next bytes of a half, and acknowledges bytes that the other half has. Returns how many those are.
- * None is where edges are reported or bytes count at once. Their checksums are right. */
+ * next bytes of a half, and acknowledges bytes that the other half has, if that was seen. Returns
+ * how many those are. None is where edges are reported or bytes count at once. Their checksums are
+ * right. */
 uint32_t stream_take_train(struct stream_shard *shard, struct stream *stream,
                            const struct sl_batch *batch, const struct sl_flow_train *train);
 

@@ -806,6 +806,44 @@ static void test_queue_bound(void **state)
     finish(trial);
 }
 
+/* Where one side was seen, its segments go as a train, and one of the other side does not. */
+static void test_lone_train(void **state)
+{
+    enum { LEN = 10, N = 8, OTHER = 5 };
+    struct sl_flow_packet packet[N];
+    struct sl_span payload[N];
+    struct stream_config config;
+    struct trial *trial;
+
+    (void)state;
+    stream_config_init(&config);
+    config.memory = 1 << 22;
+    config.omits_edges = true;
+    trial = trial_new(&config, 0);
+    memset(trial->bytes, 'x', sizeof trial->bytes);
+    for (uint32_t i = 0; i < N; i++) {
+        const struct stream_segment s = segment(CLIENT, LEN + i * LEN, i * 1000, LEN);
+
+        packet[i] = (struct sl_flow_packet){.sequence = i == OTHER ? 0 : s.seq,
+                                            .acknowledged = s.ack,
+                                            .window = s.window,
+                                            .tcp_flags = s.flags,
+                                            .ttl = 64,
+                                            .sender = i == OTHER,
+                                            .is_usual = true};
+        payload[i] = (struct sl_span){i * LEN, LEN};
+    }
+    const struct sl_batch batch = {.bytes = trial->bytes, .payload = payload};
+    const struct sl_flow_train train = {.flow = 1, .n = N, .packet = packet};
+
+    send_text(trial, CLIENT, 0, 0, "0123456789");
+    assert_int_equal(stream_take_train(trial->shards, &trial->stream, &batch, &train), OTHER);
+    trial_flush(trial);
+    assert_int_equal(trial->half[CLIENT].len, LEN + OTHER * LEN);
+    assert_int_equal(trial->half[SERVER].len, 0);
+    finish(trial);
+}
+
 /* Blocks for the last bytes of a half, or it is known to have none. */
 static void expect_context(const struct stream_shard *shard, const struct stream *stream,
                            uint32_t half)
@@ -1130,6 +1168,7 @@ int main(void)
         cmocka_unit_test(test_doubt),
         cmocka_unit_test(test_window_scale),
         cmocka_unit_test(test_end_of_train),
+        cmocka_unit_test(test_lone_train),
         cmocka_unit_test(test_timestamps),
         cmocka_unit_test(test_urgent),
         cmocka_unit_test(test_fin),
