@@ -420,6 +420,8 @@ struct sl_flow_visitor {
     const void *memory; /* `memory_len` bytes of each entry, which are fetched before its packets
                            are visited; NULL: none */
     size_t memory_len;
+    void (*ahead)(void *user, uint32_t entry); /* fetches what that memory leads to. The flow's
+                                                  packets are visited soon. NULL: nothing */
 };
 
 /* Visits the TCP segments and the datagrams of a tracked shard in their order, and, where ends are

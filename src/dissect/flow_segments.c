@@ -57,12 +57,18 @@ __attribute__((always_inline)) static inline void fetch_headers(const struct sl_
     __builtin_prefetch(batch->bytes + payload.offset + (payload.len != 0 ? payload.len - 1 : 0));
 }
 
+/* Of the flow of a run's first packet. */
+static uint32_t entry_of(const struct sl_flow_keys *keys, const struct flow_run *run)
+{
+    return keys->packet[run->first - keys->first_item].entry;
+}
+
 __attribute__((always_inline)) static inline void fetch_run(const struct sl_batch *batch,
                                                             const struct sl_flow_keys *keys,
                                                             const struct flow_run *run,
                                                             const struct sl_flow_visitor *visitor)
 {
-    const uint32_t entry = keys->packet[run->first - keys->first_item].entry;
+    const uint32_t entry = entry_of(keys, run);
     const char *memory = visitor->memory;
 
     for (size_t at = 0; memory != NULL && at < visitor->memory_len; at += LINE)
@@ -145,6 +151,9 @@ void sl_flow_visit_shard(const struct sl_flow_table *table, const struct sl_batc
             fetch_columns(batch, keys, keys->run[keys->by_shard[i + 2 * AHEAD]].first);
         if (i + AHEAD < end)
             fetch_run(batch, keys, &keys->run[keys->by_shard[i + AHEAD]], visitor);
+        if (i + AHEAD / 2 < end && visitor->ahead != NULL)
+            visitor->ahead(visitor->user,
+                           entry_of(keys, &keys->run[keys->by_shard[i + AHEAD / 2]]));
         visit_run(batch, keys, &keys->run[keys->by_shard[i]], ends, &next, visitor);
     }
     visit_ends(ends, &next, UINT32_MAX, visitor);
