@@ -189,8 +189,8 @@ bool bench_stream(const struct bench *bench)
             measure(bench, &playing, &orders[i]);
         good = bench_stream_runs(bench);
     }
-    stream_shards_free(playing.shard, 1);
     stream_output_free(&playing.output);
+    stream_shards_free(playing.shard, 1);
     free(playing.flows);
     free(playing.bytes);
     return good;

@@ -233,7 +233,10 @@ struct sl_alert {
 /* Bytes that a packet adds to a TCP stream, in their place, without bytes that were sent before.
  * They lie in the packet's payload, or elsewhere where they waited for bytes before them. */
 struct sl_stream_part {
-    const uint8_t *bytes;
+    union {
+        const uint8_t *bytes;
+        const uint8_t *const *piece; /* where in_pieces: of SL_STREAM_PIECE bytes each */
+    };
     uint64_t offset; /* of the first in the stream: 0 is the byte behind the SYN, or the first that
                         was seen */
     const struct sl_stream_part *before; /* ends where this part begins; NULL: `known` is 0 */
@@ -243,7 +246,15 @@ struct sl_stream_part {
                        SL_STREAM_KNOWN: those of `before` and of what is before it */
     bool whole;     /* of the packet's first: the stream takes all of the packet's payload */
     bool reversed;  /* they were sent by the receiver of the packet, which made them count */
+    bool in_pieces; /* no part that a packet adds is */
+    uint8_t skip;   /* bytes of the first piece before the part's */
 };
+
+enum { SL_STREAM_PIECE = 256 }; /* bytes */
+
+/* Copies `len` bytes of the part from its byte `from` on. It has as many. Any thread. */
+SL_API void sl_stream_part_copy(const struct sl_stream_part *part, uint32_t from, uint8_t *to,
+                                uint32_t len);
 
 /* A rule sees the stream in blocks of this many bytes, from its first byte on. Hits in a block are
  * evaluated with the block before it, and with the part's bytes behind it, at most SL_STREAM_AHEAD

@@ -116,9 +116,10 @@ struct sl_run_config {
 
     /* Flows (sluice/dissect.h). */
     uint8_t min_ttl;        /* segments of TCP with a lower TTL are in no stream */
-    uint64_t stream_memory; /* bytes that TCP streams keep at most, and as many of what they say:
-                               128 KiB to 4 GiB for each shard of flows (sluice/dissect.h), or
-                               SL_EINVAL; 0: rules and events see packets alone */
+    uint64_t stream_memory; /* bytes that TCP streams keep at most, and as many of what they say.
+                               What streams gave up while batches look at it is 1.5 times as much
+                               at most. 128 KiB to 4 GiB for each shard of flows (sluice/dissect.h),
+                               or SL_EINVAL; 0: rules and events see packets alone */
     const char *const *host_policies; /* "NET=NAME" (sl_host_policy_parse): how hosts decide between
                                          bytes that overlap; NULL: as bsd. Small networks come
                                          before large ones */

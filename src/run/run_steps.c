@@ -288,6 +288,8 @@ static enum sl_status drain(void *user, const struct sl_batch *batch, const stru
     own_checksums_add(&run->own_checksums, &events, &run->config, &run->notices);
     if (status == SL_OK)
         status = run_sinks_write(&run->sinks, mine->digest->held, &events, diag);
+    if (run->streams != NULL)
+        stream_batch_release(&mine->streams, run->streams->n_shards);
     run_policy_release(mine->policy);
     mine->policy = NULL;
     return status;

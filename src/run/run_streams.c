@@ -146,6 +146,12 @@ enum sl_status stream_batch_begin(struct stream_batch *mine, struct sl_batch *ba
     return SL_OK;
 }
 
+void stream_batch_release(struct stream_batch *mine, uint32_t n_shards)
+{
+    for (uint32_t i = 0; i < n_shards; i++)
+        stream_output_release(&mine->shard[i].output);
+}
+
 void stream_batch_clear(struct stream_batch *mine)
 {
     for (uint32_t i = 0; i < RUN_SHARDS_MAX; i++) {
@@ -275,6 +281,13 @@ static uint32_t take_train(void *user, const struct sl_flow_train *train)
     return stream_take_train(collecting->shard, stream, collecting->batch, &right);
 }
 
+static void fetch_stream(void *user, uint32_t entry)
+{
+    const struct collecting *collecting = user;
+
+    stream_fetch(collecting->shard, &collecting->of_flow[entry].stream);
+}
+
 static void take_datagram(void *user, const struct sl_flow_segment *seen)
 {
     const struct collecting *collecting = user;
@@ -379,7 +392,8 @@ void stream_batch_collect(struct stream_batch *mine, struct run_streams *streams
                                             .ended = end,
                                             .user = &collecting,
                                             .memory = collecting.of_flow,
-                                            .memory_len = sizeof(struct run_flow)};
+                                            .memory_len = sizeof(struct run_flow),
+                                            .ahead = fetch_stream};
 
     struct stream_record near[NEAR_RECORDS];
 

@@ -142,6 +142,9 @@ const struct sl_stream_part *stream_part_first(const struct sl_stream_part *part
 bool stream_part_in_packet(const struct sl_batch *batch, uint32_t item,
                            const struct sl_stream_part *part);
 
+/* Nobody looks at the parts of the batch from now on. Any thread. */
+void stream_batch_release(struct stream_batch *mine, uint32_t n_shards);
+
 /* ---- counters (stream_counts.c) ---------------------------------------------------------------
  */
 

@@ -90,8 +90,10 @@ __attribute__((always_inline)) static inline void fetch_seam(const struct sl_str
 {
     if (part == NULL || part->len == 0 || part->known == 0)
         return;
+    uint32_t len;
+
     __builtin_prefetch(part->bytes);
-    __builtin_prefetch(part->before->bytes + part->before->len - 1);
+    __builtin_prefetch(stream_part_end(part->before, &len) - 1);
 }
 
 /* The first item from this one on that something may be made of; n_items: there is none. */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 _Static_assert(STREAM_N_EVENTS <= 64, "a set of events is a number");
+_Static_assert((int)STREAM_PIECE_LEN == (int)SL_STREAM_PIECE, "contexts are parts as they lie");
 
 /* ---- room ------------------------------------------------------------------------------------ */
 
@@ -59,7 +60,18 @@ static inline void fill_part(struct sl_stream_part *part, const struct stream_re
     part->next = NULL;
     part->len = record->len;
     part->known = known < SL_STREAM_KNOWN ? known : SL_STREAM_KNOWN;
-    part->whole = part->reversed = false;
+    part->whole = part->reversed = part->in_pieces = false;
+}
+
+static void fill_context(struct sl_stream_part *part, const struct stream_record *record,
+                         const uint8_t *copied)
+{
+    fill_part(part, record, copied, NULL);
+    part->in_pieces = record->cause != 0;
+    if (part->in_pieces) {
+        part->piece = (const uint8_t *const *)(const void *)part->bytes;
+        part->skip = (uint8_t)record->source;
+    }
 }
 
 /* ---- lists of parts -------------------------------------------------------------------------- */
@@ -117,9 +129,13 @@ static void link_any(struct linking *linking, struct stream_batch *mine, struct 
     const struct stream_record *const record = &parts->output.record[r];
     struct sl_stream_part *const part = &parts->part[r];
 
+    if (record->kind == STREAM_CONTEXT) {
+        fill_context(part, record, parts->output.copied);
+        return;
+    }
     fill_part(part, record, record->kind == STREAM_PACKET ? batch->bytes : parts->output.copied,
               record->previous != 0 ? &parts->part[record->previous] : NULL);
-    if (!adds_bytes(record) || record->len == 0)
+    if (record->len == 0)
         return;
     while (linking->ended != NULL && linking->ended->behind <= r)
         linking->ended = linking->ended->next;

@@ -15,8 +15,20 @@ void stream_part_copy_before(const struct sl_stream_part *part, uint8_t *to, uin
         const uint32_t n = part->len < len ? part->len : len;
 
         len -= n;
-        memcpy(to + len, part->bytes + part->len - n, n);
+        sl_stream_part_copy(part, part->len - n, to + len, n);
     }
+}
+
+const uint8_t *stream_part_end(const struct sl_stream_part *part, uint32_t *len)
+{
+    *len = part->len;
+    if (!part->in_pieces)
+        return part->bytes + part->len;
+    const uint32_t behind = part->skip + part->len;
+    const uint32_t in_last = (behind - 1) % SL_STREAM_PIECE + 1;
+
+    *len = (uint32_t)least(part->len, in_last);
+    return part->piece[(behind - 1) / SL_STREAM_PIECE] + in_last;
 }
 
 /* The part, and at most n bytes before it: where they lie, as most do, or in `room`. */
@@ -24,10 +36,10 @@ static struct seam_sides sides_of(const struct sl_stream_part *part, uint32_t n,
                                   uint8_t room[RUN_SEAM_MAX])
 {
     const uint32_t n_before = (uint32_t)least(part->known, n);
-    const struct sl_stream_part *const before = part->before;
-    const uint8_t *end = before->bytes + before->len;
+    uint32_t together;
+    const uint8_t *end = stream_part_end(part->before, &together);
 
-    if (before->len < n_before) {
+    if (together < n_before) {
         stream_part_copy_before(part, room, n_before);
         end = room + n_before;
     }

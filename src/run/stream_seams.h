@@ -23,6 +23,10 @@ struct run_seams {
 /* Copies the `len` bytes before the part, of which there are as many. */
 void stream_part_copy_before(const struct sl_stream_part *part, uint8_t *to, uint32_t len);
 
+/* Where the last bytes of a part end, which has some; *len becomes how many of them lie together.
+ */
+const uint8_t *stream_part_end(const struct sl_stream_part *part, uint32_t *len);
+
 /* Whether something of this direction may lie across the place where the part begins. */
 bool stream_seam_crosses(const struct run_seams *seams, const struct sl_stream_part *part,
                          bool to_server);

@@ -59,7 +59,7 @@ enum sl_status defrag_create(struct defrag **out, const struct defrag_config *co
     while (n_buckets < n_blocks / 2)
         n_buckets *= 2;
     defrag = (struct defrag *)calloc(1, sizeof *defrag);
-    if (defrag == NULL || !stream_arena_open(&defrag->arena, n_blocks) ||
+    if (defrag == NULL || !stream_arena_open(&defrag->arena, n_blocks, 0) ||
         (defrag->buckets = (uint32_t *)calloc(n_buckets, sizeof *defrag->buckets)) == NULL) {
         defrag_free(defrag);
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for fragments");

@@ -10,8 +10,9 @@
  * threads.
  *
  * A batch begins in a shard, takes the segments of the shard's flows, and ends. It emits records.
- * Bytes of records of kind STREAM_PACKET lie in the batch; those of others in output->copied. So
- * records are valid as long as batch and output are, and as memory that was lent for them is. */
+ * Bytes of records of kind STREAM_PACKET lie in the batch; those of others in output->copied, or in
+ * the arena's blocks. So records are valid as long as batch and output are, until the output is
+ * released, and as memory that was lent for them is. */
 #ifndef STREAM_STREAM_H
 #define STREAM_STREAM_H
 
@@ -24,7 +25,8 @@
 enum {
     STREAM_HOLES_MAX = 64,     /* of a half */
     STREAM_QUEUE_MAX = 262144, /* bytes of blocks that the queues of a flow hold */
-    STREAM_CONTEXT_MAX = 16384
+    STREAM_CONTEXT_MAX = 4096,
+    STREAM_PIECE_LEN = 256
 };
 
 /* The part of a half that the plain case reads. 32 bytes. */
@@ -94,8 +96,8 @@ enum stream_record_kind {
     STREAM_PACKET,  /* the next bytes of the stream, in a packet of the batch */
     STREAM_COPIED,  /* the next bytes of the stream, in output->copied: they came in a batch before
                      */
-    STREAM_CONTEXT, /* bytes that an earlier batch reported, in output->copied. It stands before the
-                       half's first bytes of a batch, where they have bytes before them */
+    STREAM_CONTEXT, /* bytes that an earlier batch reported. It stands before the half's first bytes
+                       of a batch, where they have bytes before them */
     STREAM_GAP,     /* bytes are missing; the next bytes are not adjacent to those before */
     STREAM_EDGE,    /* the receiver has acknowledged all bytes before `offset` */
     STREAM_EVENT,   /* an anomaly of this packet */
@@ -108,8 +110,10 @@ struct stream_record {
     uint64_t offset;       /* of the first byte in the stream; EDGE, END: behind the last */
     struct stream *stream; /* valid until the batch ends in the shard */
     uint32_t item;         /* the packet that brought it about */
-    uint32_t source;       /* PACKET: the packet that holds the bytes. It may lie before `item` */
-    uint32_t at;           /* PACKET: bytes from the batch's first; COPIED, CONTEXT: of copied */
+    uint32_t source;       /* PACKET: the packet that holds the bytes. It may lie before `item`.
+                              CONTEXT in pieces: bytes of the first piece before these */
+    uint32_t at;           /* PACKET: bytes from the batch's first; COPIED, CONTEXT: of copied.
+                              CONTEXT in pieces: of copied, to the pointers to them */
     uint32_t len;          /* bytes; GAP: below 2^31 */
     uint32_t previous; /* PACKET, COPIED: the record of the bytes right before them, of one of these
                           kinds or CONTEXT; 0: there are none, as at a begin or behind a gap */
@@ -117,10 +121,13 @@ struct stream_record {
     uint8_t half;
     uint8_t cause;  /* GAP: enum sl_stream_gap; EVENT: enum stream_event; PACKET: 1 where a train
                        had it: no other record with a sender is of its item, and it has all of the
-                       packet's payload */
+                       packet's payload; CONTEXT: 1 where they are in pieces of
+                       STREAM_PIECE_LEN bytes */
     uint8_t sender; /* of the packet: 1 + its half; 0: the packet is none of this flow, which ended
                        or gave way */
 };
+
+struct stream_epoch;
 
 /* The output of a batch in a shard. Zeroed at first. Record 0 is none. One thread at a time. */
 struct stream_output {
@@ -131,6 +138,7 @@ struct stream_output {
     bool no_memory; /* records are missing: the caller fails with SL_ENOMEM */
     struct stream_record *lent_record;
     uint8_t *lent_copied;
+    struct stream_epoch *epoch; /* NULL: no record has bytes in pieces */
     struct sl_stream_stats stats;
 };
 
@@ -141,16 +149,22 @@ void stream_output_lend_records(struct stream_output *output, struct stream_reco
                                 uint32_t n);
 void stream_output_return_records(struct stream_output *output);
 
-/* The same for copied bytes of a zeroed output, until it is freed. */
+/* The same for copied bytes of a zeroed output, until it is freed. Aligned to 8 bytes. */
 void stream_output_lend_copied(struct stream_output *output, uint8_t *copied, uint32_t len);
 
+/* Nobody reads the output's records from now on. Blocks that they refer to are reused once that
+ * holds for all batches before, too. The next batch of the output does the same. */
+void stream_output_release(struct stream_output *output);
+
+/* Before its shards are freed. */
 void stream_output_free(struct stream_output *output);
 
 void stream_stats_add(struct sl_stream_stats *sum, const struct sl_stream_stats *more);
 
 struct stream_config {
-    uint64_t memory; /* bytes of all shards' blocks; default 256 MiB; 128 KiB to 4 GiB a shard; the
-                      list of free blocks takes 1/64 more */
+    uint64_t memory; /* bytes of all shards' blocks that are held; default 256 MiB; 128 KiB to 4 GiB
+                      a shard. Blocks that batches refer to when they are given up take at most 1.5
+                      times as much; lists of blocks take 1/64 of all */
     uint32_t context_len; /* last bytes of a half that are kept from batch to batch, and with which
                              retransmissions are compared; default 224, which is one block. At most
                              STREAM_CONTEXT_MAX */

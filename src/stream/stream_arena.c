@@ -8,20 +8,32 @@
 
 enum { TAKES_AHEAD = 4 }; /* blocks that are fetched */
 
-bool stream_arena_open(struct stream_arena *arena, uint32_t n_blocks)
+bool stream_arena_open(struct stream_arena *arena, uint32_t n_blocks, uint32_t n_more)
 {
-    *arena = (struct stream_arena){.n_blocks = n_blocks, .n_used = 1, .n_free = n_blocks - 1};
-    arena->block = (union stream_block *)pages_alloc(n_blocks * sizeof *arena->block);
-    arena->given = (uint32_t *)malloc(n_blocks * sizeof *arena->given);
+    const size_t n = (size_t)n_blocks + n_more;
+
+    *arena = (struct stream_arena){
+        .n_blocks = n_blocks, .n_all = (uint32_t)n, .n_used = 1, .n_free = n_blocks - 1};
+    arena->block = (union stream_block *)pages_alloc(n * sizeof *arena->block);
+    arena->given = (uint32_t *)malloc(n * sizeof *arena->given);
     return arena->block != NULL && arena->given != NULL;
 }
 
 void stream_arena_close(struct stream_arena *arena)
 {
-    pages_free(arena->block, arena->n_blocks * sizeof *arena->block);
+    pages_free(arena->block, arena->n_all * sizeof *arena->block);
     free(arena->given);
     arena->block = NULL;
     arena->given = NULL;
+}
+
+uint32_t stream_block_draw(struct stream_arena *arena)
+{
+    const uint32_t block = arena->n_given != 0 ? arena->given[--arena->n_given] : arena->n_used++;
+
+    if (arena->n_given >= TAKES_AHEAD)
+        __builtin_prefetch(&arena->block[arena->given[arena->n_given - TAKES_AHEAD]], 1);
+    return block;
 }
 
 uint32_t stream_blocks_take(struct stream_arena *arena, uint32_t n)
@@ -32,11 +44,8 @@ uint32_t stream_blocks_take(struct stream_arena *arena, uint32_t n)
         return 0;
     arena->n_free -= n;
     while (n-- > 0) {
-        const uint32_t index =
-            arena->n_given != 0 ? arena->given[--arena->n_given] : arena->n_used++;
+        const uint32_t index = stream_block_draw(arena);
 
-        if (arena->n_given >= TAKES_AHEAD)
-            __builtin_prefetch(&arena->block[arena->given[arena->n_given - TAKES_AHEAD]], 1);
         arena->block[index].next_block = first;
         first = index;
     }
@@ -56,13 +65,6 @@ void stream_blocks_give(struct stream_arena *arena, uint32_t first)
         arena->n_free++;
         first = next;
     }
-}
-
-void stream_blocks_append(const struct stream_arena *arena, uint32_t first, uint32_t block)
-{
-    while (arena->block[first].next_block != 0)
-        first = arena->block[first].next_block;
-    arena->block[first].next_block = block;
 }
 
 struct stream_cursor stream_cursor_at(const struct stream_arena *arena, uint32_t first, uint32_t at)

@@ -26,16 +26,17 @@ union stream_block {
 
 struct stream_arena {
     union stream_block *block; /* block 0 is none */
-    uint32_t n_blocks;
-    uint32_t n_used; /* that were ever used */
-    uint32_t n_free; /* of all, but for those that are counted as taken */
+    uint32_t n_blocks;         /* that may be counted as taken, and block 0 */
+    uint32_t n_all;            /* with those that are drawn beside them */
+    uint32_t n_used;           /* that were ever used */
+    uint32_t n_free;           /* of n_blocks, but for those that are counted as taken */
     uint32_t *given; /* blocks that were given back: the last is taken next. A list through the
                         blocks would wait for each of them, as they left caches */
     uint32_t n_given;
 };
 
 /* False: no memory. Pages are touched when they are used. */
-bool stream_arena_open(struct stream_arena *arena, uint32_t n_blocks);
+bool stream_arena_open(struct stream_arena *arena, uint32_t n_blocks, uint32_t n_more);
 void stream_arena_close(struct stream_arena *arena);
 
 static inline uint64_t stream_arena_held(const struct stream_arena *arena)
@@ -61,7 +62,8 @@ static inline uint32_t stream_blocks_of(uint32_t n)
 /* Takes n blocks, linked and with a zeroed head; 0: there are not so many. */
 uint32_t stream_blocks_take(struct stream_arena *arena, uint32_t n);
 
-/* Counts n blocks as taken, of which there are as many. Whoever takes them uncounts them first. */
+/* Counts n blocks as taken, of which there are as many. Whoever takes them uncounts them first, or
+ * draws them. */
 static inline void stream_blocks_count(struct stream_arena *arena, uint32_t n)
 {
     arena->n_free -= n;
@@ -75,8 +77,14 @@ static inline void stream_blocks_uncount(struct stream_arena *arena, uint32_t n)
 /* Gives a chain back. */
 void stream_blocks_give(struct stream_arena *arena, uint32_t first);
 
-/* Appends a block to a chain. */
-void stream_blocks_append(const struct stream_arena *arena, uint32_t first, uint32_t block);
+/* Draws a block, which was counted, or which n_more has. It is in no chain. */
+uint32_t stream_block_draw(struct stream_arena *arena);
+
+/* Gives a block back that was drawn. It stays counted. */
+static inline void stream_block_return(struct stream_arena *arena, uint32_t block)
+{
+    arena->given[arena->n_given++] = block;
+}
 
 /* A place among the bytes of a chain. */
 struct stream_cursor {

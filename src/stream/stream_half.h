@@ -101,10 +101,15 @@ static inline uint32_t stream_solid(const struct stream *stream, uint32_t half)
     return (uint32_t)stream->half[half].next - stream->rest[half].solid;
 }
 
-/* Blocks that hold the last bytes of a half which has so many. */
+/* Blocks, at most, that hold the last bytes of a half which has had so many: see struct
+ * stream_context. */
 static inline uint32_t stream_context_blocks(const struct stream_shard *shard, uint64_t len)
 {
-    return stream_blocks_of(len < shard->context_len ? (uint32_t)len : shard->context_len);
+    const uint64_t behind = (len + STREAM_HEAD_LEN - 1) / STREAM_BLOCK_LEN + 1;
+
+    if (behind == 1)
+        return 1;
+    return behind + 1 < shard->context_blocks ? (uint32_t)behind + 1 : shard->context_blocks;
 }
 
 /* Takes the blocks for the last bytes. Where there are none, the oldest context gives way. */
@@ -125,9 +130,10 @@ bool stream_context_evict(const struct stream_site *site);
 /* Keeps the last bytes of a half that this batch has bytes of. */
 void stream_context_keep(struct stream_shard *shard, struct stream *stream, uint32_t half);
 
-/* Copies bytes that earlier batches reported; they are held. */
-void stream_context_read(const struct stream_shard *shard, const struct stream *stream,
-                         uint32_t half, uint64_t offset, uint8_t *bytes, uint32_t len);
+/* Lets a record of kind STREAM_CONTEXT have its bytes, which earlier batches reported. False: no
+ * memory. */
+bool stream_context_show(struct stream_shard *shard, const struct stream *stream, uint32_t half,
+                         struct stream_record *record);
 
 /* Whether the bytes at sequence number `begin`, which the stream has already, are what it has.
  * Those that are not held count as equal. */

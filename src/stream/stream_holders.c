@@ -32,3 +32,18 @@ void stream_holder_remove(struct stream_shard *shard, struct stream_holders *lis
     else
         list->newest = holder->older;
 }
+
+void stream_holder_replace(struct stream_shard *shard, struct stream_holders *list, uint32_t index,
+                           uint32_t copy)
+{
+    const struct stream_holder *holder = holder_at(shard, index);
+
+    if (holder->older != 0)
+        holder_at(shard, holder->older)->newer = copy;
+    else
+        list->oldest = copy;
+    if (holder->newer != 0)
+        holder_at(shard, holder->newer)->older = copy;
+    else
+        list->newest = copy;
+}

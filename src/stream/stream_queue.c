@@ -74,7 +74,7 @@ static void report_piece(const struct stream_site *site, uint32_t half, uint32_t
     if (piece->rank == STREAM_MISSING) {
         stream_report_gap(site, half, n, SL_GAP_SNAPPED);
     } else {
-        uint8_t *bytes = stream_output_copy(site->shard, n);
+        uint8_t *bytes = stream_output_copy(site->shard, n, 1);
 
         if (bytes != NULL) {
             stream_blocks_read(arena, pieces->first, piece->skip, bytes, n);

@@ -14,16 +14,14 @@ static void add_context(const struct stream_site *site, uint32_t half)
     const uint32_t solid = stream_solid(stream, half);
     const uint32_t max = site->shard->overlap_len;
     const uint32_t len = solid < max ? solid : max;
-    uint8_t *bytes = len != 0 ? stream_output_copy(site->shard, len) : NULL;
 
-    if (bytes == NULL)
+    if (len == 0)
         return;
     struct stream_record *record = stream_record_at(site, half, STREAM_CONTEXT, len);
 
     record->offset -= len;
-    record->at = (uint32_t)(bytes - site->shard->output->copied);
-    stream_context_read(site->shard, stream, half, record->offset, bytes, len);
-    stream_half_of(site, half)->last = newest(site);
+    if (stream_context_show(site->shard, stream, half, record))
+        stream_half_of(site, half)->last = newest(site);
 }
 
 /* Whether the newest record is of the bytes right before these, in copied as well. */

@@ -25,10 +25,19 @@ void stream_config_init(struct stream_config *config)
 
 static const uint64_t shard_memory_max = UINT64_C(4) << 30;
 
+/* With one for their numbers. Bytes may begin with the last byte of a block. */
+static uint32_t context_blocks(uint32_t len)
+{
+    return 2 + (len + STREAM_BLOCK_LEN - 2) / STREAM_BLOCK_LEN;
+}
+
 static bool open_shard(struct stream_shard *shard, uint64_t memory,
                        const struct stream_config *config)
 {
     const uint64_t n_blocks = memory / STREAM_BLOCK_LEN;
+    const uint32_t n = n_blocks < BLOCKS_MAX ? (uint32_t)n_blocks : BLOCKS_MAX;
+    const uint32_t half_more = n + n / 2, most = BLOCKS_MAX - n;
+    const uint32_t n_retired = half_more < most ? half_more : most;
 
     *shard = (struct stream_shard){.unacked_len = config->unacked_len,
                                    .is_inline = config->is_inline,
@@ -36,10 +45,10 @@ static bool open_shard(struct stream_shard *shard, uint64_t memory,
                                    .keeps_urgent = config->keeps_urgent,
                                    .min_ttl = config->min_ttl,
                                    .context_len = config->context_len,
-                                   .context_blocks = stream_blocks_of(config->context_len),
+                                   .context_blocks = context_blocks(config->context_len),
                                    .overlap_len = config->overlap_len};
-    return stream_arena_open(&shard->arena,
-                             n_blocks < BLOCKS_MAX ? (uint32_t)n_blocks : BLOCKS_MAX);
+    return stream_arena_open(&shard->arena, n, n_retired) &&
+           stream_epochs_open(&shard->epochs, n_retired);
 }
 
 enum sl_status stream_shards_create(struct stream_shard **out, uint32_t n,
@@ -87,8 +96,10 @@ bool stream_waits(const struct stream *stream, uint32_t half)
 
 void stream_shards_free(struct stream_shard *shards, uint32_t n)
 {
-    for (uint32_t i = 0; shards != NULL && i < n; i++)
+    for (uint32_t i = 0; shards != NULL && i < n; i++) {
         stream_arena_close(&shards[i].arena);
+        stream_epochs_close(&shards[i].epochs);
+    }
     free(shards);
 }
 
@@ -137,8 +148,16 @@ static void release(const struct stream_output *output, void *memory)
         free(memory);
 }
 
+void stream_output_release(struct stream_output *output)
+{
+    if (output->epoch != NULL)
+        atomic_store_explicit(&output->epoch->is_over, true, memory_order_release);
+    output->epoch = NULL;
+}
+
 void stream_output_free(struct stream_output *output)
 {
+    stream_output_release(output);
     release(output, output->record);
     release(output, output->copied);
     memset(output, 0, sizeof *output);
@@ -167,6 +186,8 @@ static bool grow(const struct stream_output *output, void **memory, uint32_t *ma
 void stream_shard_begin(struct stream_shard *shard, struct stream_output *output,
                         const uint8_t *bytes)
 {
+    stream_output_release(output);
+    stream_epochs_reclaim(&shard->epochs, &shard->arena);
     output->n = 1;
     output->copied_len = 0;
     output->no_memory = false;
@@ -202,10 +223,11 @@ struct stream_record *stream_record_make(struct stream_output *output)
     return &lost;
 }
 
-uint8_t *stream_output_copy(struct stream_shard *shard, uint32_t len)
+uint8_t *stream_output_copy(struct stream_shard *shard, uint32_t len, uint32_t align)
 {
     struct stream_output *output = shard->output;
-    const uint64_t wanted = (uint64_t)output->copied_len + len;
+    const uint64_t begin = ((uint64_t)output->copied_len + align - 1) / align * align;
+    const uint64_t wanted = begin + len;
 
     if (wanted > output->copied_max &&
         !grow(output, (void **)&output->copied, &output->copied_max, FIRST_COPIED, wanted, 1)) {
@@ -213,5 +235,5 @@ uint8_t *stream_output_copy(struct stream_shard *shard, uint32_t len)
         return NULL;
     }
     output->copied_len = (uint32_t)wanted;
-    return output->copied + wanted - len;
+    return output->copied + begin;
 }

@@ -5,6 +5,7 @@
 
 #include "stream.h"
 #include "stream_arena.h"
+#include "stream_epochs.h"
 #include "stream_pieces.h"
 
 /* Flags of a half. */
@@ -27,17 +28,36 @@ enum {
     STREAM_CONTEXT_FITS = 1 << 15  /* it holds the blocks for the bytes that it had last */
 };
 
-/* The head of a context's chain: its half, in the list of the shard. */
+/* The head of a queue or a context: its half, in the list of the shard. */
 struct stream_holder {
     uint32_t next_block;
     uint32_t older, newer; /* 0: none */
-    uint32_t n_blocks;     /* of a context */
+    uint32_t n_blocks;     /* of a context: that are counted */
     struct stream *stream;
     uint8_t half;
-    uint8_t pad[7];
+    bool has_numbers;  /* a context's: bytes lie in blocks of their own */
+    uint32_t referred; /* the number of the last epoch that refers to the context; 0: none does */
 };
 
-_Static_assert(sizeof(struct stream_holder) == STREAM_HEAD_LEN, "the head of a chain");
+_Static_assert(sizeof(struct stream_holder) == STREAM_HEAD_LEN, "the head of a block");
+
+enum { STREAM_CONTEXT_SLOTS = 32 };
+
+/* Byte o of a half is byte o + STREAM_HEAD_LEN of its context's blocks, which are counted from 0 on
+ * and hold STREAM_BLOCK_LEN bytes each. Bytes are appended, and none is written twice, so that
+ * others may read them meanwhile. A half that had few bytes has them in block 0 behind the holder.
+ * When it has more, a block of its own gets the holder, and the numbers of the blocks that have its
+ * last bytes. */
+struct stream_context {
+    struct stream_holder holder;
+    uint64_t first, behind;                /* these blocks are there; */
+    uint64_t referred_behind;              /* epochs refer to those before this one */
+    uint32_t number[STREAM_CONTEXT_SLOTS]; /* of block i: at i modulo the slots */
+};
+
+_Static_assert(sizeof(struct stream_context) <= STREAM_BLOCK_LEN, "a context is a block");
+_Static_assert((int)STREAM_BLOCK_LEN == (int)STREAM_PIECE_LEN, "records refer to blocks");
+_Static_assert(STREAM_CONTEXT_MAX / STREAM_BLOCK_LEN + 2 <= STREAM_CONTEXT_SLOTS, "all have slots");
 
 /* A block of its own. */
 struct stream_queue {
@@ -71,9 +91,10 @@ struct stream_shard {
     bool keeps_urgent;
     uint8_t min_ttl;
     uint32_t context_len, overlap_len;
-    uint32_t context_blocks; /* of context_len bytes */
+    uint32_t context_blocks; /* of context_len bytes, at most */
 
     struct stream_arena arena;
+    struct stream_epochs epochs;
     struct stream_holders queues, contexts; /* the halves of claims are newer */
     uint32_t n_claims;
     struct stream_claim claim[STREAM_CLAIMS_MAX]; /* the oldest is first */
@@ -82,6 +103,10 @@ struct stream_shard {
 /* stream_holders.c: the halves that hold blocks, by age. */
 void stream_holder_append(struct stream_shard *shard, struct stream_holders *list, uint32_t index);
 void stream_holder_remove(struct stream_shard *shard, struct stream_holders *list, uint32_t index);
+
+/* A copy of the holder takes its place. */
+void stream_holder_replace(struct stream_shard *shard, struct stream_holders *list, uint32_t index,
+                           uint32_t copy);
 
 /* The next record, where there is no room for it. */
 struct stream_record *stream_record_make(struct stream_output *output);
@@ -99,7 +124,7 @@ static inline struct stream_record *stream_record_add(struct stream_shard *shard
     return record;
 }
 
-/* Room for len more copied bytes; NULL: there is no memory. */
-uint8_t *stream_output_copy(struct stream_shard *shard, uint32_t len);
+/* Room for len more copied bytes, aligned to `align`; NULL: there is no memory. */
+uint8_t *stream_output_copy(struct stream_shard *shard, uint32_t len, uint32_t align);
 
 #endif

@@ -111,14 +111,30 @@ static bool reserve(struct rule_stream *stream, uint32_t len)
     return true;
 }
 
-/* Copies the `len` bytes before `behind`, which ends in the part. */
+void sl_stream_part_copy(const struct sl_stream_part *part, uint32_t from, uint8_t *to,
+                         uint32_t len)
+{
+    if (!part->in_pieces) {
+        memcpy(to, part->bytes + from, len);
+        return;
+    }
+    for (uint32_t at = part->skip + from, n; len != 0; at += n, to += n, len -= n) {
+        const uint32_t in_piece = at % SL_STREAM_PIECE;
+
+        n = len < SL_STREAM_PIECE - in_piece ? len : SL_STREAM_PIECE - in_piece;
+        memcpy(to, part->piece[at / SL_STREAM_PIECE] + in_piece, n);
+    }
+}
+
+/* Copies the bytes from `begin` up to `behind`, which ends in the part. */
 static void gather(const struct sl_stream_part *part, uint8_t *to, uint64_t begin, uint64_t behind)
 {
     while (behind > begin) {
         const uint64_t from = part->offset > begin ? part->offset : begin;
 
         if (behind > from)
-            memcpy(to + (from - begin), part->bytes + (from - part->offset), behind - from);
+            sl_stream_part_copy(part, (uint32_t)(from - part->offset), to + (from - begin),
+                                (uint32_t)(behind - from));
         behind = from;
         part = part->before;
     }

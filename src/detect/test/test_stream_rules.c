@@ -24,6 +24,23 @@ static const struct sl_stream_facts *facts = of_sequence;
 static const uint8_t *joined;
 static uint32_t joined_len;
 
+/* The first's bytes lie in two pieces. */
+static bool first_in_pieces;
+
+static void lay_in_pieces(struct sl_stream_part *first)
+{
+    enum { BEFORE_CUT = 4 };
+    static uint8_t pieces[2][SL_STREAM_PIECE];
+    static const uint8_t *const piece[] = {pieces[0], pieces[1]};
+
+    memcpy(pieces[0] + SL_STREAM_PIECE - BEFORE_CUT, first->bytes, BEFORE_CUT);
+    memcpy(pieces[1], first->bytes + BEFORE_CUT, first->len - BEFORE_CUT);
+    first->piece = piece;
+    first->in_pieces = true;
+    first->skip = SL_STREAM_PIECE - BEFORE_CUT;
+    of_item[0] = NULL;
+}
+
 /* The first three follow one another. The last is in no stream. */
 static void lay_parts(uint64_t begin)
 {
@@ -44,6 +61,8 @@ static void lay_parts(uint64_t begin)
         offset += part[i].len;
         of_item[i] = i < 3 ? &part[i] : NULL;
     }
+    if (first_in_pieces)
+        lay_in_pieces(&part[0]);
 }
 
 /* The packets that match the rule, a bit for each. `across` is where its literal ends in the third,
@@ -115,6 +134,48 @@ static void test_steps_reach_back_into_parts_before(void **state)
     assert_int_equal(
         matches("tcp any any -> any any (content:\"is here\"; pcre:\"/^head.*is/\";", 0, 0),
         1 << 2);
+}
+
+static void test_parts_before_lie_in_pieces(void **state)
+{
+    (void)state;
+    first_in_pieces = true;
+    assert_int_equal(
+        matches("tcp any any -> any any (content:\"near\"; content:\"is here\"; distance:2;", 0, 0),
+        1 << 2);
+    assert_int_equal(
+        matches("tcp any any -> any any (content:\"is here\"; pcre:\"/^head near the.*is/\";", 0,
+                0),
+        1 << 2);
+    assert_int_equal(
+        matches("tcp any any -> any any (content:\"is here\"; pcre:\"/^head  near/\";", 0, 0), 0);
+    first_in_pieces = false;
+}
+
+static void test_parts_are_copied(void **state)
+{
+    enum { N = 3 * SL_STREAM_PIECE };
+    static uint8_t bytes[N], apart[3][SL_STREAM_PIECE];
+    const uint8_t *const piece[] = {apart[2], apart[0], apart[1]};
+    uint8_t copy[N];
+
+    (void)state;
+    for (uint32_t i = 0; i < N; i++)
+        bytes[i] = apart[(i / SL_STREAM_PIECE + 2) % 3][i % SL_STREAM_PIECE] =
+            (uint8_t)(i * 7 + i / SL_STREAM_PIECE);
+    for (uint32_t skip = 0; skip < SL_STREAM_PIECE; skip += 51)
+        for (uint32_t from = 0; skip + from < N; from += 17)
+            for (uint32_t len = 0; skip + from + len <= N; len += 1 + len / 5) {
+                const struct sl_stream_part in_pieces = {
+                    .piece = piece, .in_pieces = true, .skip = (uint8_t)skip, .len = N - skip};
+                const struct sl_stream_part flat = {.bytes = bytes + skip, .len = N - skip};
+
+                sl_stream_part_copy(&in_pieces, from, copy, len);
+                assert_memory_equal(copy, bytes + skip + from, len);
+                memset(copy, 0, sizeof copy);
+                sl_stream_part_copy(&flat, from, copy, len);
+                assert_memory_equal(copy, bytes + skip + from, len);
+            }
 }
 
 static void test_places_are_those_of_the_stream(void **state)
@@ -318,6 +379,8 @@ int main(void)
         cmocka_unit_test(test_protocols_are_those_of_sides),
         cmocka_unit_test(test_contents_are_looked_for_in_streams),
         cmocka_unit_test(test_steps_reach_back_into_parts_before),
+        cmocka_unit_test(test_parts_before_lie_in_pieces),
+        cmocka_unit_test(test_parts_are_copied),
         cmocka_unit_test(test_places_are_those_of_the_stream),
         cmocka_unit_test(test_contents_are_found_once),
         cmocka_unit_test(test_long_parts_are_seen_whole),

@@ -145,6 +145,77 @@ static void test_rooms_of_all_lengths(void **state)
     }
 }
 
+/* ---- pieces ---------------------------------------------------------------------------------- */
+
+enum { N_PIECES = 2, TEXT_LEN = N_PIECES * SL_STREAM_PIECE };
+
+static const uint8_t next_bytes[] = "bbab";
+
+/* The bytes of a record of kind STREAM_CONTEXT, in pieces and together, before those of a packet.
+ */
+struct context {
+    _Alignas(8) uint8_t copied[N_PIECES * sizeof(const uint8_t *)];
+    uint8_t pieces[N_PIECES][SL_STREAM_PIECE];
+    struct sl_stream_part part[2]; /* the context, and the packet's part */
+};
+
+static void lay(struct context *context, const uint8_t *text, uint32_t skip, uint32_t len,
+                bool in_pieces)
+{
+    const struct sl_stream_part before = {
+        .bytes = text + skip, .len = len, .skip = (uint8_t)skip, .in_pieces = in_pieces};
+    const uint8_t *const piece[N_PIECES] = {context->pieces[1], context->pieces[0]};
+
+    memcpy(context->pieces[1], text, SL_STREAM_PIECE);
+    memcpy(context->pieces[0], text + SL_STREAM_PIECE, SL_STREAM_PIECE);
+    memcpy(context->copied, piece, sizeof piece);
+    context->part[0] = before;
+    if (in_pieces)
+        context->part[0].piece = (const uint8_t *const *)(const void *)context->copied;
+    context->part[1] = (struct sl_stream_part){.bytes = next_bytes,
+                                               .offset = len,
+                                               .before = &context->part[0],
+                                               .len = sizeof next_bytes - 1,
+                                               .known = len};
+}
+
+/* Contexts in pieces are as those that lie together. */
+static void test_pieces(void **state)
+{
+    static const struct seam_wanted wanted = {(const uint8_t *)"abbab", 5, false, {true, true}, 0};
+    static uint8_t text[TEXT_LEN];
+    struct seam_table *const table = seam_table_create(&wanted, 1, 0);
+    const struct run_seams seams = {.len = RUN_SEAM_MAX, .table = table};
+    uint64_t random = 5;
+    uint32_t n_crosses = 0;
+
+    (void)state;
+    for (uint32_t i = 0; i < TEXT_LEN; i++)
+        text[i] = "ab"[test_below(&random, 2)];
+    for (uint32_t skip = 0; skip < SL_STREAM_PIECE; skip += 15)
+        for (uint32_t len = 1; skip + len <= TEXT_LEN; len++) {
+            struct context pieces, flat;
+            uint8_t copy[2][TEXT_LEN];
+            uint32_t together;
+
+            lay(&pieces, text, skip, len, true);
+            lay(&flat, text, skip, len, false);
+            stream_part_copy_before(&pieces.part[1], copy[0], len);
+            stream_part_copy_before(&flat.part[1], copy[1], len);
+            assert_memory_equal(copy[0], copy[1], len);
+            const uint8_t *const end = stream_part_end(&pieces.part[0], &together);
+
+            assert_in_range(together, 1, len);
+            assert_memory_equal(end - together, text + skip + len - together, together);
+            const bool crosses = stream_seam_crosses(&seams, &flat.part[1], true);
+
+            assert_int_equal(stream_seam_crosses(&seams, &pieces.part[1], true), crosses);
+            n_crosses += crosses;
+        }
+    assert_true(n_crosses > 100);
+    seam_table_free(table);
+}
+
 /* ---- places ---------------------------------------------------------------------------------- */
 
 /* What a record has, and what becomes of the place before it. */
@@ -243,6 +314,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_rooms_of_all_lengths),
+        cmocka_unit_test(test_pieces),
         cmocka_unit_test(test_places),
     };
 

@@ -150,8 +150,8 @@ int main(int argc, char **argv)
             print(&flows[order[i]], half);
             free(flows[order[i]].half[half].bytes);
         }
-    stream_shards_free(shard, 1);
     stream_output_free(&output);
+    stream_shards_free(shard, 1);
     sl_flow_table_free(table);
     return status;
 }

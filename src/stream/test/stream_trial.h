@@ -41,6 +41,10 @@ struct trial {
     const char *fault; /* the first promise that was broken */
 };
 
+/* Whether a record of kind STREAM_CONTEXT has these bytes. */
+bool trial_context_is(const struct stream_output *output, const struct stream_record *record,
+                      const char *bytes);
+
 /* A trial with this config; NULL: the default. Freed by trial_free. */
 struct trial *trial_new(const struct stream_config *config, uint32_t batch_len);
 void trial_free(struct trial *trial);

@@ -912,8 +912,8 @@ static void test_memory_bound(void **state)
         stream_end(shard, &stream[i], 1 + i, 0);
     assert_int_equal(stream_shard_held(shard), 0);
     stream_shard_end(shard);
-    stream_shards_free(shard, 1);
     stream_output_free(&output);
+    stream_shards_free(shard, 1);
 }
 
 /* Random flows. $SLUICE_TEST_STREAMS lengthens the trial. */
@@ -949,10 +949,10 @@ static void test_operations(void **state)
 /* What the lent memory lacks comes from the heap, with what was there. */
 static void test_lent_memory(void **state)
 {
-    enum { N_RECORDS = 100, LEN_COPIED = 16, SEGMENTS = N_RECORDS + 10 };
+    enum { N_RECORDS = 100, LEN_COPIED = 4, SEGMENTS = N_RECORDS + 10 };
     struct trial *trial = trial_new(NULL, 0);
     struct stream_record record[N_RECORDS];
-    uint8_t copied[LEN_COPIED];
+    _Alignas(8) uint8_t copied[LEN_COPIED];
 
     (void)state;
     stream_output_lend_copied(&trial->output, copied, sizeof copied);
@@ -1063,8 +1063,8 @@ static void play_shared(struct shared *shared, uint32_t context_len, uint32_t ba
         stream_end(shared->shard, &shared->stream[flow], 1 + flow, SHARED_SEGMENTS);
     assert_int_equal(stream_shard_held(shared->shard), 0);
     end_shared_batch(shared, bytes);
-    stream_shards_free(shared->shard, 1);
     stream_output_free(&shared->output);
+    stream_shards_free(shared->shard, 1);
 }
 
 /* The loss of bytes and contexts depends on no cut. */
@@ -1130,8 +1130,8 @@ static void test_pieces_leave_no_room_for_a_context(void **state)
     assert_int_equal(n, 30 * SHARED_LEN_MAX);
     assert_in_range(shared.output.stats.contexts_lost, 1, 100);
     assert_int_equal(shared.output.stats.gaps[SL_GAP_MEMORY], 0);
-    stream_shards_free(shared.shard, 1);
     stream_output_free(&shared.output);
+    stream_shards_free(shared.shard, 1);
 }
 
 static void test_names(void **state)

@@ -91,8 +91,8 @@ static double end(struct flood *flood)
         stream_end(flood->shard, &flood->stream[flow], 1 + flow, 0);
     assert_int_equal(stream_shard_held(flood->shard), 0);
     stream_shard_end(flood->shard);
-    stream_shards_free(flood->shard, 1);
     stream_output_free(&flood->output);
+    stream_shards_free(flood->shard, 1);
     free(flood);
     return each;
 }
