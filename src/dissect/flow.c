@@ -372,6 +372,7 @@ __attribute__((always_inline)) static inline void fetch_buckets(const struct flo
         const struct flow_run *run = &runs->run[runs->index[i]];
 
         __builtin_prefetch(flow_bucket(shard, run->hash));
+        __builtin_prefetch(&keys->before[runs->index[i]]);
         __builtin_prefetch(&keys->packet[run->first - keys->first_item]);
         __builtin_prefetch(&batch->origin[run->first]);
     }
