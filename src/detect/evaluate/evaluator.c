@@ -833,16 +833,12 @@ void sl_evaluator_free(struct sl_evaluator *evaluator)
     free(evaluator);
 }
 
-/* As rule_view_fetch, and, where the packet has hits, its part of a stream. *at_hit is the first of
- * a packet behind those that were fetched before. */
+/* As rule_view_fetch, and the packet's part of a stream. */
 __attribute__((always_inline)) static inline void fetch_item(const struct sl_evaluator *evaluator,
-                                                             uint32_t item, size_t *at_hit)
+                                                             uint32_t item)
 {
     rule_view_fetch(evaluator->batch, item);
-    while (*at_hit < evaluator->n_hits && evaluator->hits->hit[*at_hit].item < item)
-        ++*at_hit;
-    if (evaluator->parts != NULL && *at_hit < evaluator->n_hits &&
-        evaluator->hits->hit[*at_hit].item == item && evaluator->parts[item] != NULL)
+    if (evaluator->parts != NULL && evaluator->parts[item] != NULL)
         __builtin_prefetch(&evaluator->parts[item]->whole);
 }
 
@@ -851,7 +847,6 @@ enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_
                                 size_t *n)
 {
     enum { AHEAD = 24 };
-    size_t fetched = 0; /* hits */
 
     *n = 0;
     rule_values_begin_batch(&evaluator->findings.values);
@@ -875,7 +870,7 @@ enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator, const struct sl_
         begin_late(evaluator);
     for (uint32_t item = 0; item < batch->n_items; item++) {
         if (item + AHEAD < batch->n_items)
-            fetch_item(evaluator, item + AHEAD, &fetched);
+            fetch_item(evaluator, item + AHEAD);
         evaluator->items++;
         if ((evaluator->late != NULL && !match_ended(evaluator, item)) ||
             !match_item(evaluator, item) || evaluator->buffers.no_memory ||
