@@ -48,6 +48,16 @@ void *device_pinned_reserve(size_t len)
     return NULL;
 }
 
+bool device_pinned_prepare(size_t len)
+{
+    (void)len;
+    return false;
+}
+
+void device_pinned_trim(void)
+{
+}
+
 void device_pinned_free(void *memory)
 {
     (void)memory;

@@ -38,6 +38,11 @@ void device_use(int device);
 void *device_pinned_alloc(size_t len);
 void device_pinned_free(void *memory);
 
+/* Pins so many bytes ahead, for blocks of any length that are allocated later. False: the system
+ * pins no more. trim frees what was prepared and has no block. Any thread. */
+bool device_pinned_prepare(size_t len);
+void device_pinned_trim(void);
+
 /* As device_pinned_alloc, for memory that a GPU may never read: device_pin pins it. Its pages are
  * made as they are written. */
 void *device_pinned_reserve(size_t len);

@@ -28,6 +28,7 @@ struct region {
     size_t len, used;  /* bytes */
     uint32_t n_blocks; /* in use */
     enum state state;
+    bool prepared; /* for blocks of any length */
 };
 
 static pthread_mutex_t regions_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -40,7 +41,7 @@ static struct region *add_region(void *memory, size_t len, enum state state)
     struct region *region = (struct region *)malloc(sizeof *region);
 
     if (region != NULL) {
-        *region = (struct region){regions, (uint8_t *)memory, len, 0, 0, state};
+        *region = (struct region){regions, (uint8_t *)memory, len, 0, 0, state, false};
         regions = region;
     }
     return region;
@@ -58,13 +59,14 @@ static void *take_block(struct region *region, size_t len)
     return region->memory + region->used - aligned;
 }
 
-/* NULL: no region for small blocks has room for it. */
+/* NULL: no region that was prepared, or is for small blocks, has room for it. */
 static void *share_block(size_t len)
 {
     void *block = NULL;
 
     for (struct region *region = regions; region != NULL && block == NULL; region = region->next)
-        if (region->state == PINNED && region->len == SHARED_LEN)
+        if (region->prepared ||
+            (region->state == PINNED && region->len == SHARED_LEN && len <= SMALL_MAX))
             block = take_block(region, len);
     return block;
 }
@@ -173,7 +175,7 @@ static void *take_pinned(size_t len)
     const size_t pages_len = len <= SMALL_MAX ? (size_t)SHARED_LEN : whole_pages(len);
 
     pthread_mutex_lock(&regions_lock);
-    void *block = len <= SMALL_MAX ? share_block(len) : NULL;
+    void *block = share_block(len);
     pthread_mutex_unlock(&regions_lock);
     if (block != NULL)
         return block;
@@ -202,6 +204,21 @@ void *device_pinned_alloc(size_t len)
         return memory;
     (void)cudaGetLastError();
     return error != cudaErrorMemoryAllocation && is_lost() ? take_ordinary(len) : NULL;
+}
+
+bool device_pinned_prepare(size_t len)
+{
+    const size_t pages_len = whole_pages(len);
+    void *memory = pin_pages(pages_len);
+
+    pthread_mutex_lock(&regions_lock);
+    struct region *region = memory != NULL ? add_region(memory, pages_len, PINNED) : NULL;
+    if (region != NULL)
+        region->prepared = true;
+    pthread_mutex_unlock(&regions_lock);
+    if (memory != NULL && region == NULL)
+        unpin_pages(memory, pages_len);
+    return region != NULL;
 }
 
 void *device_pinned_reserve(size_t len)
@@ -240,6 +257,33 @@ static void free_region(struct region *region)
     else
         free(region->memory);
     free(region);
+}
+
+/* Takes a region without blocks off the list; NULL: there is none. */
+static struct region *take_empty(void)
+{
+    struct region **link = &regions;
+
+    while (*link != NULL && (*link)->n_blocks != 0)
+        link = &(*link)->next;
+
+    struct region *empty = *link;
+
+    if (empty != NULL)
+        *link = empty->next;
+    return empty;
+}
+
+void device_pinned_trim(void)
+{
+    for (struct region *empty;;) {
+        pthread_mutex_lock(&regions_lock);
+        empty = take_empty();
+        pthread_mutex_unlock(&regions_lock);
+        if (empty == NULL)
+            return;
+        free_region(empty);
+    }
 }
 
 void device_pinned_free(void *memory)

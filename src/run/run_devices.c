@@ -97,11 +97,14 @@ static void size_batches(struct sl_pipeline_config *pipeline)
 enum sl_status run_choose_devices(struct sl_run *run, struct sl_diag *diag)
 {
     const uint64_t begin = clock_ns();
+    uint64_t len;
 
     run_join_prober(run);
     size_batches(&run->pipeline);
     run->measures.gpu_ns = clock_ns() - begin;
-    if (run->prober.status != SL_OK && diag != NULL)
+    if (run->prober.status == SL_OK && run_source_is_files(&run->config, &len))
+        run_pinning_begin(&run->pinning, &run->pipeline, len);
+    else if (run->prober.status != SL_OK && diag != NULL)
         *diag = run->prober.diag;
     return run->prober.status;
 }

@@ -73,6 +73,7 @@ enum sl_status sl_run_execute(struct sl_run *run, struct sl_diag *diag)
     if (!run->ready || run->executed)
         return diag_set(diag, SL_EINVAL, NULL, 0, "the run is not open, or has ended");
     run->executed = true;
+    run_pinning_stop(&run->pinning);
     status = begin(run, diag);
     if (status == SL_OK)
         status = run_pipeline(run, diag);

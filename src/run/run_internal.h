@@ -11,6 +11,7 @@
 #include "run_filestore.h"
 #include "run_flows.h"
 #include "run_paces.h"
+#include "run_pinning.h"
 #include "run_redundancy.h"
 #include "run_sinks.h"
 
@@ -54,6 +55,7 @@ struct sl_run {
     struct sl_pipeline_monitor *monitor;
     char why[SL_WHY_LEN]; /* these devices */
     struct run_prober prober;
+    struct run_pinning pinning;
     struct run_measures measures;
     bool opened, ready, executed; /* opening began, succeeded; executing began */
     bool started;                 /* a batch was filled: its packets are gone from the source */

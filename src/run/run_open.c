@@ -122,6 +122,7 @@ void sl_run_close(struct sl_run *run)
     if (run == NULL)
         return;
     run_join_prober(run);
+    run_pinning_end(&run->pinning);
     run_batch_free(run->batches, &run->source);
     run_sinks_clear(&run->sinks);
     run_counts_clear(&run->counts);

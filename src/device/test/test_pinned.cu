@@ -247,6 +247,41 @@ static void test_large_blocks_share_nothing(void **state)
     assert_int_equal(n_pinned(), 0);
 }
 
+/* Blocks lie in what was prepared, large and small ones, until it is full. What has no block goes
+ * when it is trimmed, and what has some with the last of them. */
+static void test_memory_is_prepared(void **state)
+{
+    (void)state;
+    refuse_register = true;
+    assert_false(device_pinned_prepare(40 << 20));
+    refuse_register = false;
+    assert_true(device_pinned_prepare(40 << 20) && device_pinned_prepare(40 << 20));
+    assert_int_equal(n_pinned(), 2);
+
+    uint8_t *const large = (uint8_t *)device_pinned_alloc(17 << 20);
+    uint8_t *const small = (uint8_t *)device_pinned_alloc(1000);
+    uint8_t *const next = (uint8_t *)device_pinned_alloc(17 << 20);
+
+    assert_int_equal(n_pinned(), 2);
+    assert_ptr_equal(find_holder(large), find_holder(small));
+    memset(large, 1, 17 << 20);
+    memset(next, 2, 17 << 20);
+    memset(small, 3, 1000);
+    assert_int_equal(large[(17 << 20) - 1], 1);
+    device_pinned_trim();
+    assert_int_equal(n_pinned(), 1); /* all three lie in one */
+
+    uint8_t *const other = (uint8_t *)device_pinned_alloc(17 << 20);
+
+    assert_int_equal(n_pinned(), 2); /* which is full */
+    device_pinned_free(large);
+    device_pinned_free(next);
+    device_pinned_free(other);
+    assert_non_null(find_holder(small));
+    device_pinned_free(small);
+    assert_int_equal(n_pinned(), 0);
+}
+
 /* Memory that none of our blocks is: also what was taken where pages could not be had. */
 static void test_what_cuda_gave_goes_back_to_cuda(void **state)
 {
@@ -266,6 +301,7 @@ int main(void)
         cmocka_unit_test(test_threads_pin_beside_each_other),
         cmocka_unit_test(test_reserved_memory_is_pinned_when_it_is_used),
         cmocka_unit_test(test_large_blocks_share_nothing),
+        cmocka_unit_test(test_memory_is_prepared),
         cmocka_unit_test(test_what_cuda_gave_goes_back_to_cuda),
     };
 
