@@ -6,9 +6,10 @@
 #include "pipeline/lane.h"
 
 enum {
-    TOGETHER = 8,          /* batches whose memory is pinned at a time */
-    IN_FLIGHT = 2,         /* for each that is worked on: the others wait for those before them */
-    BESIDE_ARENA = 4 << 20 /* bytes, of a batch: made items, columns and hits */
+    TOGETHER = 8,           /* batches whose memory is pinned at a time */
+    IN_FLIGHT = 2,          /* for each that is worked on: the others wait for those before them */
+    BESIDE_ARENA = 4 << 20, /* bytes, of a batch: made items, columns and hits */
+    PINNED_MAX = 1 << 30    /* bytes */
 };
 
 static void *pin(void *argument)
@@ -34,11 +35,13 @@ void run_pinning_begin(struct run_pinning *pinning, const struct sl_pipeline_con
         d++;
     if (d == pipeline->n_devices)
         return;
-    const uint32_t n = (uint32_t)((n_batches + TOGETHER - 1) / TOGETHER);
-
     pinning->device = pipeline->devices[d].index;
     pinning->piece_len = least(n_batches, TOGETHER) * ((size_t)pipeline->batch_len + BESIDE_ARENA);
-    atomic_store(&pinning->n_pieces, n);
+
+    const uint64_t n =
+        least((n_batches + TOGETHER - 1) / TOGETHER, PINNED_MAX / pinning->piece_len);
+
+    atomic_store(&pinning->n_pieces, (uint32_t)n);
     while (pinning->n_threads < least(n, RUN_PINNING_THREADS_MAX) &&
            pthread_create(&pinning->thread[pinning->n_threads], NULL, pin, pinning) == 0)
         pinning->n_threads++;

@@ -20,8 +20,8 @@ struct run_pinning {
     pthread_t thread[RUN_PINNING_THREADS_MAX];
 };
 
-/* Begins to pin memory for the batches of `len` bytes of input, at most as many as most runs have
- * in flight. Without a GPU it does nothing. */
+/* Begins to pin memory for the batches of `len` bytes of input, at most as many as most runs
+ * have in flight, and at most 1 GiB. Without a GPU it does nothing. */
 void run_pinning_begin(struct run_pinning *pinning, const struct sl_pipeline_config *pipeline,
                        uint64_t len);
 
