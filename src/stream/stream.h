@@ -164,7 +164,8 @@ void stream_stats_add(struct sl_stream_stats *sum, const struct sl_stream_stats 
 struct stream_config {
     uint64_t memory; /* bytes of all shards' blocks that are held; default 256 MiB; 128 KiB to 4 GiB
                       a shard. Blocks that batches refer to when they are given up take at most 1.5
-                      times as much; lists of blocks take 1/64 of all */
+                      times as much, and less above 1.6 GiB a shard; lists of blocks take up to
+                      1/28 of all */
     uint32_t context_len; /* last bytes of a half that are kept from batch to batch, and with which
                              retransmissions are compared; default 224, which is one block. At most
                              STREAM_CONTEXT_MAX */
@@ -202,9 +203,9 @@ void stream_take(struct stream_shard *shard, struct stream *stream, uint64_t flo
                  const struct stream_segment *segment);
 
 /* The same for the usual segments that a train begins with, as long as they are plain: each has the
- * next bytes of a half, and acknowledges bytes that the other half has, if that was seen. Returns
- * how many those are. None is where edges are reported or bytes count at once. Their checksums are
- * right. */
+ * next bytes of a half, and acknowledges bytes that the other half has. Where one side was seen,
+ * its bytes count as acknowledged. Returns how many those are. None is where edges are reported or
+ * bytes count at once. Their checksums are right. */
 uint32_t stream_take_train(struct stream_shard *shard, struct stream *stream,
                            const struct sl_batch *batch, const struct sl_flow_train *train);
 

@@ -838,6 +838,7 @@ static void test_lone_train(void **state)
 
     send_text(trial, CLIENT, 0, 0, "0123456789");
     assert_int_equal(stream_take_train(trial->shards, &trial->stream, &batch, &train), OTHER);
+    assert_int_equal(trial->stream.half[CLIENT].acked, trial->stream.half[CLIENT].seq);
     trial_flush(trial);
     assert_int_equal(trial->half[CLIENT].len, LEN + OTHER * LEN);
     assert_int_equal(trial->half[SERVER].len, 0);
