@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* The blocks that halves hold for their last bytes: they are counted when a segment brings bytes,
- * and drawn when its batch ends. */
+ * and drawn when its batch ends, or sooner where many halves begin in it. */
 #include "stream_context.h"
 
 static bool is_claim(const struct stream_shard *shard, uint32_t context)

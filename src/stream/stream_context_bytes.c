@@ -40,7 +40,8 @@ uint32_t stream_context_begin(struct stream_shard *shard)
 {
     const uint32_t context = stream_block_draw(&shard->arena);
 
-    stream_context_at(shard, context)->holder = (struct stream_holder){0};
+    stream_context_at(shard, context)->holder =
+        (struct stream_holder){.referred = stream_epochs_over(&shard->epochs)};
     return context;
 }
 

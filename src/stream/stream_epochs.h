@@ -33,10 +33,16 @@ void stream_epochs_close(struct stream_epochs *epochs);
 /* Begins an epoch. NULL: too many are not over. */
 struct stream_epoch *stream_epochs_begin(struct stream_epochs *epochs);
 
-/* Whether the epoch of this number may not be over. No epoch has number 0. */
+/* Whether the epoch of this number may not be over. Numbers begin anew behind 2^32. */
 static inline bool stream_epochs_has(const struct stream_epochs *epochs, uint32_t number)
 {
-    return (int32_t)(number - epochs->oldest) >= 0;
+    return number - epochs->oldest < epochs->next - epochs->oldest;
+}
+
+/* The number of an epoch that is over. */
+static inline uint32_t stream_epochs_over(const struct stream_epochs *epochs)
+{
+    return epochs->oldest - 1;
 }
 
 /* How many blocks wait. */

@@ -79,7 +79,7 @@ static inline struct stream_record *stream_report_next(const struct stream_site 
 
     record->at = at;
     record->previous = h->last;
-    h->last = site->shard->output->n - 1;
+    h->last = stream_newest(site->shard->output);
     stream_count_bytes(site, h, len);
     return record;
 }

@@ -2,11 +2,6 @@
 /* Bytes that came in sequence, and what is missing. */
 #include "stream_half.h"
 
-static uint32_t newest(const struct stream_site *site)
-{
-    return site->shard->output->n - 1;
-}
-
 /* The bytes before the half's first ones of this batch. */
 static void add_context(const struct stream_site *site, uint32_t half)
 {
@@ -21,7 +16,7 @@ static void add_context(const struct stream_site *site, uint32_t half)
 
     record->offset -= len;
     if (stream_context_show(site->shard, stream, half, record))
-        stream_half_of(site, half)->last = newest(site);
+        stream_half_of(site, half)->last = stream_newest(site->shard->output);
 }
 
 /* Whether the newest record is of the bytes right before these, in copied as well. */
@@ -30,7 +25,8 @@ static bool extends(const struct stream_site *site, const struct stream_half *ha
 {
     const struct stream_record *record;
 
-    if (kind != STREAM_COPIED || half->last == 0 || half->last != newest(site))
+    if (kind != STREAM_COPIED || half->last == 0 ||
+        half->last != stream_newest(site->shard->output))
         return false;
     record = &site->shard->output->record[half->last];
     return record->kind == STREAM_COPIED && record->item == site->item &&

@@ -36,7 +36,8 @@ struct stream_holder {
     struct stream *stream;
     uint8_t half;
     bool has_numbers;  /* a context's: bytes lie in blocks of their own */
-    uint32_t referred; /* the number of the last epoch that refers to the context; 0: none does */
+    uint32_t referred; /* the number of the last epoch that refers to the context, or of one that is
+                          over */
 };
 
 _Static_assert(sizeof(struct stream_holder) == STREAM_HEAD_LEN, "the head of a block");
@@ -44,10 +45,10 @@ _Static_assert(sizeof(struct stream_holder) == STREAM_HEAD_LEN, "the head of a b
 enum { STREAM_CONTEXT_SLOTS = 32 };
 
 /* Byte o of a half is byte o + STREAM_HEAD_LEN of its context's blocks, which are counted from 0 on
- * and hold STREAM_BLOCK_LEN bytes each. Bytes are appended, and none is written twice, so that
- * others may read them meanwhile. A half that had few bytes has them in block 0 behind the holder.
- * When it has more, a block of its own gets the holder, and the numbers of the blocks that have its
- * last bytes. */
+ * and hold STREAM_BLOCK_LEN bytes each. Bytes are appended, and none is written twice before its
+ * block is reused, so that others may read them meanwhile. A half that had few bytes has them in
+ * block 0 behind the holder. When it has more, a block of its own gets the holder, and the numbers
+ * of the blocks that have its last bytes. */
 struct stream_context {
     struct stream_holder holder;
     uint64_t first, behind;                /* these blocks are there; */
@@ -122,6 +123,12 @@ static inline struct stream_record *stream_record_add(struct stream_shard *shard
 
     *record = (struct stream_record){.kind = (uint8_t)kind};
     return record;
+}
+
+/* The newest record; 0 where records are missing, as it may be another half's. */
+static inline uint32_t stream_newest(const struct stream_output *output)
+{
+    return output->no_memory ? 0 : output->n - 1;
 }
 
 /* Room for len more copied bytes, aligned to `align`; NULL: there is no memory. */

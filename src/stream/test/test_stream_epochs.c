@@ -181,6 +181,8 @@ static void test_one_stays(void **state)
     (void)state;
     for (uint32_t i = 0; i < N_BATCHES; i++)
         play_batch(traffic, &traffic->flight[i < 10 ? i : 10 + i % 2]);
+    for (uint32_t i = 0; i < IN_FLIGHT; i++)
+        check_contexts(traffic, &traffic->flight[i]);
     assert_true(traffic->n_copied > N_BATCHES);
     end(traffic);
 }
@@ -236,6 +238,32 @@ static void test_blocks_wait_for_epochs(void **state)
     close_kept(&kept);
 }
 
+/* Numbers begin anew, and those of long ago do not count. */
+static void test_numbers_begin_anew(void **state)
+{
+    static struct kept kept;
+
+    (void)state;
+    open_kept(&kept);
+    const uint32_t long_ago = stream_epochs_over(&kept.epochs);
+
+    kept.epochs.oldest = kept.epochs.next = UINT32_MAX;
+    for (uint32_t i = 0; i < 3; i++) {
+        struct stream_epoch *const epoch = stream_epochs_begin(&kept.epochs);
+        const uint32_t number = UINT32_MAX + i;
+
+        assert_true(stream_epochs_has(&kept.epochs, number));
+        assert_false(stream_epochs_has(&kept.epochs, stream_epochs_over(&kept.epochs)));
+        assert_false(stream_epochs_has(&kept.epochs, number + 1));
+        assert_int_equal(retire(&kept, NULL), 1);
+        assert_int_equal(retire(&kept, epoch), 0);
+        assert_false(stream_epochs_has(&kept.epochs, number));
+    }
+    kept.epochs.oldest = kept.epochs.next = (UINT32_C(1) << 31) + 7;
+    assert_false(stream_epochs_has(&kept.epochs, long_ago));
+    close_kept(&kept);
+}
+
 static void test_most_epochs(void **state)
 {
     static struct kept kept;
@@ -255,9 +283,9 @@ static void test_most_epochs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_contexts_stay), cmocka_unit_test(test_much_in_flight),
-        cmocka_unit_test(test_one_stays),     cmocka_unit_test(test_blocks_wait_for_epochs),
-        cmocka_unit_test(test_most_epochs),
+        cmocka_unit_test(test_contexts_stay),      cmocka_unit_test(test_much_in_flight),
+        cmocka_unit_test(test_one_stays),          cmocka_unit_test(test_blocks_wait_for_epochs),
+        cmocka_unit_test(test_numbers_begin_anew), cmocka_unit_test(test_most_epochs),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
