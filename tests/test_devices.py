@@ -242,8 +242,11 @@ class Devices(unittest.TestCase):
             self.assertEqual(len(errors), 1)
             self.assertIn("cuda:0 is dropped: ", errors[0])
             result = sluice(*self.arguments("cuda", *more), gpus=1, faults=faults)
-            self.assertEqual(result.returncode, 2)
-            self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
+            # Threads pin memory side by side. Without that of another batch than the first, the
+            # run goes on.
+            self.assertIn(result.returncode, (0, 2) if "pinned" in faults else (2,))
+            if result.returncode == 2:
+                self.assertEqual(len(result.stderr.splitlines()), 1, result.stderr)
 
     def interrupt(self, number, device, **how):
         """A pipe that goes on, and a signal in between. Returns the summary."""
