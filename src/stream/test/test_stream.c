@@ -326,33 +326,50 @@ static void test_window_scale(void **state)
     finish(trial);
 }
 
+/* ---- trains ---- */
+
+/* A flow whose segments may go as trains; all bytes of its batch are x. */
+static struct trial *begin_trains(uint8_t min_ttl)
+{
+    struct stream_config config;
+
+    stream_config_init(&config);
+    config.memory = 1 << 22;
+    config.omits_edges = true;
+    config.min_ttl = min_ttl;
+
+    struct trial *const trial = trial_new(&config, 0);
+
+    memset(trial->bytes, 'x', sizeof trial->bytes);
+    return trial;
+}
+
+static struct sl_flow_packet packet_of(const struct stream_segment *s)
+{
+    return (struct sl_flow_packet){.sequence = s->seq,
+                                   .acknowledged = s->ack,
+                                   .window = s->window,
+                                   .tcp_flags = s->flags,
+                                   .ttl = 64,
+                                   .is_usual = true};
+}
+
 /* A train ends where a TTL is too low, and where the window ends. */
 static void test_end_of_train(void **state)
 {
     enum { LEN = 1500, N = 41, LOW = 20 };
     struct sl_flow_packet packet[N];
     struct sl_span payload[N];
-    struct stream_config config;
-    struct trial *trial;
+    struct trial *const trial = begin_trains(5);
 
     (void)state;
-    stream_config_init(&config);
-    config.memory = 1 << 22;
-    config.omits_edges = true;
-    config.min_ttl = 5;
-    trial = trial_new(&config, 0);
     shake_hands(trial);
     send_flags(trial, SERVER, 0, 0, TCP_ACK);
-    memset(trial->bytes, 'x', sizeof trial->bytes);
     for (uint32_t i = 0; i < N; i++) {
         const struct stream_segment s = segment(CLIENT, i * LEN, 0, LEN);
 
-        packet[i] = (struct sl_flow_packet){.sequence = s.seq,
-                                            .acknowledged = s.ack,
-                                            .window = s.window,
-                                            .tcp_flags = s.flags,
-                                            .ttl = i == LOW ? 4 : 5,
-                                            .is_usual = true};
+        packet[i] = packet_of(&s);
+        packet[i].ttl = i == LOW ? 4 : 5;
         payload[i] = (struct sl_span){i * LEN, LEN};
     }
     const struct sl_batch batch = {.bytes = trial->bytes, .payload = payload};
@@ -812,27 +829,17 @@ static void test_lone_train(void **state)
     enum { LEN = 10, N = 8, OTHER = 5 };
     struct sl_flow_packet packet[N];
     struct sl_span payload[N];
-    struct stream_config config;
-    struct trial *trial;
+    struct trial *const trial = begin_trains(0);
 
     (void)state;
-    stream_config_init(&config);
-    config.memory = 1 << 22;
-    config.omits_edges = true;
-    trial = trial_new(&config, 0);
-    memset(trial->bytes, 'x', sizeof trial->bytes);
     for (uint32_t i = 0; i < N; i++) {
         const struct stream_segment s = segment(CLIENT, LEN + i * LEN, i * 1000, LEN);
 
-        packet[i] = (struct sl_flow_packet){.sequence = i == OTHER ? 0 : s.seq,
-                                            .acknowledged = s.ack,
-                                            .window = s.window,
-                                            .tcp_flags = s.flags,
-                                            .ttl = 64,
-                                            .sender = i == OTHER,
-                                            .is_usual = true};
+        packet[i] = packet_of(&s);
         payload[i] = (struct sl_span){i * LEN, LEN};
     }
+    packet[OTHER].sequence = 0;
+    packet[OTHER].sender = 1;
     const struct sl_batch batch = {.bytes = trial->bytes, .payload = payload};
     const struct sl_flow_train train = {.flow = 1, .n = N, .packet = packet};
 
