@@ -79,6 +79,10 @@ struct sl_limits {
     const uint8_t *wanted;
     size_t n_wanted;
 
+    /* Matchers of literals: bits of the kinds of items in which backends may leave out hits inside
+     * a run. The literal is one byte repeated, and the item has more of them in a row. The first
+     * and the last hit in the row are never left out. An item without a kind has kind 0. */
+    uint8_t run_ends;
     uint64_t reserved[4]; /* 0: room to grow */
 };
 

@@ -57,7 +57,8 @@ struct sl_pipeline_engine {
     uint32_t joins;        /* its hits become those of engine `joins` - 1, which is an earlier one;
                               0: they are its own */
     const uint8_t *wanted; /* of the limits of its contexts (sluice/engine.h), */
-    size_t n_wanted;       /* and how many */
+    size_t n_wanted;       /* and how many, */
+    uint8_t run_ends;      /* and this */
 };
 
 /* The configuration of a run, which borrows all that it points to. */

@@ -620,7 +620,7 @@ enum sl_status cuda_submit_begin(struct cuda_context *context, const struct sl_b
 {
     if (!batch_fits(batch, &context->limits))
         return SL_EINVAL;
-    context->kind = context->d_wanted != NULL && batch->has_kind ? batch->kind : NULL;
+    context->kind = batch->has_kind ? batch->kind : NULL;
     return begin_hits(&context->hits, batch, out);
 }
 

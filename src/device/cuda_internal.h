@@ -86,7 +86,7 @@ struct cuda_context {
     const void *table;    /* the key of the device's copy, which all contexts of a process share */
     const void *d_table;  /* the device's copy */
     const void *d_wanted; /* of the limits; NULL: all hits are */
-    const uint8_t *kind;  /* of this batch's items; NULL: they have none, or none is asked for */
+    const uint8_t *kind;  /* of this batch's items; NULL: they have none */
     struct sl_limits limits;
     uint32_t n_multiprocessors;
     struct cuda_hits hits;
@@ -110,15 +110,18 @@ struct cuda_hits_device {
     struct sl_hit *hit;
     unsigned long long *count;
     uint32_t cap;
-    const uint8_t *wanted, *kind; /* kind NULL: all are wanted */
+    const uint8_t *wanted; /* NULL: all are */
+    const uint8_t *kind;   /* NULL: items have none */
+    uint8_t run_ends;      /* of the limits */
 };
 
 /* Between submit_begin and _end. */
 static inline struct cuda_hits_device cuda_hits_device(const struct cuda_context *context)
 {
     const struct cuda_hits *hits = &context->hits;
-    struct cuda_hits_device device = {hits->d_found->hit, &hits->d_found->n, hits->cap,
-                                      (const uint8_t *)context->d_wanted, context->kind};
+    struct cuda_hits_device device = {hits->d_found->hit, &hits->d_found->n,
+                                      hits->cap,          (const uint8_t *)context->d_wanted,
+                                      context->kind,      context->limits.run_ends};
 
     return device;
 }
@@ -186,7 +189,15 @@ static __device__ inline void cuda_deliver(const struct cuda_delivery &delivery)
 static __device__ inline bool cuda_hits_want(const struct cuda_hits_device &hits, uint32_t item,
                                              uint32_t literal)
 {
-    return hits.kind == NULL || (hits.wanted[literal] >> hits.kind[item] & 1) != 0;
+    return hits.kind == NULL || hits.wanted == NULL ||
+           (hits.wanted[literal] >> hits.kind[item] & 1) != 0;
+}
+
+/* Whether hits inside runs are left out in the item. */
+static __device__ inline bool cuda_hits_are_sparse(const struct cuda_hits_device &hits,
+                                                   uint32_t item)
+{
+    return (hits.run_ends >> (hits.kind != NULL ? hits.kind[item] : 0) & 1) != 0;
 }
 
 /* Appends a hit, with one atomic for all threads of a warp that append at once. Otherwise a single

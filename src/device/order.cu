@@ -145,7 +145,7 @@ cudaError_t cuda_order_launch(struct cuda_order *order, const struct cuda_delive
 {
     struct cuda_found *const found = delivery->found;
     const uint32_t other = order->which, which = 1 - other;
-    const struct order_work work = {{found->hit, &found->n, limits->max_hits, NULL, NULL},
+    const struct order_work work = {{found->hit, &found->n, limits->max_hits, NULL, NULL, 0},
                                     order->d_places[which],
                                     order->d_ranks,
                                     order->d_moved};

@@ -70,6 +70,7 @@ static void set_limits(struct worker *worker, uint32_t e, uint32_t max_hits)
     worker->limits.max_hits = max_hits;
     worker->limits.wanted = worker->config->engines[e].wanted;
     worker->limits.n_wanted = worker->config->engines[e].n_wanted;
+    worker->limits.run_ends = worker->config->engines[e].run_ends;
     worker->limits.ordered = worker->config->engines[e].joins == 0;
 }
 

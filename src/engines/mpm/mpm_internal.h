@@ -60,6 +60,35 @@ extern const struct block_kind mpm_block_kind;
 enum sl_status mpm_table_check(const struct sl_mpm_table *table, uint64_t len, const char *path,
                                struct sl_diag *diag);
 
+/* Kinds of a batch's items, and those of which hits inside runs are left out. */
+struct mpm_kinds {
+    const uint8_t *kind; /* NULL: all are of kind 0 */
+    uint8_t sparse;      /* bits, as sl_limits.run_ends has them */
+};
+
+static inline struct mpm_kinds mpm_kinds(const struct sl_limits *limits,
+                                         const struct sl_batch *batch)
+{
+    return (struct mpm_kinds){batch->has_kind ? batch->kind : NULL, limits->run_ends};
+}
+
+static inline bool mpm_is_sparse(struct mpm_kinds kinds, uint32_t item)
+{
+    return (kinds.sparse >> (kinds.kind != NULL ? kinds.kind[item] : 0) & 1) != 0;
+}
+
+/* Appends a literal's hits in a run. */
+static inline void mpm_append_ends(struct sl_hits *hits, uint32_t item, uint32_t id,
+                                   const struct mpm_ends *ends)
+{
+    const size_t room = hits->n < hits->cap ? hits->cap - hits->n : 0;
+    struct sl_hit *const hit = hits->hit + hits->n;
+
+    for (uint32_t i = 0; i < ends->n && i < room; i++)
+        hit[i] = (struct sl_hit){item, ends->first + i * ends->step, id};
+    hits->n += ends->n;
+}
+
 /* Matches that end here or before were reported with the piece before. */
 static inline uint32_t mpm_overlap(const struct sl_batch *batch, uint32_t item)
 {

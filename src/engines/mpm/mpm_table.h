@@ -83,4 +83,24 @@ MPM_CORE bool mpm_literal_matches(const struct mpm_literal *literal, const uint8
 #endif
 }
 
+/* Ends of a literal in a run of its own byte: n of them, from `first` on, `step` apart. */
+struct mpm_ends {
+    uint32_t first, step, n;
+};
+
+/* Those from `first` up to `last` and behind `overlap`; `sparse`: the first and the last alone. */
+MPM_CORE struct mpm_ends mpm_ends(uint32_t first, uint32_t last, uint32_t overlap, bool sparse)
+{
+    struct mpm_ends ends = {first > overlap ? first : overlap + 1, 1, 0};
+
+    if (ends.first > last)
+        return ends;
+    ends.n = last - ends.first + 1;
+    if (sparse && ends.n > 2) {
+        ends.step = ends.n - 1;
+        ends.n = 2;
+    }
+    return ends;
+}
+
 #endif

@@ -58,6 +58,7 @@ struct scan {
     struct gram_cpu *gram;
     const struct gram_view *view;
     const struct sl_batch *batch;
+    struct mpm_kinds kinds;
     struct sl_hits *hits;
     uint32_t reach;        /* bytes before a match's last one that it may begin at */
     struct ac_range range; /* the unit's */
@@ -195,18 +196,12 @@ struct run {
 static void report_ends(const struct scan *scan, const struct place *place, uint32_t id,
                         uint32_t len, uint32_t begin, uint32_t end)
 {
-    struct sl_hits *hits = scan->hits;
-    const uint32_t behind =
-        begin + len > place->text.overlap ? begin + len : place->text.overlap + 1;
-    const size_t n = end >= behind ? end - behind + (size_t)1 : 0;
-    const size_t room = hits->n < hits->cap ? hits->cap - hits->n : 0;
     const uint32_t item = scan->range.first + place->index;
-    const uint32_t first = scan->skipped + behind;
-    struct sl_hit *hit = hits->hit + hits->n;
+    struct mpm_ends ends =
+        mpm_ends(begin + len, end, place->text.overlap, mpm_is_sparse(scan->kinds, item));
 
-    for (size_t i = 0; i < n && i < room; i++)
-        hit[i] = (struct sl_hit){item, first + (uint32_t)i, id};
-    hits->n += n;
+    ends.first += scan->skipped;
+    mpm_append_ends(scan->hits, item, id, &ends);
 }
 
 static bool is_byte(uint8_t text, uint8_t byte, bool exact)
@@ -513,6 +508,7 @@ static enum sl_status gram_scan(struct cpu_context *cpu, const struct sl_batch *
     struct scan scan = {.gram = (struct gram_cpu *)cpu,
                         .view = &view,
                         .batch = batch,
+                        .kinds = mpm_kinds(&cpu->limits, batch),
                         .hits = hits,
                         .reach = table->max_len > 0 ? table->max_len - 1 : 0};
     struct ac_range detour = {0};

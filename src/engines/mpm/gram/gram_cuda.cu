@@ -246,23 +246,23 @@ static __device__ void report_ends(struct warp *warp, const struct gram_place *p
                                    uint32_t id, const struct gram_run *run)
 {
     const struct cuda_hits_device &hits = warp->scan->hits;
+    const bool sparse = cuda_hits_are_sparse(hits, place->item);
+    const struct mpm_ends ends = gram_run_ends(place, run, len, sparse);
     unsigned long long slot = 0;
-    uint32_t first;
-    const uint32_t n = gram_run_ends(place, run, len, &first);
 
     if (!cuda_hits_want(hits, place->item, id))
         return;
-    if (n < 32) {
-        if (warp->lane < n)
-            append(warp, place->item, first + warp->lane, id);
+    if (ends.n < 32) {
+        if (warp->lane < ends.n)
+            append(warp, place->item, ends.first + warp->lane * ends.step, id);
         flush_hits(warp, 32);
         return;
     }
     if (warp->lane == 0)
-        slot = atomicAdd(hits.count, (unsigned long long)n);
+        slot = atomicAdd(hits.count, (unsigned long long)ends.n);
     slot = __shfl_sync(WHOLE, slot, 0);
-    for (uint32_t i = warp->lane; i < n && slot + i < hits.cap; i += 32)
-        hits.hit[slot + i] = {place->item, first + i, id};
+    for (uint32_t i = warp->lane; i < ends.n && slot + i < hits.cap; i += 32)
+        hits.hit[slot + i] = {place->item, ends.first + i * ends.step, id};
 }
 
 /* All lanes call it. Searches a run of coarsely equal bytes for a literal. */

@@ -265,16 +265,13 @@ MPM_CORE uint32_t gram_run_work(const struct gram_run *run)
     return GRAM_WORK_RUN * (1 + (run->end - run->begin) / (run->uniform ? 1024 : 32));
 }
 
-/* The ends, from *first on, of a literal of `len` bytes in a run that is full of it, from the
- * payload's first byte. Returns their number. */
-MPM_CORE uint32_t gram_run_ends(const struct gram_place *place, const struct gram_run *run,
-                                uint32_t len, uint32_t *first)
+/* The ends of a literal of `len` bytes in a run that is full of it, from the payload's first byte;
+ * `sparse`: the first and the last alone. */
+MPM_CORE struct mpm_ends gram_run_ends(const struct gram_place *place, const struct gram_run *run,
+                                       uint32_t len, bool sparse)
 {
-    const uint32_t end = run->end - place->span.offset;
-    const uint32_t in_run = run->begin - place->span.offset + len;
-
-    *first = in_run > place->overlap ? in_run : place->overlap + 1;
-    return *first <= end ? end - *first + 1 : 0;
+    return mpm_ends(run->begin - place->span.offset + len, run->end - place->span.offset,
+                    place->overlap, sparse);
 }
 
 /* Whether a byte goes on a run that is a literal. */

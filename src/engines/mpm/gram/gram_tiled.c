@@ -20,6 +20,7 @@ struct scan {
     struct gram_view view;
     struct gram_sieve sieve;
     struct gram_arena arena;
+    struct mpm_kinds kinds;
     struct sl_hits *hits;
 };
 
@@ -145,17 +146,16 @@ static void report_run(struct warp *warp, const struct gram_place *place,
                        const struct gram_run_literal *literal, const struct gram_run *run)
 {
     const struct scan *scan = warp->scan;
-    uint32_t first;
 
     if (!spend(warp, gram_run_work(run)))
         return;
     if (!run->uniform) {
         search_run(scan, place, literal, run);
     } else if (gram_run_takes(literal, scan->arena.bytes[run->begin])) {
-        const uint32_t n = gram_run_ends(place, run, literal->len, &first);
+        const struct mpm_ends ends =
+            gram_run_ends(place, run, literal->len, mpm_is_sparse(scan->kinds, place->item));
 
-        for (uint32_t i = 0; i < n; i++)
-            cpu_hits_append(scan->hits, place->item, first + i, literal->id);
+        mpm_append_ends(scan->hits, place->item, literal->id, &ends);
     }
 }
 
@@ -340,6 +340,7 @@ static enum sl_status tiled_scan(struct cpu_context *cpu, const struct sl_batch 
                                         .index = tiled->index,
                                         .n_items = batch->n_items,
                                         .len = batch->bytes_len},
+                              .kinds = mpm_kinds(&cpu->limits, batch),
                               .hits = hits};
 
     if (batch->n_items == 0)

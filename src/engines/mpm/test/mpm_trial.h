@@ -110,6 +110,7 @@ void test_order_of_items_changes_nothing(void **state);
 void test_contexts_are_reusable(void **state);
 void test_batches_outside_the_contract(void **state);
 void test_hits_of_kinds(void **state);
+void test_hits_inside_runs(void **state);
 void test_bad_sets_are_refused(void **state);
 void test_auto_picks_by_device_and_lengths(void **state);
 void test_auto_picks_by_the_sample(void **state);

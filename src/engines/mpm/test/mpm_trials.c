@@ -103,6 +103,7 @@ int mpm_trials(int argc, char **argv)
         cmocka_unit_test(test_contexts_are_reusable),
         cmocka_unit_test(test_batches_outside_the_contract),
         cmocka_unit_test(test_hits_of_kinds),
+        cmocka_unit_test(test_hits_inside_runs),
         cmocka_unit_test(test_bad_sets_are_refused),
         cmocka_unit_test(test_auto_picks_by_device_and_lengths),
         cmocka_unit_test(test_auto_picks_by_the_sample),

@@ -207,6 +207,108 @@ void test_hits_of_kinds(void **state)
     }
 }
 
+static int compare_hits(const void *a, const void *b)
+{
+    const struct sl_hit *one = a, *other = b;
+
+    if (one->item != other->item)
+        return one->item < other->item ? -1 : 1;
+    if (one->offset != other->offset)
+        return one->offset < other->offset ? -1 : 1;
+    return one->id < other->id ? -1 : one->id > other->id;
+}
+
+static bool is_expected(struct sl_hit hit, int apart)
+{
+    hit.offset += (uint32_t)apart;
+    return bsearch(&hit, subject.expected.hit, subject.expected.n, sizeof hit, compare_hits) !=
+           NULL;
+}
+
+/* Whether a backend may leave out an expected hit. */
+static bool is_inside_run(struct sl_hit hit, const struct sl_literal *literals, uint8_t run_ends)
+{
+    const struct sl_literal *literal = &literals[hit.id];
+    const uint8_t kind = subject.batch->has_kind ? subject.batch->kind[hit.item] : 0;
+
+    for (uint32_t i = 1; i < literal->len; i++)
+        if ((literal->bytes[i] | 32) != (literal->bytes[0] | 32))
+            return false;
+    return (run_ends >> kind & 1) != 0 && is_expected(hit, -1) && is_expected(hit, 1);
+}
+
+/* Marks the hits that may be left out, and removes those of both lists. */
+static void remove_inside(const struct sl_literal *literals, uint8_t run_ends)
+{
+    struct sl_hits *const lists[] = {&subject.found, &subject.expected};
+
+    sl_hits_sort(&subject.expected);
+    qsort(subject.expected.hit, subject.expected.n, sizeof *subject.expected.hit, compare_hits);
+
+    bool *inside[2];
+    for (int list = 0; list < 2; list++) {
+        inside[list] = calloc(lists[list]->n + 1, sizeof *inside[list]);
+        assert_non_null(inside[list]);
+        for (size_t i = 0; i < lists[list]->n; i++)
+            inside[list][i] = is_inside_run(lists[list]->hit[i], literals, run_ends);
+    }
+    for (int list = 0; list < 2; list++) {
+        size_t n = 0;
+
+        for (size_t i = 0; i < lists[list]->n; i++)
+            if (!inside[list][i])
+                lists[list]->hit[n++] = lists[list]->hit[i];
+        lists[list]->n = n;
+        lists[list]->in_order = false;
+        free(inside[list]);
+    }
+}
+
+/* Backends may leave out hits inside runs in items of the kinds asked for, and no others. */
+void test_hits_inside_runs(void **state)
+{
+    enum { N = 60, LEN = 500, ROUNDS = 10 };
+    static uint8_t text[LEN], bytes[N * 40];
+    struct sl_literal literals[N];
+    struct sl_limits limits = subject.limits;
+    uint64_t random = 12;
+    size_t n_left_out = 0;
+
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        const bool few_others = round % 3 != 0;
+
+        trial_fill_random(&random, text, LEN, few_others ? "aAbcdefghijklmno" : "aAbc");
+        trial_cut_literals(&random, literals, bytes, N, text, LEN, few_others ? 8 : 3);
+        literals[0] = trial_literal_of("aaaa", SL_LITERAL_NOCASE);
+        literals[1] = trial_literal_of("aaaaaaa", 0);
+        literals[2] = trial_literal_of("bbbbbb", 0);
+        limits.run_ends = round == 0 ? 1 : (uint8_t)test_below(&random, 256);
+
+        struct sl_mpm_table *table = trial_build(literals, N);
+        const struct sl_backend *backend = trial_find_backend(table, subject.backend_name);
+        void *context = trial_open_within(backend, table, &limits);
+
+        for (int kinds = 0; kinds < 2; kinds++) {
+            fill_with_kinds(&random, text);
+            subject.batch->has_kind = kinds == 1;
+            assert_int_equal(trial_scan_batch(backend, context, subject.batch, &subject.found),
+                             SL_OK);
+            subject.expected.n = mpm_ref_scan(literals, N, subject.batch, subject.expected.hit,
+                                              subject.expected.cap);
+            n_left_out += subject.expected.n - subject.found.n;
+            if (limits.run_ends == 0)
+                assert_int_equal(subject.found.n, subject.expected.n);
+            remove_inside(literals, limits.run_ends);
+            trial_assert_same_hits();
+        }
+        backend->close(context);
+        sl_mpm_free(table);
+    }
+    if (strcmp(subject.algorithm, "gram") == 0)
+        assert_true(n_left_out > 0);
+}
+
 void test_batches_outside_the_contract(void **state)
 {
     const struct sl_literal literals[] = {trial_literal_of("ab", 0)};
