@@ -138,6 +138,7 @@ static void add_matcher(struct run_policy *policy, struct sl_pipeline_config *pi
 
     added->wanted = policy->wanted;
     added->n_wanted = policy->wanted != NULL ? policy->n_literals : 0;
+    added->run_ends = MATCH_RUN_ENDS;
     added->scans_made =
         policy->sees_streams || (policy->buffers & ~(uint32_t)SL_BUFFER_PAYLOAD) != 0;
     if (policy->sees_streams && policy->seams.table != NULL)

@@ -69,7 +69,7 @@ static const uint32_t *add_literal(struct compiler *compiler, const uint8_t *key
         !rule_map_put(&compiler->known, copy, (size_t)literal.len + 1, id))
         return NULL;
     literal.bytes = copy + 1;
-    index->wants[index->n_literals] = (struct rule_wants){0};
+    index->wants[index->n_literals] = (struct rule_wants){.is_run = rule_literal_is_run(literal)};
     index->literal[index->n_literals++] = literal;
     return id;
 }

@@ -30,6 +30,7 @@ struct rule_wants {
     uint32_t buffers;  /* SL_BUFFER_* that the literal is searched for in */
     uint32_t flows;    /* the values of rule_flow_value */
     uint16_t protocols;
+    bool is_run; /* the literal is one byte repeated */
 };
 
 /* The flow of a view as a number below 32. */

@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+#include "base/letters.h"
+
 /* The part that the transforms of the content's buffer leave for the matcher. */
 static enum transform_finds finds(const struct rule_payload *content)
 {
@@ -105,12 +107,23 @@ uint32_t rule_literal_rarity(const struct rule_payload *content)
     return sum;
 }
 
+bool rule_literal_is_run(struct sl_literal literal)
+{
+    const bool nocase = (literal.flags & SL_LITERAL_NOCASE) != 0;
+
+    for (uint32_t i = 1; i < literal.len; i++)
+        if (nocase ? letter_lower(literal.bytes[i]) != letter_lower(literal.bytes[0])
+                   : literal.bytes[i] != literal.bytes[0])
+            return false;
+    return true;
+}
+
 bool rule_literal_is_common(struct sl_literal literal)
 {
     enum { RARE_LEN = 16 };
 
-    return literal.len <= 2 || (memcmp(literal.bytes, literal.bytes + 1, literal.len - 1) == 0 &&
-                                (literal.len < RARE_LEN || fills(literal.bytes[0])));
+    return literal.len <= 2 ||
+           (rule_literal_is_run(literal) && (literal.len < RARE_LEN || fills(literal.bytes[0])));
 }
 
 /* Of the contents, or of the expressions. */

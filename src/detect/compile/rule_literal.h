@@ -26,6 +26,9 @@ uint32_t rule_literal_rarity(const struct rule_payload *content);
 /* The part of a content that the matcher searches for. */
 struct sl_literal rule_literal_of(const struct rule_payload *content);
 
+/* One byte repeated, or both cases of it where case does not count. */
+bool rule_literal_is_run(struct sl_literal literal);
+
 /* Two bytes, a short run of one, or a run of one that fills room: such literals occur in many
  * packets, and a matcher would report hardly anything else. */
 bool rule_literal_is_common(struct sl_literal literal);

@@ -17,41 +17,58 @@ void rule_stream_begin(struct rule_stream *stream, const struct sl_batch *batch,
         first = first->next;
     stream->part = part;
     stream->buffer = part->reversed ? SL_BUFFER_STREAM_BACK : SL_BUFFER_STREAM;
+    stream->packet = inside ? bytes : NULL;
     stream->in_packet = inside ? (int64_t)part->offset - (part->bytes - bytes) : 0;
-    stream->max_in_packet = inside ? (uint32_t)(part->bytes - bytes) + part->len : 0;
     stream->in_made = first->offset - SL_STREAM_HIT_BASE;
     stream->from = stream->to = part->offset;
     stream->is_key = false;
 }
 
-/* The place behind a hit's last byte; 0: it is in no part. */
-static uint64_t end_of(const struct rule_stream *stream, const struct sl_hit *hit)
+/* The place behind a hit's last byte; 0: it is in no part. If that is behind `to`, which is in the
+ * part, but another of its run ends at `to`: there. */
+static uint64_t end_of(const struct rule_stream *stream, const struct sl_hit *hit, uint64_t to)
 {
     const uint32_t buffers = (uint32_t)(hit->id >> 32);
 
     if (buffers == stream->buffer)
         return stream->in_made + hit->offset;
-    return buffers == 0 && hit->offset <= stream->max_in_packet
-               ? (uint64_t)(stream->in_packet + hit->offset)
-               : 0;
+    if (buffers != 0 || stream->packet == NULL)
+        return 0;
+
+    const int64_t end = stream->in_packet + hit->offset;
+    const int64_t at = (int64_t)to - stream->in_packet;
+
+    if (rule_hits_had(stream->index, hit, stream->packet, (uint64_t)at))
+        return to;
+    return end > 0 ? (uint64_t)end : 0;
 }
 
 bool rule_stream_has(const struct rule_stream *stream, const struct sl_hit *hit)
 {
-    const uint64_t end = end_of(stream, hit);
+    const uint64_t end = end_of(stream, hit, stream->to);
 
     return end > stream->from && end <= stream->to;
 }
 
-/* The first block from `from` on that a hit ends in. */
+/* The end of the block of a place in the part, as far as it belongs to the part. */
+static uint64_t end_of_block(const struct rule_stream *stream, uint64_t at)
+{
+    const uint64_t behind = stream->part->offset + stream->part->len;
+    const uint64_t end = (at / SL_STREAM_BLOCK + 1) * SL_STREAM_BLOCK;
+
+    return end < behind ? end : behind;
+}
+
+/* The first end of a hit behind `from`, or another in its block. */
 static uint64_t next_hit(const struct rule_stream *stream, const struct rule_hits *hits,
                          uint64_t from)
 {
     const uint64_t behind = stream->part->offset + stream->part->len;
+    const uint64_t to = end_of_block(stream, from);
     uint64_t next = UINT64_MAX;
 
     for (size_t i = 0; i < hits->n; i++) {
-        const uint64_t end = end_of(stream, &hits->hit[i]);
+        const uint64_t end = end_of(stream, &hits->hit[i], to);
 
         if (end > from && end <= behind && end < next)
             next = end;
@@ -92,9 +109,7 @@ bool rule_stream_next_block(struct rule_stream *stream, const struct rule_hits *
     stream->from = stream->is_key ? key : hit;
     if (stream->from >= behind)
         return false;
-    stream->to = (stream->from / SL_STREAM_BLOCK + 1) * SL_STREAM_BLOCK;
-    if (stream->to > behind)
-        stream->to = behind;
+    stream->to = end_of_block(stream, stream->from);
     return true;
 }
 

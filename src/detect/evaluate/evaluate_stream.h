@@ -3,26 +3,22 @@
 #ifndef DETECT_EVALUATE_STREAM_H
 #define DETECT_EVALUATE_STREAM_H
 
+#include "rule_hits.h"
 #include "rule_scan.h"
 #include "sluice/detect.h"
 
-/* The hits of a packet, those in its made items as well. */
-struct rule_hits {
-    const struct sl_hit *hit;
-    size_t n;
-};
-
-/* Zeroed at first; rule_stream_free at last. */
+/* Zeroed at first but for `index`; rule_stream_free at last. */
 struct rule_stream {
+    const struct rule_index *index; /* of the rules */
     const struct sl_stream_part *part;
-    uint32_t buffer;   /* SL_BUFFER_* of its made items */
+    const uint8_t *packet; /* the payload that the part lies in; NULL: in none */
+    uint32_t buffer;       /* SL_BUFFER_* of its made items */
     int64_t in_packet; /* added to the offset of a hit in the packet: its place in the stream; */
     uint64_t in_made;  /* and to that of a hit in its made items */
     uint64_t from, to; /* the block at hand, as far as it belongs to the part */
-    uint32_t max_in_packet; /* hits in the packet's payload end in the part up to here; 0: none */
-    bool is_key;            /* rules without a literal are tried on the block */
-    struct rule_scan scan;  /* the bytes that rules see of the block */
-    uint8_t *gathered;      /* the bytes of several parts */
+    bool is_key;       /* rules without a literal are tried on the block */
+    struct rule_scan scan; /* the bytes that rules see of the block */
+    uint8_t *gathered;     /* the bytes of several parts */
     uint32_t cap;
 };
 
@@ -42,7 +38,8 @@ void rule_stream_measure(struct rule_stream *stream);
 /* Fills `scan`, unless that was done. False: no memory. */
 bool rule_stream_take(struct rule_stream *stream);
 
-/* Whether the hit ends in the block at hand, and in the part. */
+/* Whether the hit ends in the block at hand, and in the part; or another of its run, which was left
+ * out. */
 bool rule_stream_has(const struct rule_stream *stream, const struct sl_hit *hit);
 
 void rule_stream_free(struct rule_stream *stream);

@@ -410,15 +410,20 @@ static void match_stream(struct sl_evaluator *work, uint32_t item, size_t first,
 }
 
 /* A literal of a body that was found in a packet: a hit that the packet's payload alone has. */
-static bool is_in_piece(const struct rule_index *index, const struct sl_hit *hit,
+static bool is_in_piece(const struct sl_evaluator *work, const struct sl_hit *hit,
                         const struct sl_app_piece *piece)
 {
+    const struct rule_index *index = work->rules->index;
+    const struct sl_batch *batch = batch_at_hand(work);
     const uint32_t id = (uint32_t)hit->id;
+    const uint64_t behind = (uint64_t)piece->begin + piece->len;
 
-    return hit->id >> 32 == 0 && id < index->n_literals &&
-           (index->wants[id].buffers & SL_BUFFER_BODY) != 0 &&
-           hit->offset <= piece->begin + piece->len &&
-           hit->offset >= piece->begin + index->literal[id].len;
+    if (hit->id >> 32 != 0 || id >= index->n_literals ||
+        (index->wants[id].buffers & SL_BUFFER_BODY) == 0 || piece->len < index->literal[id].len)
+        return false;
+    if (hit->offset > behind)
+        return rule_hits_had(index, hit, batch->bytes + batch->payload[piece->item].offset, behind);
+    return hit->offset >= piece->begin + index->literal[id].len;
 }
 
 /* The first hit of an item, or of one behind it, among those before `end`. Most are near it. */
@@ -455,7 +460,7 @@ static void try_pieces(struct sl_evaluator *work, size_t end, struct rule_view *
             const struct sl_hit *hit = &work->hits->hit[i];
             const uint32_t id = (uint32_t)hit->id;
 
-            if (!is_in_piece(index, hit, piece) || work->seen[id] == work->items)
+            if (!is_in_piece(work, hit, piece) || work->seen[id] == work->items)
                 continue;
             work->seen[id] = work->items;
             try_list(work, &index->by_literal, id, view);
@@ -754,6 +759,7 @@ enum sl_status sl_evaluator_create(struct sl_evaluator **evaluator, const struct
     struct sl_evaluator *made = calloc(1, sizeof *made);
     if (made != NULL) {
         made->rules = rules;
+        made->stream.index = rules->index;
         made->home = rules->home;
         made->buffers.values = &made->findings.values;
         made->seen = calloc((size_t)rules->index->n_literals + 1, sizeof *made->seen);

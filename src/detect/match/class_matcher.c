@@ -116,6 +116,7 @@ static enum sl_status scan_class(struct context *context, const struct sl_batch 
     picked.n_items = context->begin[class + 1] - context->begin[class];
     picked.payload = context->payload + context->begin[class];
     picked.overlap = context->overlap + context->begin[class];
+    picked.has_kind = false;
     picked.packet = NULL;
     picked.origin = NULL;
     if (picked.n_items == 0)
@@ -184,12 +185,14 @@ static enum sl_status open_parts(struct context *context, const struct class_mat
         return diag_set(diag, SL_ENOMEM, NULL, 0, "no memory for a matcher");
     for (int class = 0; class < MATCH_CLASSES && status == SL_OK; class ++) {
         const struct sl_mpm_table *table = matcher->part[class].table;
+        struct sl_limits limits = context->cpu.limits;
 
         if (table == NULL)
             continue;
+        limits.run_ends = limits.run_ends >> class & 1; /* items of a class alone have no kinds */
         context->backend[class] = sl_engine_choose(sl_mpm_engine(table), SL_DEVICE_CPU, NULL);
         status = sl_engine_open(&context->of[class], sl_mpm_engine(table), context->backend[class],
-                                table, &context->cpu.limits, diag);
+                                table, &limits, diag);
     }
     return status;
 }

@@ -17,6 +17,10 @@ enum match_class {
     MATCH_CLASSES
 };
 
+/* Bits of the classes in whose items the ends of runs suffice (sl_limits.run_ends): items of
+ * streams alone have no text where an evaluator finds the hits between them. */
+enum { MATCH_RUN_ENDS = (1 << MATCH_CLASSES) - 1 - (1 << MATCH_STREAM) };
+
 /* Values of MATCH_HEAD. */
 enum {
     MATCH_HEAD_BUFFERS = SL_BUFFER_HTTP_URI_RAW | SL_BUFFER_HTTP_HEADER |

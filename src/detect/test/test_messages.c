@@ -363,6 +363,7 @@ static bool alerts_on(const struct scene *scene, const char *text, const char *e
     assert_int_equal(sl_rules_compile(rules, &literals, &n_literals, &diag), SL_OK);
     find_all(&hits, scene, literals, n_literals);
     sl_rules_sift(rules, scene->batch, &hits);
+    keep_run_ends(&hits, literals);
     alerted(rules, scene, &hits, found);
     free(hits.hit);
     claim_all(&hits, scene, n_literals);
@@ -530,6 +531,35 @@ static void test_hits_beside_a_body(void **state)
         free(hits.hit);
     }
     sl_rules_free(rules);
+    sl_batch_free(scene.batch);
+}
+
+/* A run reaches over the bytes of a body, and has hits before and behind them alone. */
+static void test_bodies_inside_runs(void **state)
+{
+    enum { BEFORE = 3 };
+    static const char body[] = "AAAAAAAAAAAAAAAAAA";
+    static const struct packet packet = {.dst_port = 80,
+                                         .payload = "xxAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAyy",
+                                         .flow = SL_FLOW_TO_SERVER | SL_FLOW_ESTABLISHED};
+    static const struct row rows[] = {
+        {"http.request_body; content:\"AAAAAAAAAAAAAAAA\";", "0"},
+        {"http.request_body; content:\"aaaaaaaaaaaaaaaaaa\"; nocase;", "0"},
+        {"http.request_body; content:\"AAAAAAAAAAAAAAAAAAA\";", ""},
+    };
+    struct scene scene;
+
+    (void)state;
+    open_scene(&scene);
+    say(&scene, 0, request, COUNT(request));
+    add_message(&scene, 0, SL_APP_HTTP, 0, SL_APP_MORE, body, 0, sizeof body - 1);
+    sl_batch_free(scene.batch);
+    scene.batch = fixture_batch(1);
+    add_packet(scene.batch, &packet);
+    dissect_batch(scene.batch);
+    scene.piece[0] = (struct sl_app_piece){.begin = 2 + BEFORE, .len = sizeof body - 1};
+    scene.message[0].pieces = &scene.piece[0];
+    check(&scene, "alert http any any -> any any", rows, COUNT(rows));
     sl_batch_free(scene.batch);
 }
 
@@ -1048,6 +1078,7 @@ int main(void)
         cmocka_unit_test(test_http_buffers),
         cmocka_unit_test(test_bodies),
         cmocka_unit_test(test_hits_beside_a_body),
+        cmocka_unit_test(test_bodies_inside_runs),
         cmocka_unit_test(test_dialects),
         cmocka_unit_test(test_headers),
         cmocka_unit_test(test_tls),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /* Rules over parts of a stream that are laid by hand. */
+#include "detect/evaluate/evaluate_stream.h"
 #include "detect_fixture.h"
 #include "sluice/app.h"
 #include "stream/stream.h"
@@ -371,6 +372,86 @@ static void test_protocols_are_those_of_sides(void **state)
     facts = of_sequence;
 }
 
+/* The blocks of a part, and the literals that end in each. */
+enum { BLOCKS_MAX = 64 };
+
+struct blocks {
+    uint32_t n;
+    struct {
+        uint64_t from, to;
+        uint32_t literals;
+        bool is_key;
+    } block[BLOCKS_MAX];
+};
+
+static void list_blocks(struct blocks *list, const struct sl_rules *rules,
+                        const struct sl_batch *packet, const struct sl_stream_part *only,
+                        const struct sl_hits *hits, bool with_keys)
+{
+    const struct rule_hits all = {hits->hit, hits->n};
+    struct rule_stream stream = {.index = rules->index};
+
+    memset(list, 0, sizeof *list);
+    rule_stream_begin(&stream, packet, 0, only, only);
+    for (; rule_stream_next_block(&stream, &all, with_keys); list->n++) {
+        assert_true(list->n < BLOCKS_MAX);
+        list->block[list->n].from = stream.from;
+        list->block[list->n].to = stream.to;
+        list->block[list->n].is_key = stream.is_key;
+        for (size_t i = 0; i < hits->n; i++)
+            if (rule_stream_has(&stream, &hits->hit[i]))
+                list->block[list->n].literals |= 1u << hits->hit[i].id;
+    }
+    rule_stream_free(&stream);
+}
+
+/* Blocks of a stream begin and end inside runs, whose hits there are left out. */
+static void test_blocks_inside_runs(void **state)
+{
+    enum { ROUNDS = 300, LEN = 9000, STREAM = 40000 };
+    static char text[LEN];
+    const char *const rules_text = "alert tcp any any -> any any (content:\"AAAA\"; sid:1;)\n"
+                                   "alert tcp any any -> any any (content:\"aaaaa\"; nocase; "
+                                   "sid:2;)\n"
+                                   "alert tcp any any -> any any (content:\"AAAAAAb\"; sid:3;)\n";
+    struct sl_rules *rules = load_rules(rules_text);
+    const struct sl_literal *literals;
+    size_t n_literals, n_left_out = 0;
+    uint64_t random = 7;
+
+    (void)state;
+    assert_int_equal(sl_rules_compile(rules, &literals, &n_literals, NULL), SL_OK);
+    assert_int_equal(n_literals, 3);
+    for (int round = 0; round < ROUNDS; round++) {
+        struct sl_batch *packet = fixture_batch(1);
+        struct blocks whole, sparse;
+        struct sl_hits hits;
+        const uint32_t begin = test_below(&random, LEN);
+        const struct sl_stream_part only = {.offset = test_below(&random, STREAM),
+                                            .len = 1 + test_below(&random, LEN - begin)};
+        struct sl_stream_part laid = only;
+
+        memset(text, 'A', LEN);
+        for (uint32_t i = test_below(&random, 4); i != 0; i--)
+            text[test_below(&random, LEN)] = "ab"[i % 2];
+        add_packet(packet, &(struct packet){.kind = TCP, .payload = text, .payload_len = LEN});
+        dissect_batch(packet);
+        laid.bytes = packet->bytes + packet->payload[0].offset + begin;
+        find_hits(&hits, packet, literals, n_literals);
+        list_blocks(&whole, rules, packet, &laid, &hits, round % 2 == 0);
+
+        const size_t n = hits.n;
+        keep_run_ends(&hits, literals);
+        n_left_out += n - hits.n;
+        list_blocks(&sparse, rules, packet, &laid, &hits, round % 2 == 0);
+        assert_memory_equal(&sparse, &whole, sizeof whole);
+        free(hits.hit);
+        sl_batch_free(packet);
+    }
+    assert_true(n_left_out > ROUNDS * LEN);
+    sl_rules_free(rules);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -385,6 +466,7 @@ int main(void)
         cmocka_unit_test(test_contents_are_found_once),
         cmocka_unit_test(test_long_parts_are_seen_whole),
         cmocka_unit_test(test_offset_and_depth_ask_for_packets_too),
+        cmocka_unit_test(test_blocks_inside_runs),
     };
 
     batch = fixture_batch(N_PACKETS);

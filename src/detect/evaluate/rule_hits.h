@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: MIT */
+/* The hits of a packet. A matcher may leave out those inside runs (sl_limits.run_ends). */
+#ifndef DETECT_RULE_HITS_H
+#define DETECT_RULE_HITS_H
+
+#include "detect/compile/rule_compile.h"
+
+/* Those in its made items as well. */
+struct rule_hits {
+    const struct sl_hit *hit;
+    size_t n;
+};
+
+/* Whether a hit, of the compiled rules' literals and in the packet itself, was left out at this
+ * offset, which is at most the packet's length: the literal is a run, and ends there too. Where a
+ * range of offsets has none of a literal's hits, one may have been left out at the last of them. */
+bool rule_hits_had(const struct rule_index *index, const struct sl_hit *hit, const uint8_t *packet,
+                   uint64_t offset);
+
+#endif
