@@ -39,6 +39,25 @@ static inline bool find_fours_is(const struct find_fours *fours, size_t i, const
     return (bytes | fours->fold[i]) == fours->value[i];
 }
 
+/* Those that lie at this place, a bit each. The tables leave few to compare. */
+static inline uint64_t find_fours_which(const struct find_fours *fours, const uint8_t *place)
+{
+    uint8_t buckets = 0xFF;
+    uint64_t which = 0;
+
+    for (size_t i = 0; i < FIND_FOURS_BYTES; i++)
+        buckets &= fours->low[i][place[i] & 15] & fours->high[i][place[i] >> 4];
+    /* Bit i says in which bucket group i is. */
+    for (uint64_t may = buckets * UINT64_C(0x0101010101010101); may != 0; may &= may - 1) {
+        const size_t i = (size_t)__builtin_ctzll(may);
+
+        if (i >= fours->n)
+            break;
+        which |= (uint64_t)find_fours_is(fours, i, place) << i;
+    }
+    return which;
+}
+
 /* Writes those of the places [0, n) of the text where some group may lie, ascending, and returns
  * how many there are. n is at most FIND_FOURS_CHUNK, all of text[0 .. n + 3) may be read, and
  * `places` has room for n. */

@@ -43,14 +43,16 @@ struct stretch {
 static const uint8_t *try_place(struct clam_match *match, struct clam_ahead *ahead,
                                 const struct stretch *stretch, const uint8_t *text, size_t place)
 {
-    for (size_t i = 0; i < ahead->many.fours.n; i++) {
+    for (uint64_t which = find_fours_which(&ahead->many.fours, text + place); which != 0;
+         which &= which - 1) {
+        const size_t i = (size_t)__builtin_ctzll(which);
         struct clam_sought *sought = ahead->together[i];
         const size_t before = ahead->many.at[i];
         const uint64_t at = stretch->at + place - before;
         size_t len;
 
-        if (sought->over || !find_fours_is(&ahead->many.fours, i, text + place) || place < before ||
-            at < sought->next || sought->needle.len > stretch->len - (place - before) ||
+        if (sought->over || place < before || at < sought->next ||
+            sought->needle.len > stretch->len - (place - before) ||
             !clam_needle_equals(&sought->needle, text + place - before))
             continue;
         try_at(match, sought, at);

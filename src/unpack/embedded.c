@@ -156,12 +156,12 @@ static const uint8_t *find_part(struct search *search, size_t *mark, size_t *len
     const uint8_t *at;
 
     while ((at = next_place(search)) != NULL)
-        for (size_t i = 0; i < MARKS; i++)
-            if ((search->wanted >> i & 1) != 0 && find_fours_is(&search->fours, i, at) &&
-                marks[i].is_part(at, (size_t)(search->end - at), len)) {
-                *mark = i;
+        for (uint64_t which = find_fours_which(&search->fours, at) & search->wanted; which != 0;
+             which &= which - 1) {
+            *mark = (size_t)__builtin_ctzll(which);
+            if (marks[*mark].is_part(at, (size_t)(search->end - at), len))
                 return at;
-            }
+        }
     return NULL;
 }
 

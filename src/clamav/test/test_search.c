@@ -86,6 +86,7 @@ static void check_many(find_fours_fn *find_fours, uint64_t *seed)
         const size_t n_places = find_fours(&many.fours, text, n, places);
         for (size_t at = 0, next = 0; at < n; at++) {
             const bool given = next < n_places && places[next] == at;
+            const uint64_t which = find_fours_which(&many.fours, text + at);
 
             for (size_t k = 0; k < many.fours.n; k++) {
                 const struct clam_needle part = {.key = needles[k].key + many.at[k],
@@ -95,7 +96,9 @@ static void check_many(find_fours_fn *find_fours, uint64_t *seed)
                 assert_int_equal(find_fours_is(&many.fours, k, text + at),
                                  clam_needle_equals(&part, text + at));
                 assert_true(given || !find_fours_is(&many.fours, k, text + at));
+                assert_int_equal(which >> k & 1, find_fours_is(&many.fours, k, text + at));
             }
+            assert_true(many.fours.n == FIND_FOURS_MAX || which >> many.fours.n == 0);
             next += given;
             assert_true(at + 1 < n || next == n_places);
         }
