@@ -38,9 +38,9 @@ struct ac_range {
 };
 
 /* Appends the matches that end in a range: behind a byte of it. `reach`: bytes before a match's
- * last one that it may begin at. */
+ * last one that it may begin at. `kinds`: where matches inside runs are left out. */
 void ac_scan_range(const struct ac_view *ac, uint32_t reach, const struct sl_batch *batch,
-                   struct ac_range range, struct sl_hits *hits);
+                   struct ac_range range, struct mpm_kinds kinds, struct sl_hits *hits);
 
 /* Appends the matches of a batch, cut into segments as on GPUs. `max_len`: of a literal. */
 void ac_scan_tiled(const struct ac_view *ac, uint32_t max_len, const struct sl_batch *batch,

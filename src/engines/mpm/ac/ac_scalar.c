@@ -29,12 +29,14 @@ struct lane {
     uint64_t checked; /* states before this position have been tested */
     uint64_t drop;
     uint32_t item;
+    bool sparse; /* matches inside runs are left out */
 };
 
 struct scan {
     struct ac_view ac;
     uint32_t reach; /* bytes before a match's last one that it may begin at */
     const struct sl_batch *batch;
+    struct mpm_kinds kinds;
     struct sl_hits *hits;
     struct ac_range rest; /* to be handed out */
 };
@@ -74,6 +76,7 @@ static bool next_text(struct scan *scan, struct lane *lane)
     const uint32_t end = end_in_item(scan);
     const uint32_t overlap = mpm_overlap(batch, rest->first);
     lane->item = rest->first;
+    lane->sparse = mpm_is_sparse(scan->kinds, rest->first);
     lane->text = batch->bytes + batch->payload[rest->first].offset;
     lane->pos = rest->from - (rest->from < scan->reach ? rest->from : scan->reach);
     lane->drop = rest->from > overlap ? rest->from : overlap;
@@ -131,8 +134,20 @@ static uint64_t find_marked(const uint16_t state[STEPS], uint32_t n_plain)
     return marked;
 }
 
-static void report(const struct scan *scan, const struct lane *lane, uint32_t group, uint64_t end)
+/* Whether a literal that matches here does a byte before and a byte behind, where all three have
+ * the same state: the literals of such a state are runs of a byte, or of both its cases. */
+static bool goes_on(const struct mpm_literal *literal, const uint8_t *text, uint64_t end)
 {
+    return literal->exact == 0 || (literal->len < end && text[end] == text[end - 1] &&
+                                   text[end - 1 - literal->len] == text[end - 1]);
+}
+
+/* `inside`: the states a byte before and a byte behind are the same one. */
+static void report(const struct scan *scan, const struct lane *lane, uint32_t group, uint64_t end,
+                   bool inside)
+{
+    const bool sparse = inside && lane->sparse && end > lane->drop + 1;
+
     if (end <= lane->drop)
         return;
     while (group != MPM_NONE) {
@@ -143,34 +158,53 @@ static void report(const struct scan *scan, const struct lane *lane, uint32_t gr
 
             /* No literal of a built table is longer than what was read. */
             if (literal->len <= end &&
-                mpm_literal_matches(literal, scan->ac.bytes, lane->text + end))
+                mpm_literal_matches(literal, scan->ac.bytes, lane->text + end) &&
+                !(sparse && goes_on(literal, lane->text, end)))
                 cpu_hits_append(scan->hits, lane->item, (uint32_t)end, literal->id);
         }
         group = output.suffix;
     }
 }
 
+/* The state without a row behind the byte at pos, by the state before it. MPM_NONE: there the rows
+ * are right, or the text has ended. */
+static uint32_t follow(const struct ac_view *ac, const struct lane *lane, uint32_t state,
+                       uint64_t pos)
+{
+    const struct ac_record *record = &ac->records[state - ac->n_plain];
+
+    if (pos == lane->len)
+        return MPM_NONE;
+    const uint8_t byte = mpm_fold(lane->text[pos]);
+    return ac_has_exception(record, byte) ? ac->targets[ac_exception(record, byte)] : MPM_NONE;
+}
+
 /* Tests the state behind byte pos. Where the automaton goes on to a state without a row, it follows
- * until a state has one again. From there on the rows are right. */
-static void check_state(const struct scan *scan, struct lane *lane, uint32_t state, uint64_t pos)
+ * until a state has one again. From there on the rows are right. `inside`: as report has it, if the
+ * rows are. */
+static void check_state(const struct scan *scan, struct lane *lane, uint32_t state, uint64_t pos,
+                        bool inside)
 {
     const struct ac_view *ac = &scan->ac;
 
-    for (;;) {
+    for (uint32_t before = MPM_NONE; state != MPM_NONE; pos++) {
         const struct ac_record *record = &ac->records[state - ac->n_plain];
+        const uint32_t next = follow(ac, lane, state, pos + 1);
 
+        inside = next == MPM_NONE ? inside && before == MPM_NONE : before == state && next == state;
         if (record->report != MPM_NONE)
-            report(scan, lane, record->report, pos + 1);
-        pos++;
-        if (pos == lane->len)
-            break;
-        const uint8_t byte = mpm_fold(lane->text[pos]);
-        if (ac_has_exception(record, byte))
-            state = ac->targets[ac_exception(record, byte)];
-        else
-            break;
+            report(scan, lane, record->report, pos + 1, inside);
+        before = state;
+        state = next;
     }
     lane->checked = pos;
+}
+
+/* Whether the states before and behind are the same one. */
+static bool is_inside(const uint16_t state[STEPS], uint32_t i, uint64_t left)
+{
+    return i > 0 && i + 1 < STEPS && i + 1 < left && state[i - 1] == state[i] &&
+           state[i + 1] == state[i];
 }
 
 static void check_round(const struct scan *scan, struct lane *lane, const uint16_t state[STEPS])
@@ -183,15 +217,17 @@ static void check_round(const struct scan *scan, struct lane *lane, const uint16
     for (; marked != 0; marked &= marked - 1) {
         const int i = __builtin_ctzll(marked);
 
-        if (lane->pos + i >= lane->checked)
-            check_state(scan, lane, state[i], lane->pos + i);
+        if (lane->pos + (uint64_t)i >= lane->checked)
+            check_state(scan, lane, state[i], lane->pos + (uint64_t)i,
+                        is_inside(state, (uint32_t)i, left));
     }
 }
 
 void ac_scan_range(const struct ac_view *ac, uint32_t reach, const struct sl_batch *batch,
-                   struct ac_range range, struct sl_hits *hits)
+                   struct ac_range range, struct mpm_kinds kinds, struct sl_hits *hits)
 {
-    struct scan scan = {.ac = *ac, .reach = reach, .batch = batch, .hits = hits, .rest = range};
+    struct scan scan = {
+        .ac = *ac, .reach = reach, .batch = batch, .kinds = kinds, .hits = hits, .rest = range};
     struct lane lane[LANES] = {0};
     uint16_t state[LANES] = {0};
     struct round round;
@@ -227,7 +263,8 @@ static enum sl_status ac_scan(struct cpu_context *cpu, const struct sl_batch *ba
     const struct ac_view ac = ac_view(table);
     const struct ac_range all = {.last = batch->n_items, .to = UINT32_MAX};
 
-    ac_scan_range(&ac, table->max_len > 0 ? table->max_len - 1 : 0, batch, all, hits);
+    ac_scan_range(&ac, table->max_len > 0 ? table->max_len - 1 : 0, batch, all,
+                  mpm_kinds(&cpu->limits, batch), hits);
     return SL_OK;
 }
 

@@ -496,7 +496,7 @@ static void take_detour(const struct scan *scan, struct ac_range *detour)
     const struct ac_view ac = ac_view_at(table, scan->view->body->automaton);
 
     if (detour->first != detour->last)
-        ac_scan_range(&ac, scan->reach, scan->batch, *detour, scan->hits);
+        ac_scan_range(&ac, scan->reach, scan->batch, *detour, scan->kinds, scan->hits);
     detour->last = detour->first;
 }
 
