@@ -38,7 +38,7 @@ static uint64_t end_of(const struct rule_stream *stream, const struct sl_hit *hi
     const int64_t end = stream->in_packet + hit->offset;
     const int64_t at = (int64_t)to - stream->in_packet;
 
-    if (rule_hits_had(stream->index, hit, stream->packet, (uint64_t)at))
+    if (end > (int64_t)to && rule_hits_had(stream->index, hit, stream->packet, (uint64_t)at))
         return to;
     return end > 0 ? (uint64_t)end : 0;
 }

@@ -8,7 +8,10 @@ bool rule_hits_had(const struct rule_index *index, const struct sl_hit *hit, con
 {
     const uint32_t id = (uint32_t)hit->id;
 
-    if (id >= index->n_literals || !index->wants[id].is_run || hit->offset <= offset)
+    /* A run that goes on here has nearly the same byte on both sides. */
+    if (offset == 0 || ((packet[offset - 1] ^ packet[offset]) & ~0x20) != 0)
+        return false;
+    if (id >= index->n_literals || !index->wants[id].is_run)
         return false;
 
     const struct sl_literal *literal = &index->literal[id];

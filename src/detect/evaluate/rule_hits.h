@@ -11,8 +11,8 @@ struct rule_hits {
     size_t n;
 };
 
-/* Whether a hit, of the compiled rules' literals and in the packet itself, was left out at this
- * offset, which is at most the packet's length: the literal is a run, and ends there too. Where a
+/* Whether a hit in the packet itself, behind this offset, stands for one that was left out there:
+ * its literal is a run, and ends there too. The offset is at most the packet's length. Where a
  * range of offsets has none of a literal's hits, one may have been left out at the last of them. */
 bool rule_hits_had(const struct rule_index *index, const struct sl_hit *hit, const uint8_t *packet,
                    uint64_t offset);
