@@ -5,7 +5,7 @@
  * to the byte behind the match. Literals are binary; one with SL_LITERAL_NOCASE matches ASCII
  * letters of either case. Equal literals all report. A match that lies wholly inside an item's
  * overlap belongs to the piece before, which reported it. All algorithms and backends give the same
- * set of hits.
+ * set of hits, but for those that sl_limits lets them leave out.
  *
  * "auto" takes gram (rare windows behind a filter) or ac (A. V. Aho, M. J. Corasick, "Efficient
  * string matching", 1975). The papers' algorithms are variants: pfac, naive, wm, wm2, wm3, rk

@@ -134,12 +134,13 @@ static uint64_t find_marked(const uint16_t state[STEPS], uint32_t n_plain)
     return marked;
 }
 
-/* Whether a literal that matches here does a byte before and a byte behind, where all three have
- * the same state: the literals of such a state are runs of a byte, or of both its cases. */
-static bool goes_on(const struct mpm_literal *literal, const uint8_t *text, uint64_t end)
+/* Whether a literal that matches here does a byte before and a byte behind, where the state is the
+ * same: the literals of such a state are runs of a byte, or of both its cases. */
+static bool goes_on(const struct ac_view *ac, const struct mpm_literal *literal,
+                    const uint8_t *text, uint64_t end)
 {
-    return literal->exact == 0 || (literal->len < end && text[end] == text[end - 1] &&
-                                   text[end - 1 - literal->len] == text[end - 1]);
+    return literal->len < end && mpm_literal_matches(literal, ac->bytes, text + end - 1) &&
+           mpm_literal_matches(literal, ac->bytes, text + end + 1);
 }
 
 /* `inside`: the states a byte before and a byte behind are the same one. */
@@ -159,7 +160,7 @@ static void report(const struct scan *scan, const struct lane *lane, uint32_t gr
             /* No literal of a built table is longer than what was read. */
             if (literal->len <= end &&
                 mpm_literal_matches(literal, scan->ac.bytes, lane->text + end) &&
-                !(sparse && goes_on(literal, lane->text, end)))
+                !(sparse && goes_on(&scan->ac, literal, lane->text, end)))
                 cpu_hits_append(scan->hits, lane->item, (uint32_t)end, literal->id);
         }
         group = output.suffix;

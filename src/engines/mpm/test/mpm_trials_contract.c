@@ -264,6 +264,23 @@ static void remove_inside(const struct sl_literal *literals, uint8_t run_ends)
     }
 }
 
+/* Runs of one letter in both cases. */
+static void add_mixed_runs(uint64_t *random)
+{
+    enum { ITEMS = 40, LEN = 60 };
+    uint8_t text[LEN];
+
+    for (uint32_t i = 0; i < ITEMS; i++) {
+        const uint32_t item = subject.batch->n_items;
+
+        memset(text, 'a', sizeof text);
+        for (uint32_t upper = test_below(random, 6); upper != 0; upper--)
+            text[test_below(random, LEN)] = 'A';
+        trial_add_item(text, LEN);
+        subject.batch->kind[item] = (uint8_t)test_below(random, 8);
+    }
+}
+
 /* Backends may leave out hits inside runs in items of the kinds asked for, and no others. */
 void test_hits_inside_runs(void **state)
 {
@@ -283,6 +300,8 @@ void test_hits_inside_runs(void **state)
         literals[0] = trial_literal_of("aaaa", SL_LITERAL_NOCASE);
         literals[1] = trial_literal_of("aaaaaaa", 0);
         literals[2] = trial_literal_of("bbbbbb", 0);
+        literals[3] = trial_literal_of("aAa", 0); /* no run, but in one where case is ignored */
+        literals[4] = trial_literal_of("Aaaaa", 0);
         limits.run_ends = round == 0 ? 1 : (uint8_t)test_below(&random, 256);
 
         struct sl_mpm_table *table = trial_build(literals, N);
@@ -291,6 +310,7 @@ void test_hits_inside_runs(void **state)
 
         for (int kinds = 0; kinds < 2; kinds++) {
             fill_with_kinds(&random, text);
+            add_mixed_runs(&random);
             subject.batch->has_kind = kinds == 1;
             assert_int_equal(trial_scan_batch(backend, context, subject.batch, &subject.found),
                              SL_OK);
