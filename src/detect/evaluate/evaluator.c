@@ -414,7 +414,7 @@ static bool is_in_piece(const struct sl_evaluator *work, const struct sl_hit *hi
                         const struct sl_app_piece *piece)
 {
     const struct rule_index *index = work->rules->index;
-    const struct sl_batch *batch = batch_at_hand(work);
+    const struct sl_batch *batch = work->batch; /* packets of flows that ended lie in it, too */
     const uint32_t id = (uint32_t)hit->id;
     const uint64_t behind = (uint64_t)piece->begin + piece->len;
 

@@ -12,8 +12,9 @@ struct rule_hits {
 };
 
 /* Whether a hit in the packet itself, behind this offset, stands for one that was left out there:
- * its literal is a run, and ends there too. The offset is at most the packet's length. Where a
- * range of offsets has none of a literal's hits, one may have been left out at the last of them. */
+ * its literal is a run, and ends there too. Where a range of offsets has none of a literal's hits,
+ * one may have been left out at the last of them. The packet lies in a batch, and the offset is at
+ * most its length: the byte there is read. */
 bool rule_hits_had(const struct rule_index *index, const struct sl_hit *hit, const uint8_t *packet,
                    uint64_t offset);
 

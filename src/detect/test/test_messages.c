@@ -534,14 +534,33 @@ static void test_hits_beside_a_body(void **state)
     sl_batch_free(scene.batch);
 }
 
-/* A run reaches over the bytes of a body, and has hits before and behind them alone. */
-static void test_bodies_inside_runs(void **state)
+/* A body in the middle of a run, and two packets, of which the last holds both. */
+static void put_body_into_run(struct scene *scene)
 {
     enum { BEFORE = 3 };
     static const char body[] = "AAAAAAAAAAAAAAAAAA";
-    static const struct packet packet = {.dst_port = 80,
-                                         .payload = "xxAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAyy",
-                                         .flow = SL_FLOW_TO_SERVER | SL_FLOW_ESTABLISHED};
+    static const struct packet packets[] = {
+        {.dst_port = 80, .payload = "x", .flow = SL_FLOW_TO_SERVER | SL_FLOW_ESTABLISHED},
+        {.dst_port = 80,
+         .payload = "xxAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAyy",
+         .flow = SL_FLOW_TO_SERVER | SL_FLOW_ESTABLISHED},
+    };
+
+    open_scene(scene);
+    say(scene, 0, request, COUNT(request));
+    add_message(scene, 1, SL_APP_HTTP, 0, SL_APP_MORE, body, 0, sizeof body - 1);
+    sl_batch_free(scene->batch);
+    scene->batch = fixture_batch(2);
+    add_packet(scene->batch, &packets[0]);
+    add_packet(scene->batch, &packets[1]);
+    dissect_batch(scene->batch);
+    scene->piece[0] = (struct sl_app_piece){.item = 1, .begin = 2 + BEFORE, .len = sizeof body - 1};
+    scene->message[0].pieces = &scene->piece[0];
+}
+
+/* A run reaches over the bytes of a body, and has hits before and behind them alone. */
+static void test_bodies_inside_runs(void **state)
+{
     static const struct row rows[] = {
         {"http.request_body; content:\"AAAAAAAAAAAAAAAA\";", "0"},
         {"http.request_body; content:\"aaaaaaaaaaaaaaaaaa\"; nocase;", "0"},
@@ -550,16 +569,48 @@ static void test_bodies_inside_runs(void **state)
     struct scene scene;
 
     (void)state;
-    open_scene(&scene);
-    say(&scene, 0, request, COUNT(request));
-    add_message(&scene, 0, SL_APP_HTTP, 0, SL_APP_MORE, body, 0, sizeof body - 1);
-    sl_batch_free(scene.batch);
-    scene.batch = fixture_batch(1);
-    add_packet(scene.batch, &packet);
-    dissect_batch(scene.batch);
-    scene.piece[0] = (struct sl_app_piece){.begin = 2 + BEFORE, .len = sizeof body - 1};
-    scene.message[0].pieces = &scene.piece[0];
+    put_body_into_run(&scene);
     check(&scene, "alert http any any -> any any", rows, COUNT(rows));
+    sl_batch_free(scene.batch);
+}
+
+/* The flow of the body ended in the batch: another packet stands for it. */
+static void test_late_bodies_inside_runs(void **state)
+{
+    static const struct packet stand_in = {.dst_port = 80,
+                                           .flow = SL_FLOW_TO_SERVER | SL_FLOW_ESTABLISHED};
+    static const uint32_t before[] = {1};
+    const struct sl_literal *literals;
+    struct sl_rules *rules = load_rules("alert http any any -> any any (http.request_body; "
+                                        "content:\"AAAAAAAAAAAAAAAA\"; sid:1;)");
+    struct sl_batch *late_batch = fixture_batch(1);
+    struct sl_evaluator *evaluator;
+    const struct sl_alert *alerts;
+    struct scene scene;
+    struct sl_hits hits;
+    size_t n_literals, n;
+
+    (void)state;
+    put_body_into_run(&scene);
+    add_packet(late_batch, &stand_in);
+    dissect_batch(late_batch);
+    scene.message[0].item = 0;
+    const struct sl_late late = {
+        .batch = late_batch, .before = before, .messages = scene.message, .n_messages = 1};
+
+    assert_int_equal(sl_rules_compile(rules, &literals, &n_literals, NULL), SL_OK);
+    find_hits(&hits, scene.batch, literals, n_literals);
+    keep_run_ends(&hits, literals);
+    assert_int_equal(sl_evaluator_create(&evaluator, rules, NULL), SL_OK);
+    sl_evaluator_set_messages(evaluator, NULL, 0);
+    sl_evaluator_set_late(evaluator, &late);
+    assert_int_equal(sl_evaluator_run(evaluator, scene.batch, &hits, &alerts, &n), SL_OK);
+    assert_int_equal(n, 1);
+    assert_int_equal(alerts[0].item, 1);
+    sl_evaluator_free(evaluator);
+    free(hits.hit);
+    sl_rules_free(rules);
+    sl_batch_free(late_batch);
     sl_batch_free(scene.batch);
 }
 
@@ -1079,6 +1130,7 @@ int main(void)
         cmocka_unit_test(test_bodies),
         cmocka_unit_test(test_hits_beside_a_body),
         cmocka_unit_test(test_bodies_inside_runs),
+        cmocka_unit_test(test_late_bodies_inside_runs),
         cmocka_unit_test(test_dialects),
         cmocka_unit_test(test_headers),
         cmocka_unit_test(test_tls),
