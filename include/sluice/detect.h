@@ -320,12 +320,13 @@ SL_API void sl_rules_sift(const struct sl_rules *rules, const struct sl_batch *b
 
 /* Evaluates the rules on a dissected, flow-tracked host batch: the rules whose literal is among the
  * hits, and those without one. sl_app_find has found protocols, where rules ask for one.
- * sl_hits_sort has sorted the hits; they are NULL where no rule has a literal. The result is one
- * alert a packet and signature, and one a message, ordered by item, priority, signature index and
- * message. A packet that a `pass` rule matches has none. Among the alerts are candidates, where
- * rules have state. The *n alerts are the evaluator's, until its next run. No result depends on the
- * batches before. SL_EINVAL: the batch is no host batch of packets, hits are missing, or their list
- * overflowed. SL_ENOMEM. */
+ * sl_hits_sort has sorted the hits; they are NULL where no rule has a literal. Those inside runs
+ * may be left out (sl_limits), but for items made of streams. The result is one alert a packet and
+ * signature, and one a message, ordered by item, priority, signature index and message. A packet
+ * that a `pass` rule matches has none. Among the alerts are candidates, where rules have state. The
+ * *n alerts are the evaluator's, until its next run. No result depends on the batches before.
+ * SL_EINVAL: the batch is no host batch of packets, hits are missing, or their list overflowed.
+ * SL_ENOMEM. */
 SL_CHECK SL_API enum sl_status sl_evaluator_run(struct sl_evaluator *evaluator,
                                                 const struct sl_batch *batch,
                                                 const struct sl_hits *hits,

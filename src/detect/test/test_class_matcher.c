@@ -15,6 +15,7 @@ struct trial {
     size_t n_literals;
     struct sl_mpm_table *whole;
     struct class_matcher *classes;
+    uint8_t run_ends; /* of the limits */
     struct sl_batch *batch;
 };
 
@@ -23,6 +24,7 @@ static void open_trial(struct trial *trial, const char *text)
     struct sl_mpm_config config;
     struct sl_rules_count count;
 
+    trial->run_ends = 0;
     trial->rules = load_rules(text);
     sl_rules_count(trial->rules, &count);
     assert_int_equal(count.loaded, count.lines);
@@ -83,7 +85,8 @@ static enum sl_status match(const struct trial *trial, const struct sl_engine *e
 {
     const struct sl_batch whole = sl_batch_whole(trial->batch);
     const struct sl_backend *backend = sl_engine_choose(engine, SL_DEVICE_CPU, NULL);
-    const struct sl_limits limits = {.max_items = MAX_ITEMS, .max_bytes = 1 << 20};
+    const struct sl_limits limits = {
+        .max_items = MAX_ITEMS, .max_bytes = 1 << 20, .run_ends = trial->run_ends};
     void *context;
 
     assert_int_equal(sl_engine_open(&context, engine, backend, table, &limits, NULL), SL_OK);
@@ -287,6 +290,28 @@ static void test_hits_beyond_the_room_are_counted(void **state)
     close_trial(&trial);
 }
 
+/* Inside runs hits are left out, but for items of streams. */
+static void test_streams_have_hits_inside_runs(void **state)
+{
+    enum { N = 7 };
+    static struct sl_hit hit[MAX_HITS];
+    struct sl_hits hits = {.hit = hit, .cap = MAX_HITS};
+    uint32_t count[MATCH_CLASSES + 1] = {0};
+    struct trial trial;
+
+    (void)state;
+    open_trial(&trial, "alert ip any any -> any any (content:\"aaaa\"; sid:1;)\n");
+    trial.run_ends = MATCH_RUN_ENDS;
+    add_one_of_each(&trial, "aaaaaaaaaa", SL_BUFFER_HTTP_URI);
+    assert_int_equal(match_classes(&trial, &hits), SL_OK);
+    for (size_t i = 0; i < hits.n; i++)
+        count[hits.hit[i].item]++;
+    assert_int_equal(count[MATCH_STREAM], N);
+    assert_int_equal(count[MATCH_TO_CLIENT], 2);
+    assert_int_equal(count[MATCH_UDP], 2);
+    close_trial(&trial);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -294,6 +319,7 @@ int main(void)
         cmocka_unit_test(test_a_packet_without_flow_is_to_client),
         cmocka_unit_test(test_sifted_hits_are_the_same),
         cmocka_unit_test(test_hits_beyond_the_room_are_counted),
+        cmocka_unit_test(test_streams_have_hits_inside_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
