@@ -80,9 +80,11 @@ struct sl_limits {
     size_t n_wanted;
 
     /* Matchers of literals: bits of the kinds of items in which backends may leave out hits inside
-     * a run. The literal is one byte repeated, and the item has more of them in a row. The first
-     * and the last hit in the row are never left out. An item without a kind has kind 0. */
+     * a run. The literal is one byte repeated, in either case where case is ignored, and the item
+     * has more of them in a row. The first and the last hit in the row are never left out. An item
+     * without a kind has kind 0. */
     uint8_t run_ends;
+
     uint64_t reserved[4]; /* 0: room to grow */
 };
 

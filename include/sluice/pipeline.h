@@ -58,7 +58,7 @@ struct sl_pipeline_engine {
                               0: they are its own */
     const uint8_t *wanted; /* of the limits of its contexts (sluice/engine.h), */
     size_t n_wanted;       /* and how many, */
-    uint8_t run_ends;      /* and this */
+    uint8_t run_ends;      /* and the kinds in which the ends of runs suffice */
 };
 
 /* The configuration of a run, which borrows all that it points to. */
