@@ -242,7 +242,6 @@ static void remove_inside(const struct sl_literal *literals, uint8_t run_ends)
 {
     struct sl_hits *const lists[] = {&subject.found, &subject.expected};
 
-    sl_hits_sort(&subject.expected);
     qsort(subject.expected.hit, subject.expected.n, sizeof *subject.expected.hit, compare_hits);
 
     bool *inside[2];
